@@ -1,0 +1,63 @@
+// A set of bytes of one buffer, as sorted, disjoint, non-adjacent half-open ranges.
+//
+// This is the currency of the whole project: regions that kernels touch, bytes that are valid on a
+// memory node, bytes that travel. Offsets count from the start of the buffer. All operations are
+// pure; two equal sets have equal representations, so == is set equality.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace libsplit {
+
+/// Bytes [begin, end) of a buffer. Empty when begin == end; begin > end never occurs.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t size() const { return end - begin; }
+  bool empty() const { return begin == end; }
+  bool operator==(const ByteRange&) const = default;
+};
+
+class ByteSet {
+public:
+  ByteSet() = default;
+  ByteSet(ByteRange range) { add(range); }
+  ByteSet(std::uint64_t begin, std::uint64_t end) { add({begin, end}); }
+
+  /// Adds `range`; amortised O(1) when ranges arrive in ascending order, else O(n).
+  void add(ByteRange range);
+
+  bool empty() const { return ranges_.empty(); }
+  /// Number of bytes in the set.
+  std::uint64_t size() const;
+  /// Smallest range that contains the set; empty for the empty set.
+  ByteRange hull() const;
+  bool contains(const ByteSet& other) const;
+  bool intersects(const ByteSet& other) const;
+
+  const std::vector<ByteRange>& ranges() const { return ranges_; }
+  bool operator==(const ByteSet&) const = default;
+
+private:
+  friend ByteSet unite(const ByteSet&, const ByteSet&);
+  friend ByteSet intersect(const ByteSet&, const ByteSet&);
+  friend ByteSet subtract(const ByteSet&, const ByteSet&);
+
+  std::vector<ByteRange> ranges_;
+};
+
+/// a ∪ b, a ∩ b and a ∖ b, each in O(|a| + |b|) ranges.
+ByteSet unite(const ByteSet& a, const ByteSet& b);
+ByteSet intersect(const ByteSet& a, const ByteSet& b);
+ByteSet subtract(const ByteSet& a, const ByteSet& b);
+
+/// The set moved up by `offset` bytes.
+ByteSet shift(const ByteSet& set, std::uint64_t offset);
+
+/// "[0,16) [32,48)", or "{}" for the empty set.
+std::string toString(const ByteSet& set);
+
+} // namespace libsplit

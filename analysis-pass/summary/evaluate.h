@@ -1,0 +1,45 @@
+// Turns a kernel's summary into byte sets, at launch.
+//
+// Everything but the ids and loop variables is a number by now. Each offset becomes an affine form
+// over those variables with numeric coefficients, whose image over the box is a strided set: exact.
+// What is not affine becomes an interval that contains the image: an over-approximation, good
+// enough for reads and possible writes, never for certain writes.
+#pragma once
+
+#include "analysis-pass/summary/byte_set.h"
+#include "analysis-pass/summary/kernel_summary.h"
+#include "analysis-pass/summary/ndrange.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace libsplit {
+
+/// The value of one argument at a launch.
+struct ArgumentValue {
+  std::span<const std::byte> bytes; ///< by-value arguments: as given to clSetKernelArg
+  std::uint64_t bufferSize = 0;     ///< buffers: bytes of the buffer or sub-buffer; 0 for NULL
+};
+
+/// What a box of work-groups does to one buffer argument. Byte 0 is the argument's address; all
+/// sets lie within [0, bufferSize): accesses beyond it are undefined in the program itself.
+struct ArgumentRegions {
+  ByteSet reads;          ///< superset of the bytes that are read
+  ByteSet possibleWrites; ///< superset of the bytes that are written; contains certainWrites
+  ByteSet certainWrites;  ///< subset of the bytes that are written
+  /// Set where `reads` or `possibleWrites` had to be the whole argument because nothing was known.
+  std::optional<Reason> unknownReads;
+  std::optional<Reason> unknownWrites;
+};
+
+/// Regions of `box` for every parameter (empty ones for by-value and local parameters). Sets with
+/// more than `maxRanges` ranges are widened to their hull (reads, possible writes) or dropped
+/// (certain writes). Pure, thread-safe, no exceptions; an empty box has empty regions. Two boxes
+/// that overlap in no group may still overlap in bytes: the caller compares.
+std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
+                                      std::span<const ArgumentValue> arguments, const GroupBox& box,
+                                      std::size_t maxRanges = 65536);
+
+} // namespace libsplit

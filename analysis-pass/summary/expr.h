@@ -1,0 +1,85 @@
+// Integer expressions over what is known only at launch: ids, sizes and scalar arguments.
+//
+// An Expr is an immutable tree with value semantics (nodes are shared). Its value is a mathematical
+// integer, unbounded. Where the program computes in n bits, the analysis says so by a Wrap node
+// ("this value, if it fits n bits, signed or unsigned"); evaluation proves from the ranges of the
+// ids that it does fit, and answers Unknown otherwise. So soundness under overflow is decided at
+// launch, with real numbers, and not by assumption.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libsplit {
+
+class Expr {
+public:
+  enum class Op {
+    Unknown,    ///< `text` says why, `line` where
+    Constant,   ///< `value`
+    Argument,   ///< bits [bit, bit+width) of by-value parameter `index`, signed or unsigned
+    GlobalId,   ///< get_global_id(index), includes the global offset
+    LocalId,    ///< get_local_id(index)
+    GroupId,    ///< get_group_id(index)
+    GlobalSize, ///< get_global_size(index)
+    LocalSize,  ///< get_local_size(index); in the last group of a non-uniform dimension, smaller
+    EnqueuedLocalSize, ///< get_enqueued_local_size(index)
+    NumGroups,         ///< get_num_groups(index)
+    GlobalOffset,      ///< get_global_offset(index)
+    WorkDim,           ///< get_work_dim()
+    LoopVariable,      ///< variable of loop `index` of the access, in [0, count)
+    Add,
+    Mul,      ///< n-ary
+    DivFloor, ///< floor(a / b); Unknown if b may be 0
+    DivTrunc, ///< C's a / b
+    RemTrunc, ///< C's a % b
+    Min,
+    Max, ///< n-ary
+    Shl,
+    ShrArith,
+    And,
+    Or,
+    Xor,    ///< binary, on two's complement of unbounded width
+    Wrap,   ///< operand 0, if it lies in the range of `width` bits (`isSigned`); else Unknown
+    Select, ///< operand 0 < operand 1 ? operand 2 : operand 3
+  };
+
+  Expr(); ///< Constant 0
+
+  static Expr unknown(std::string why, unsigned line = 0);
+  static Expr constant(std::int64_t value);
+  static Expr argument(unsigned parameter, unsigned width, bool isSigned, unsigned bit = 0);
+  static Expr id(Op op, unsigned dimension); ///< any of GlobalId .. GlobalOffset
+  static Expr workDim();
+  static Expr loop(unsigned depth);
+  static Expr node(Op op, std::vector<Expr> operands); ///< folds constants and trivial identities
+  static Expr wrap(Expr operand, unsigned width, bool isSigned);
+
+  Op op() const;
+  std::int64_t value() const;      ///< of a Constant
+  unsigned index() const;          ///< parameter, dimension or loop depth
+  unsigned width() const;          ///< bits: of Argument and Wrap
+  unsigned bit() const;            ///< of Argument
+  bool isSigned() const;           ///< of Argument and Wrap
+  const std::string& text() const; ///< of Unknown
+  unsigned line() const;           ///< of Unknown
+  const std::vector<Expr>& operands() const;
+
+  bool operator==(const Expr& other) const; ///< structural
+
+private:
+  struct Node;
+  explicit Expr(std::shared_ptr<const Node> node);
+  std::shared_ptr<const Node> node_;
+};
+
+Expr operator+(const Expr& a, const Expr& b);
+Expr operator*(const Expr& a, const Expr& b);
+
+/// Compact text, e.g. "4*(G0 + arg2*L1) + 8"; parameter names where `names` gives them.
+std::string toString(const Expr& expr, const std::vector<std::string>& names = {});
+
+} // namespace libsplit

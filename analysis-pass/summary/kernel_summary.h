@@ -1,0 +1,138 @@
+// What the analysis says of a kernel: which bytes of which buffer a range of work-groups touches,
+// and what stands in the way of splitting it. Result types only: no LLVM, no OpenCL.
+//
+// Worked example. For
+//
+//     kernel void scale(global float* out, global const float* in, int n) {
+//       int i = get_global_id(0);
+//       if (i < n) out[i] = 2 * in[i];
+//     }
+//
+// the summary holds two accesses, both guarded by `G0 < arg2`:
+//     read  arg1 at 4*G0, 4 bytes
+//     write arg0 at 4*G0, 4 bytes, certain
+// Nothing is evaluated here: `evaluate.h` turns this, the argument values, the NDRange and a box of
+// work-groups into byte sets at launch, when everything but the ids is a number.
+#pragma once
+
+#include "analysis-pass/summary/expr.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace libsplit {
+
+/// Where something stands in the program's source. Line 0: unknown.
+struct SourceLine {
+  std::string file; ///< empty for the program's own text
+  unsigned line = 0;
+  bool operator==(const SourceLine&) const = default;
+};
+
+/// Why something is not known or can't be done, in words for the user: "index loaded from `col`".
+struct Reason {
+  std::string text;
+  SourceLine where;
+  bool operator==(const Reason&) const = default;
+};
+
+enum class ParameterKind {
+  GlobalBuffer,
+  ConstantBuffer,
+  LocalBuffer,
+  Scalar,
+  Image,
+  Sampler,
+  Other
+};
+
+struct Parameter {
+  std::string name; ///< as in the source; "arg3" where the IR has no names
+  std::string type; ///< as in the source, for messages
+  ParameterKind kind = ParameterKind::Other;
+  std::uint32_t size = 0; ///< bytes of a by-value argument; 0 for pointers
+  bool operator==(const Parameter&) const = default;
+};
+
+enum class Effect { Read, Write };
+
+/// `left < right`, `left <= right` or `left == right`, over mathematical integers.
+struct Guard {
+  enum class Relation { Less, LessEqual, Equal, NotEqual };
+  Expr left;
+  Relation relation = Relation::Less;
+  Expr right;
+};
+
+/// A loop around an access: its variable runs over [0, count), count evaluated at launch.
+/// Expressions name it by its position in `Access::loops` (Expr::loop).
+struct Loop {
+  Expr count;
+  bool exact = true; ///< false: `count` is an upper bound (early exits)
+};
+
+/// One load or store (or builtin that acts as one) of a buffer parameter.
+/// It touches bytes [offset, offset + length) from the argument's address, for every work-item of
+/// the box that satisfies all guards and every value of the loop variables.
+struct Access {
+  unsigned parameter = 0;
+  Effect effect = Effect::Read;
+  /// For writes: every work-item that satisfies the guards really writes these bytes. False
+  /// wherever a condition that is not among `guards` decides.
+  bool certain = false;
+  Expr offset; ///< bytes, may be Unknown with a reason: then any byte of the argument
+  std::uint64_t length = 0;
+  std::vector<Guard> guards; ///< conjunction
+  std::vector<Loop> loops;   ///< outermost first
+  SourceLine where;
+};
+
+/// What forbids splitting the kernel whatever the regions are.
+struct Obstacle {
+  enum class Kind {
+    Printf,
+    Atomic,
+    Image,
+    Pipe,
+    DeviceEnqueue,
+    UnknownCall,
+    UnknownPointer,
+    Other
+  };
+  Kind kind = Kind::Other;
+  Reason reason;
+};
+
+struct KernelSummary {
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::vector<Access> accesses;
+  std::vector<Obstacle> obstacles;
+  /// The kernel's result depends on how the NDRange is cut into work-groups (local or group ids,
+  /// local sizes, barriers, local memory): with a NULL local size it can't be split.
+  bool dependsOnGroups = false;
+  /// The partition-ready variant takes the trailing argument described in partition_argument.h.
+  bool needsPartitionArgument = false;
+  /// reqd_work_group_size, or all 0.
+  std::array<std::uint64_t, 3> requiredLocal{0, 0, 0};
+};
+
+/// A file that the program's text included.
+struct IncludedFile {
+  std::string path;
+  std::uint64_t hash = 0; ///< XXH3 64 of its contents
+  bool operator==(const IncludedFile&) const = default;
+};
+
+/// Everything that splitc says of one program for one device's macros.
+struct ProgramSummary {
+  std::vector<KernelSummary> kernels;
+  std::vector<IncludedFile> includes; ///< a cached answer holds while these are unchanged
+  /// Partition-ready OpenCL C. Empty if no kernel needs a rewrite: the program's own text serves.
+  std::string partitionSource;
+  /// Set when the program as a whole could not be analysed (does not parse, unknown macro, ...).
+  std::string failure;
+};
+
+} // namespace libsplit

@@ -1,0 +1,23 @@
+// The trailing by-value argument of partition-ready kernels: what the whole NDRange looks like, for
+// a kernel that runs as a part of it. One `ulong16` in OpenCL C, these 16 words on the host.
+//
+// A part is launched with a global_work_offset, so get_global_id and get_local_id are right by
+// themselves. get_group_id adds firstGroup to what the device says; the others are answered from
+// here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace libsplit {
+
+struct PartitionArgument {
+  std::array<std::uint64_t, 3> firstGroup{};   ///< .s012: group ids of the part's first group
+  std::array<std::uint64_t, 3> numGroups{};    ///< .s345: get_num_groups of the whole
+  std::array<std::uint64_t, 3> globalSize{};   ///< .s678: get_global_size of the whole
+  std::array<std::uint64_t, 3> globalOffset{}; ///< .s9ab: get_global_offset of the whole
+  std::array<std::uint64_t, 4> reserved{};     ///< .scdef
+};
+static_assert(sizeof(PartitionArgument) == 128);
+
+} // namespace libsplit
