@@ -42,6 +42,17 @@ struct Form {
   Cause cause;                                        ///< of an infinite rest
   std::array<std::int64_t, maxVariables> coefficient; ///< defined where mask has a bit
 
+  /// Copies the coefficients that are there: copying is most of what evaluation does.
+  Form(const Form& other) { *this = other; }
+  Form& operator=(const Form& other) {
+    mask = other.mask;
+    rest = other.rest;
+    cause = other.cause;
+    for (std::uint32_t m = mask; m; m &= m - 1)
+      coefficient[std::countr_zero(m)] = other.coefficient[std::countr_zero(m)];
+    return *this;
+  }
+
   static Form constant(Int value) { return interval({value, value}); }
   static Form interval(Interval rest) {
     Form f;

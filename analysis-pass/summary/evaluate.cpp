@@ -63,35 +63,38 @@ public:
         domain_(launch.range, box, mentions.groups) {}
 
   void run() {
-    narrowDomain();
-    if (domain_.empty())
-      return;
-    exact_ = everyConditionHolds();
+    exact_ = narrowDomain();
     if (domain_.empty())
       return;
     Form offset = valueOf(access_.offset, domain_, launch_);
-    if (access_.effect == Effect::Write && access_.certain && exact_ && offset.isExact())
-      addImage(offset, regions_.certainWrites, true);
-    if (access_.effect == Effect::Read)
-      addImage(offset, regions_.reads, false);
-    else
-      addImage(offset, regions_.possibleWrites, false);
+    if (access_.effect == Effect::Read) {
+      addImage(offset, regions_.reads);
+      return;
+    }
+    // Mostly one set serves for both: what is certain is all that is possible.
+    ByteSet written;
+    const bool asComputed = addImage(offset, written);
+    if (asComputed && access_.certain && exact_)
+      uniteInto(regions_.certainWrites, written);
+    uniteInto(regions_.possibleWrites, std::move(written));
   }
 
 private:
-  void narrowDomain() {
-    const std::size_t loops = std::min<std::size_t>(access_.loops.size(), Domain::maxLoops);
-    constexpr int maxRounds = 4; // more could only narrow further
-    for (int round = 0; round < maxRounds && !domain_.empty(); ++round) {
-      bool changed = false;
-      for (unsigned k = 0; k < loops && !domain_.empty(); ++k)
-        changed |= restrictAtMostZero(loopCondition(k));
+  /// Narrows the domain by every condition until nothing changes. True if the domain then holds
+  /// exactly the points where the access happens.
+  bool narrowDomain() {
+    constexpr int maxRounds = 8;
+    for (int round = 0; round < maxRounds; ++round) {
+      changed_ = false;
+      bool all = access_.loops.size() <= Domain::maxLoops;
+      for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
+        all &= restrictAtMostZero(loopCondition(k)) && access_.loops[k].exact;
       for (const Guard& guard : access_.guards)
-        if (!domain_.empty())
-          changed |= restrict(guard);
-      if (!changed)
-        return;
+        all &= restrict(guard);
+      if (domain_.empty() || !changed_)
+        return all;
     }
+    return false;
   }
 
   /// k < count, as k - count + 1 <= 0.
@@ -108,7 +111,12 @@ private:
                               valueOf(guard.right, domain_, launch_));
   }
 
+  // Each of these takes away from the domain what can't satisfy a condition, notes if that changed
+  // anything, and returns true if the condition held on all of the domain beforehand.
+
   bool restrict(const Guard& guard) {
+    if (domain_.empty())
+      return false;
     const Form form = gap(guard);
     switch (guard.relation) {
     case Guard::Relation::Less:
@@ -116,8 +124,8 @@ private:
     case Guard::Relation::LessEqual:
       return restrictAtMostZero(form);
     case Guard::Relation::Equal: {
-      const bool below = restrictAtMostZero(form);
-      return !domain_.empty() && (restrictAtMostZero(domain_.scaled(form, -1)) || below);
+      const bool notAbove = restrictAtMostZero(form);
+      return restrictAtMostZero(domain_.scaled(form, -1)) && notAbove;
     }
     case Guard::Relation::NotEqual:
       return restrictNonZero(form);
@@ -127,12 +135,13 @@ private:
 
   /// Keeps of each variable what `form` <= 0 leaves it while the others are at their best.
   bool restrictAtMostZero(const Form& form) {
+    if (domain_.empty())
+      return false;
     const Interval values = domain_.interval(form);
     if (values.low > 0)
       domain_.makeEmpty();
-    if (values.high <= 0 || domain_.empty() || isInfinite(form.rest.low))
-      return false;
-    bool changed = false;
+    if (values.high <= 0 || values.low > 0 || isInfinite(form.rest.low))
+      return values.high <= 0;
     forEachVariable(form.mask, [&](unsigned v) {
       if (domain_.empty())
         return;
@@ -142,14 +151,16 @@ private:
       if (isInfinite(room))
         return;
       const Int c = form.coefficient[v];
-      changed |= domain_.restrict(v, c > 0 ? Interval{-infinity, floorDivide(room, c)}
-                                           : Interval{ceilDivide(-room, -c), infinity});
+      changed_ |= domain_.restrict(v, c > 0 ? Interval{-infinity, floorDivide(room, c)}
+                                            : Interval{ceilDivide(-room, -c), infinity});
     });
-    return changed;
+    return false;
   }
 
   bool restrictNonZero(const Form& form) {
     const Interval values = domain_.interval(form);
+    if (values.low > 0 || values.high < 0)
+      return true;
     if (values == Interval{0, 0}) {
       domain_.makeEmpty();
       return false;
@@ -159,67 +170,33 @@ private:
     const auto v = static_cast<unsigned>(std::countr_zero(form.mask));
     const Int c = form.coefficient[v];
     if (form.rest.low % c != 0)
-      return false;
+      return true; // never zero
     const Int hole = -form.rest.low / c;
     const Interval range = domain_.range(v);
     if (hole == range.low)
-      return domain_.restrict(v, {hole + 1, infinity});
-    if (hole == range.high)
-      return domain_.restrict(v, {-infinity, hole - 1});
+      changed_ |= domain_.restrict(v, {hole + 1, infinity});
+    else if (hole == range.high)
+      changed_ |= domain_.restrict(v, {-infinity, hole - 1});
     return false;
   }
 
-  /// True if the domain holds exactly the points where the access happens.
-  bool everyConditionHolds() {
-    bool all = access_.loops.size() <= Domain::maxLoops;
-    for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k) {
-      const Form condition = loopCondition(k);
-      all = all && access_.loops[k].exact && domain_.interval(condition).high <= 0;
-    }
-    for (const Guard& guard : access_.guards) {
-      const Form form = gap(guard);
-      const Interval values = domain_.interval(form);
-      switch (guard.relation) {
-      case Guard::Relation::Less:
-        all = all && values.high < 0;
-        break;
-      case Guard::Relation::LessEqual:
-        all = all && values.high <= 0;
-        break;
-      case Guard::Relation::Equal:
-        all = all && values == Interval{0, 0};
-        break;
-      case Guard::Relation::NotEqual:
-        all = all && (values.low > 0 || values.high < 0 || neverZero(form));
-        break;
-      }
-    }
-    return all;
+  static void uniteInto(ByteSet& all, ByteSet more) {
+    if (all.empty())
+      all = std::move(more);
+    else
+      all = unite(all, more);
   }
 
-  static bool neverZero(const Form& form) {
-    if (!form.isExact() || std::popcount(form.mask) != 1)
-      return false;
-    return form.rest.low % form.coefficient[std::countr_zero(form.mask)] != 0;
-  }
-
-  void addImage(Form offset, ByteSet& bytes, bool exactOnly) {
-    if (!layOut(offset) && exactOnly)
-      return;
-    if (exactOnly) {
-      ByteSet certain = bytes;
-      if (addRectangles(offset, certain, 0, true))
-        bytes = std::move(certain);
-      return;
-    }
+  /// Adds the bytes at `offset` over the domain, or more. True if it added exactly these.
+  bool addImage(Form offset, ByteSet& bytes) {
+    const bool exact = layOut(offset) && offset.isExact();
     const Interval reach = domain_.interval(offset);
-    if (isInfinite(reach.low) || isInfinite(reach.high)) {
-      const Int last = add(reach.high, Int{access_.length} - 1);
-      bytes = unite(bytes, ByteSet(cut({reach.low, last}, bufferSize_)));
-      explain(offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_);
-      return;
-    }
-    addRectangles(offset, bytes, 0, false);
+    if (!isInfinite(reach.low) && !isInfinite(reach.high))
+      return addRectangles(offset, bytes, 0) && exact;
+    bytes = unite(bytes,
+                  ByteSet(cut({reach.low, add(reach.high, Int{access_.length} - 1)}, bufferSize_)));
+    explain(offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_);
+    return false;
   }
 
   /// Chooses the splits whose digits must be enumerated and writes `offset` in their digits. False
@@ -251,9 +228,10 @@ private:
   }
 
   /// Adds the image for every combination of the active splits' rectangles, from split `next` on.
-  bool addRectangles(const Form& offset, ByteSet& bytes, unsigned next, bool exactOnly) {
+  /// False if it added more.
+  bool addRectangles(const Form& offset, ByteSet& bytes, unsigned next) {
     if (next == activeCount_)
-      return addRectangle(offset, bytes, exactOnly);
+      return addRectangle(offset, bytes);
     const Domain::Split& s = domain_.splitAt(active_[next]);
     const Interval high = ranges_[s.high];
     const Interval low = ranges_[s.low];
@@ -273,7 +251,7 @@ private:
         return;
       ranges_[s.high] = h;
       ranges_[s.low] = l;
-      exact &= addRectangles(offset, bytes, next + 1, exactOnly);
+      exact &= addRectangles(offset, bytes, next + 1);
     };
     Interval whole{first, last};
     if (whole.empty())
@@ -292,7 +270,7 @@ private:
     return exact;
   }
 
-  bool addRectangle(const Form& offset, ByteSet& bytes, bool exactOnly) {
+  bool addRectangle(const Form& offset, ByteSet& bytes) const {
     StridedRuns runs;
     runs.base = offset.rest.low;
     runs.length = add(Int{access_.length}, offset.rest.high - offset.rest.low);
@@ -303,7 +281,7 @@ private:
       runs.base = add(runs.base, multiply(c, c > 0 ? r.low : r.high));
       runs.add({c > 0 ? c : -c, r.high - r.low + 1});
     });
-    return addRuns(bytes, runs, maxRuns_, exactOnly);
+    return addRuns(bytes, runs, maxRuns_);
   }
 
   void explain(const Cause& cause) {
@@ -322,8 +300,9 @@ private:
   ArgumentRegions& regions_;
   const std::uint64_t bufferSize_;
   Domain domain_;
-  bool exact_ = false;
-  Cause loopCause_; ///< why a loop is not bounded
+  bool exact_ = false;   ///< the domain is no larger than it should be
+  bool changed_ = false; ///< by a condition, in this round
+  Cause loopCause_;      ///< why a loop is not bounded
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;

@@ -101,11 +101,10 @@ private:
     if (e.width() == 0 || e.width() > 64 ||
         (std::size_t{e.bit()} + e.width() + 7) / 8 > bytes.size())
       return Form::unknown(missing);
-    Int value = 0;
-    for (unsigned i = 0; i < e.width(); ++i) {
-      const unsigned bit = e.bit() + i;
-      value |= Int{std::to_integer<unsigned>(bytes[bit / 8]) >> bit % 8 & 1} << i;
-    }
+    Int value = 0; // little-endian, as every device that OpenCL runs on here
+    for (std::size_t i = (std::size_t{e.bit()} + e.width() + 7) / 8; i-- > e.bit() / 8;)
+      value = value << 8 | std::to_integer<unsigned>(bytes[i]);
+    value = value >> e.bit() % 8 & ((Int{1} << e.width()) - 1);
     if (e.isSigned() && value >> (e.width() - 1) & 1)
       value -= Int{1} << e.width();
     return Form::constant(value);

@@ -74,13 +74,12 @@ template <typename Body> void forEachRow(const StridedRuns& runs, Body body) {
 
 } // namespace
 
-bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns, bool exactOnly) {
+bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns) {
   const Interval whole = runs.hull();
   if (runs.length <= 0 || whole.high < 0 || whole.low >= Int{runs.bufferSize})
     return true;
   if (isInfinite(whole.low) || isInfinite(whole.high)) {
-    if (!exactOnly)
-      bytes = unite(bytes, ByteSet(cut(whole, runs.bufferSize)));
+    bytes = unite(bytes, ByteSet(cut(whole, runs.bufferSize)));
     return false;
   }
   mergeStrides(runs);
@@ -95,8 +94,7 @@ bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns, bool exactOn
     count = multiply(count, s.count);
   }
   if (count > Int{maxRuns}) {
-    if (!exactOnly)
-      bytes = unite(bytes, ByteSet(cut(whole, runs.bufferSize)));
+    bytes = unite(bytes, ByteSet(cut(whole, runs.bufferSize)));
     return false;
   }
 

@@ -28,9 +28,9 @@ struct StridedRuns {
   Interval hull() const; ///< first and last byte, before cutting
 };
 
-/// Adds the runs to `bytes`. Returns false if there are more than `maxRuns` of them: then their
-/// hull was added, or nothing if `exactOnly`.
-bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns, bool exactOnly);
+/// Adds the runs to `bytes`; false if there are more than `maxRuns` of them, or endless ones: then
+/// it added their hull.
+bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns);
 
 /// Bytes [low, high] cut to a buffer.
 ByteRange cut(Interval bytes, std::uint64_t bufferSize);
