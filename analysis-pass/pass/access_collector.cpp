@@ -22,16 +22,17 @@ bool usesLoop(const Guard& guard, unsigned depth) {
   return libsplit::usesLoop(guard.left, depth) || libsplit::usesLoop(guard.right, depth);
 }
 
-/// What two accesses must share to be one. Lines don't count.
-std::string identity(const Access& access) {
-  std::string key = std::to_string(access.parameter) + (access.effect == Effect::Read ? "r" : "w") +
-                    std::to_string(access.length) + "@" + toString(access.offset);
-  for (const Guard& guard : access.guards)
-    key += "&" + toString(guard.left) + std::to_string(static_cast<int>(guard.relation)) +
-           toString(guard.right);
-  for (const Loop& loop : access.loops)
-    key += "*" + toString(loop.count) + (loop.exact ? "" : "~");
-  return key;
+bool sameGuard(const Guard& a, const Guard& b) {
+  return a.relation == b.relation && a.left == b.left && a.right == b.right;
+}
+
+bool sameLoop(const Loop& a, const Loop& b) { return a.exact == b.exact && a.count == b.count; }
+
+/// Whether the two differ at most in certainty and line.
+bool sameBytes(const Access& a, const Access& b) {
+  return a.parameter == b.parameter && a.effect == b.effect && a.length == b.length &&
+         a.offset == b.offset && std::ranges::equal(a.guards, b.guards, sameGuard) &&
+         std::ranges::equal(a.loops, b.loops, sameLoop);
 }
 
 } // namespace
@@ -102,11 +103,15 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
     guard.right = renumber(guard.right, position);
   }
 
-  auto [found, isNew] = known_.try_emplace(identity(access), accesses_.size());
-  if (isNew)
-    accesses_.push_back(std::move(access));
-  else
-    accesses_[found->second].certain |= access.certain;
+  // The text only makes the search short: it leaves out what `sameBytes` compares.
+  std::vector<std::size_t>& candidates = known_[toString(access.offset)];
+  for (std::size_t candidate : candidates)
+    if (sameBytes(accesses_[candidate], access)) {
+      accesses_[candidate].certain |= access.certain;
+      return;
+    }
+  candidates.push_back(accesses_.size());
+  accesses_.push_back(std::move(access));
 }
 
 } // namespace libsplit

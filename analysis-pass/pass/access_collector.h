@@ -23,7 +23,7 @@ private:
   void add(Access access, std::vector<LoopRuns> loops);
 
   std::vector<Access> accesses_;
-  std::map<std::string, std::size_t> known_; ///< what distinguishes an access, and its position
+  std::map<std::string, std::vector<std::size_t>> known_; ///< positions by the offset's text
 };
 
 } // namespace libsplit
