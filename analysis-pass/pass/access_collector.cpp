@@ -18,8 +18,8 @@ Expr renumber(const Expr& expr, const std::vector<unsigned>& position) {
   return Expr::node(expr.op(), std::move(operands));
 }
 
-bool usesLoop(const Guard& guard, unsigned depth) {
-  return libsplit::usesLoop(guard.left, depth) || libsplit::usesLoop(guard.right, depth);
+bool guardUsesLoop(const Guard& guard, unsigned depth) {
+  return usesLoop(guard.left, depth) || usesLoop(guard.right, depth);
 }
 
 bool sameGuard(const Guard& a, const Guard& b) {
@@ -63,7 +63,7 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
     if (usesLoop(access.offset, d))
       access.offset = unknown;
     auto dropped = std::erase_if(access.guards,
-                                 [&](const Guard& guard) { return libsplit::usesLoop(guard, d); });
+                                 [&](const Guard& guard) { return guardUsesLoop(guard, d); });
     if (dropped > 0 || !loops[d].atLeastOnce)
       access.certain = false;
   }
@@ -84,7 +84,7 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
       continue;
     bool used = usesLoop(access.offset, d) ||
                 std::any_of(access.guards.begin(), access.guards.end(),
-                            [&](const Guard& guard) { return libsplit::usesLoop(guard, d); });
+                            [&](const Guard& guard) { return guardUsesLoop(guard, d); });
     for (unsigned inner = d + 1; inner < loops.size(); ++inner)
       used |= keep[inner] && usesLoop(loops[inner].count, d);
     keep[d] = used || !loops[d].atLeastOnce;

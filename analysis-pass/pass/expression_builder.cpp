@@ -544,7 +544,7 @@ Expr ExpressionBuilder::build(const llvm::SCEV* evolution, View view, const llvm
 
 Expr ExpressionBuilder::offsetOf(const llvm::GEPOperator& gep) {
   const llvm::DataLayout& layout = function_.getDataLayout();
-  llvm::SmallMapVector<llvm::Value*, llvm::APInt, 4> variable;
+  llvm::MapVector<llvm::Value*, llvm::APInt> variable;
   unsigned width = layout.getIndexTypeSizeInBits(gep.getType());
   llvm::APInt constant(width, 0);
   if (width != 64 || !gep.collectOffset(layout, width, variable, constant))

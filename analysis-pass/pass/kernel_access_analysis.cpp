@@ -10,10 +10,12 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/raw_ostream.h>
 
 using llvm::cast;
@@ -59,6 +61,12 @@ ParameterKind kindOf(const llvm::Argument& argument, llvm::StringRef baseType,
   default:
     return ParameterKind::Other;
   }
+}
+
+template <typename Node> std::string fullPath(const Node& node) {
+  llvm::SmallString<128> path(node.getFilename());
+  llvm::sys::path::make_absolute(node.getDirectory(), path);
+  return std::string(path);
 }
 
 /// Walks over the instructions of one kernel and fills its summary.
@@ -155,7 +163,7 @@ SourceLine KernelWalk::where(const llvm::Instruction& instruction) const {
     return {};
   SourceLine result{{}, location->getLine()};
   const llvm::DISubprogram* kernel = function_.getSubprogram();
-  if (kernel && kernel->getUnit() && location->getFilename() != kernel->getUnit()->getFilename())
+  if (kernel && kernel->getUnit() && fullPath(*location) != fullPath(*kernel->getUnit()))
     result.file = location->getFilename().str();
   return result;
 }

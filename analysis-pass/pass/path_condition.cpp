@@ -54,7 +54,7 @@ Condition either(const Condition& a, const Condition& b) {
 Condition both(const Condition& a, const Condition& b) {
   Condition result{{}, a.exact && b.exact};
   if (a.anyOf.size() * b.anyOf.size() > maxAlternatives)
-    return {a.anyOf, false};
+    return {a.anyOf.size() > b.anyOf.size() ? b.anyOf : a.anyOf, false};
   for (const auto& left : a.anyOf)
     for (const auto& right : b.anyOf) {
       auto& guards = result.anyOf.emplace_back(left);
@@ -363,7 +363,7 @@ PathOfBlock PathConditions::compute(llvm::BasicBlock* block) {
           leftLoop ? Condition::undecided() : ofEdge(above, current, edgeFound);
       if (!edgeFound)
         condition = Condition::undecided();
-      result.condition = both(result.condition, condition);
+      result.condition = both(condition, result.condition);
     }
     current = above;
   }

@@ -1,6 +1,6 @@
 // The analysis as a plugin of opt:
-//   opt -load-pass-plugin=libsplit-analysis.so -disable-output kernel.bc \
-//       -passes='libsplit-prepare,print<libsplit-access>'
+//   opt -load-pass-plugin=libsplit-analysis.so
+//       -passes='libsplit-prepare,print<libsplit-access>' -disable-output kernel.bc
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/prepare.h"
 

@@ -2,6 +2,7 @@
 
 #include "analysis-pass/pass/kernel_access_analysis.h"
 
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
