@@ -7,6 +7,7 @@
 #include "analysis-pass/pass/pointer_targets.h"
 #include "analysis-pass/pass/report.h"
 
+#include <llvm/ADT/SmallString.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ScalarEvolution.h>
@@ -15,7 +16,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Support/Path.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 
 using llvm::cast;
@@ -65,7 +66,7 @@ ParameterKind kindOf(const llvm::Argument& argument, llvm::StringRef baseType,
 
 template <typename Node> std::string fullPath(const Node& node) {
   llvm::SmallString<128> path(node.getFilename());
-  llvm::sys::path::make_absolute(node.getDirectory(), path);
+  llvm::sys::fs::make_absolute(node.getDirectory(), path);
   return std::string(path);
 }
 
