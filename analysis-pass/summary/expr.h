@@ -18,7 +18,7 @@ namespace libsplit {
 class Expr {
 public:
   enum class Op {
-    Unknown,    ///< `text` says why, `line` where
+    Unknown,    ///< `text` says why, `line` where; And, RemTrunc, Min, Max, Select may bound it
     Constant,   ///< `value`
     Argument,   ///< bits [bit, bit+width) of by-value parameter `index`, signed or unsigned
     GlobalId,   ///< get_global_id(index), includes the global offset
@@ -46,6 +46,10 @@ public:
     Wrap,   ///< operand 0, if it lies in the range of `width` bits (`isSigned`); else Unknown
     Select, ///< operand 0 < operand 1 ? operand 2 : operand 3
   };
+
+  /// Larger trees (shared nodes counted each time) become Unknown: every walk stays cheap.
+  static constexpr unsigned maxSize = 4096;
+  static constexpr unsigned maxDepth = 256;
 
   Expr(); ///< Constant 0
 
@@ -79,7 +83,8 @@ private:
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);
 
-/// Compact text, e.g. "4*(G0 + arg2*L1) + 8"; parameter names where `names` gives them.
+/// Compact text, e.g. "4*(G0 + arg2*L1) + 8"; parameter names where `names` gives them. G0, L0, W0:
+/// global, local, work-group id of dimension 0; k0: loop variable; i32(..), u32(..): Wrap.
 std::string toString(const Expr& expr, const std::vector<std::string>& names = {});
 
 } // namespace libsplit

@@ -1,0 +1,263 @@
+#include "analysis-pass/summary/domain.h"
+
+#include <numeric>
+
+namespace libsplit {
+
+Domain::Domain(const NDRange& range, const GroupBox& box, unsigned withGroups) {
+  ranges_.fill({0, 0});
+  for (unsigned d = 0; d < 3; ++d) {
+    const Int offset = range.offset[d];
+    const Int local = range.local[d];
+    const Int end = std::min(Int{range.global[d]}, local * Int{box.end[d]});
+    ranges_[globalId(d)] = {offset + local * Int{box.begin[d]}, offset + end - 1};
+    if (local > 1 && withGroups >> d & 1) {
+      ranges_[groupId(d)] = {Int{box.begin[d]}, Int{box.end[d]} - 1};
+      ranges_[localId(d)] = {0, local - 1};
+      splits_[splitCount_++] = {globalId(d), groupId(d), localId(d), offset, local};
+      digits_ |= 1u << groupId(d) | 1u << localId(d);
+    }
+  }
+  for (unsigned k = 0; k < maxLoops; ++k)
+    ranges_[loop(k)] = {0, infinity};
+  propagate();
+}
+
+bool Domain::narrow(unsigned v, Interval to) {
+  const Interval before = ranges_[v];
+  ranges_[v] = intersection(before, to);
+  empty_ = empty_ || ranges_[v].empty();
+  return ranges_[v] != before;
+}
+
+bool Domain::restrict(unsigned v, Interval to) {
+  if (empty_ || !narrow(v, to))
+    return false;
+  restrictedDigits_ |= digits_ & 1u << v;
+  if (!empty_)
+    propagate();
+  return true;
+}
+
+void Domain::propagate() {
+  // Each round only narrows by what the relations imply; a fixed number of rounds suffices for
+  // precision, and stopping early only leaves ranges wider.
+  for (int round = 0; round < 4 && !empty_; ++round) {
+    bool changed = false;
+    for (unsigned i = 0; i < splitCount_ && !empty_; ++i) {
+      const Split& s = splits_[i];
+      const Interval p = ranges_[s.parent];
+      const Interval h = ranges_[s.high];
+      const Interval l = ranges_[s.low];
+      changed |= narrow(s.high, {ceilDivide(add(p.low, -s.base - l.high), s.period),
+                                 floorDivide(add(p.high, -s.base - l.low), s.period)});
+      if (h.isPoint())
+        changed |= narrow(s.low, {add(p.low, -s.base - s.period * h.low),
+                                  add(p.high, -s.base - s.period * h.low)});
+      const Interval digits = Interval{s.base, s.base} + h * Interval{s.period, s.period} + l;
+      changed |= narrow(s.parent, digits);
+    }
+    if (!changed)
+      return;
+  }
+}
+
+const Domain::Split* Domain::find(unsigned parent, Int base, Int period) const {
+  for (unsigned i = 0; i < splitCount_; ++i)
+    if (splits_[i].parent == parent && splits_[i].base == base && splits_[i].period == period)
+      return &splits_[i];
+  return nullptr;
+}
+
+const Domain::Split* Domain::split(unsigned parent, Int base, Int period) {
+  if (const Split* found = find(parent, base, period))
+    return found;
+  const Interval p = ranges_[parent];
+  if (splitCount_ == maxSplits || variableCount_ + 2 > Form::maxVariables || isInfinite(p.low) ||
+      isInfinite(p.high))
+    return nullptr;
+  Split& s = splits_[splitCount_++];
+  s = {parent, variableCount_, variableCount_ + 1, base, period};
+  variableCount_ += 2;
+  digits_ |= 1u << s.high | 1u << s.low;
+  ranges_[s.high] = {floorDivide(p.low - base, period), floorDivide(p.high - base, period)};
+  ranges_[s.low] = {0, period - 1};
+  propagate();
+  return &s;
+}
+
+Interval Domain::interval(const Form& form) const {
+  Interval total = form.rest;
+  forEachVariable(form.mask, [&](unsigned v) {
+    const Int c = form.coefficient[v];
+    const Interval r = ranges_[v];
+    total = total + (c > 0 ? Interval{multiply(c, r.low), multiply(c, r.high)}
+                           : Interval{multiply(c, r.high), multiply(c, r.low)});
+  });
+  return total;
+}
+
+Form Domain::widened(const Form& form) const {
+  Form result = Form::interval(interval(form));
+  result.cause = form.cause;
+  return result;
+}
+
+Form Domain::sum(const Form& a, const Form& b) const {
+  Form result = a;
+  result.rest = a.rest + b.rest;
+  if (a.cause.kind == Cause::Kind::None)
+    result.cause = b.cause;
+  bool overflow = false;
+  forEachVariable(b.mask, [&](unsigned v) {
+    std::int64_t c;
+    if (__builtin_add_overflow(result.of(v), b.coefficient[v], &c))
+      overflow = true;
+    else
+      result.set(v, c);
+  });
+  if (overflow)
+    return sum(widened(a), widened(b));
+  normalize(result);
+  return result;
+}
+
+Form Domain::scaled(const Form& form, Int factor) const {
+  if (factor == 0)
+    return Form::constant(0);
+  Form result = form;
+  result.rest = form.rest * Interval{factor, factor};
+  bool overflow = factor > INT64_MAX || factor < INT64_MIN;
+  if (!overflow)
+    forEachVariable(form.mask, [&](unsigned v) {
+      overflow |= __builtin_mul_overflow(form.coefficient[v], static_cast<std::int64_t>(factor),
+                                         &result.coefficient[v]);
+    });
+  if (!overflow)
+    return result;
+  return form.mask ? scaled(widened(form), factor) : result;
+}
+
+bool Domain::expand(Form& form, const Split& s) {
+  const std::int64_t c = form.of(s.parent);
+  const Int high = Int{form.of(s.high)} + multiply(c, s.period);
+  const Int low = Int{form.of(s.low)} + c;
+  if (high > INT64_MAX || high < INT64_MIN || low > INT64_MAX || low < INT64_MIN)
+    return false;
+  form.set(s.parent, 0);
+  form.set(s.high, static_cast<std::int64_t>(high));
+  form.set(s.low, static_cast<std::int64_t>(low));
+  const Int base = multiply(c, s.base);
+  form.rest = form.rest + Interval{base, base};
+  return true;
+}
+
+void Domain::normalize(Form& form) const {
+  // Digits first made of deeper splits, so that they can fold into their parents in turn.
+  for (unsigned i = splitCount_; i-- > 0;) {
+    const Split& s = splits_[i];
+    if (std::popcount(form.mask & s.mask()) < 2)
+      continue;
+    if (form.has(s.parent) && !expand(form, s))
+      continue;
+    const std::int64_t c = form.of(s.low);
+    if (c == 0 || multiply(c, s.period) != form.of(s.high))
+      continue;
+    const Int base = multiply(-Int{c}, s.base);
+    form.set(s.high, 0);
+    form.set(s.low, 0);
+    form.set(s.parent, c);
+    form.rest = form.rest + Interval{base, base};
+  }
+}
+
+namespace {
+
+class Divider {
+public:
+  Divider(Domain& domain) : domain_(domain) {}
+
+  Division divide(const Form& form, Int divisor, int depth) {
+    if (divisor == 1)
+      return {form, Form::constant(0)};
+    // form = divisor * whole + part: multiples of the divisor leave the question.
+    Form whole = Form::constant(0);
+    Form part = Form::interval(form.rest);
+    part.cause = form.cause;
+    forEachVariable(form.mask, [&](unsigned v) {
+      const std::int64_t c = form.coefficient[v];
+      if (c % divisor == 0)
+        whole.set(v, static_cast<std::int64_t>(c / divisor));
+      else
+        part.set(v, c);
+    });
+    const Interval values = domain_.interval(part);
+    if (isInfinite(values.low) || isInfinite(values.high))
+      return inexact(form, divisor);
+    const Int first = floorDivide(values.low, divisor);
+    if (first == floorDivide(values.high, divisor)) // all in one period
+      return {domain_.sum(whole, Form::constant(first)),
+              domain_.sum(part, Form::constant(-divisor * first))};
+    if (depth > 4 || !form.isExact() || std::popcount(part.mask) != 1)
+      return refined(whole, part, divisor);
+
+    const auto v = static_cast<unsigned>(std::countr_zero(part.mask));
+    const std::int64_t c = part.coefficient[v];
+    if (c < 0)
+      return refined(whole, part, divisor);
+    for (unsigned i = 0; i < domain_.splitCount(); ++i) {
+      const Domain::Split s = domain_.splitAt(i);
+      if (s.parent != v)
+        continue;
+      const Int step = multiply(c, s.period);
+      if (step % divisor == 0) { // the high digit leaves, the low one stays
+        Form digits = part;
+        if (Domain::expand(digits, s))
+          return plus(whole, divide(digits, divisor, depth + 1));
+      }
+      if (step != divisor && divisor % step == 0) { // floor(v/ab) = floor(floor(v/a)/b)
+        const Division inner = divide(part, step, depth + 1);
+        const Division outer = divide(inner.quotient, divisor / step, depth + 1);
+        return plus(whole, {outer.quotient,
+                            domain_.sum(inner.remainder, domain_.scaled(outer.remainder, step))});
+      }
+    }
+    if (divisor % c != 0)
+      return refined(whole, part, divisor);
+    // floor((c*v + k) / divisor) = floor((v + floor(k/c)) / (divisor/c)): a digit of v.
+    const Int shift = floorDivide(part.rest.low, c);
+    const Domain::Split* s = domain_.split(v, -shift, divisor / c);
+    if (!s)
+      return refined(whole, part, divisor);
+    Form remainder = domain_.scaled(Form::variable(s->low), c);
+    remainder.rest = {part.rest.low - c * shift, part.rest.low - c * shift};
+    return plus(whole, {Form::variable(s->high), remainder});
+  }
+
+private:
+  Division plus(const Form& whole, const Division& d) const {
+    return {domain_.sum(whole, d.quotient), d.remainder};
+  }
+
+  Division refined(const Form& whole, const Form& part, Int divisor) const {
+    return plus(whole, inexact(part, divisor));
+  }
+
+  Division inexact(const Form& form, Int divisor) const {
+    const Interval values = domain_.interval(form);
+    Form quotient =
+        Form::interval({floorDivide(values.low, divisor), floorDivide(values.high, divisor)});
+    quotient.cause = form.cause;
+    return {quotient, Form::interval({0, divisor - 1})};
+  }
+
+  Domain& domain_;
+};
+
+} // namespace
+
+Division divideFloor(Domain& domain, const Form& form, Int divisor) {
+  return Divider(domain).divide(form, divisor, 0);
+}
+
+} // namespace libsplit

@@ -1,0 +1,165 @@
+// Which work-items and loop iterations perform an access, as ranges of integer variables.
+//
+// The variables are the ids of each dimension, the loop variables, and the digits that division
+// makes of them. Ids are not independent: G = offset + localSize * W + L. Such a relation is a
+// Split: a parent, a period, and the two digits. A 1-D id that the program takes apart into
+// row = G / 100 and column = G % 100 is the very same thing with period 100, so one mechanism
+// serves both. A point of the domain is a value for each root variable (global ids, loops); the
+// digits follow.
+//
+// Worked example: local size 4, groups 1 and 2, guard G < 10. The roots say G in [4, 9]; the digits
+// follow: W in [1, 2], L in [0, 3]. As rectangles of (W, L), which an access to tile[W][L] needs,
+// this is {1} x [0, 3] and {2} x [0, 1].
+#pragma once
+
+#include "analysis-pass/summary/checked_int.h"
+#include "analysis-pass/summary/ndrange.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+namespace libsplit {
+
+class Expr;
+
+/// Why a value is unbounded; turned into words only if it matters in the end.
+struct Cause {
+  enum class Kind { None, Stated, Overflow, MayDivideByZero, NoArgument, TooDeep, TooManyLoops };
+  Kind kind = Kind::None;
+  unsigned detail = 0;          ///< Overflow: bits. NoArgument: the parameter.
+  const Expr* stated = nullptr; ///< Stated: the Unknown node
+};
+
+/// sum of coefficient[v] * v over the variables in `mask`, plus a value within `rest`.
+/// Exact where `rest` is a point.
+struct Form {
+  static constexpr unsigned maxVariables = 32;
+
+  std::uint32_t mask = 0;
+  Interval rest;
+  Cause cause;                                        ///< of an infinite rest
+  std::array<std::int64_t, maxVariables> coefficient; ///< defined where mask has a bit
+
+  /// Copies the coefficients that are there: copying is most of what evaluation does.
+  Form(const Form& other) { *this = other; }
+  Form& operator=(const Form& other) {
+    mask = other.mask;
+    rest = other.rest;
+    cause = other.cause;
+    for (std::uint32_t m = mask; m; m &= m - 1)
+      coefficient[std::countr_zero(m)] = other.coefficient[std::countr_zero(m)];
+    return *this;
+  }
+
+  static Form constant(Int value) { return interval({value, value}); }
+  static Form interval(Interval rest) {
+    Form f;
+    f.rest = rest;
+    return f;
+  }
+  static Form unknown(Cause cause) {
+    Form f = interval(everything);
+    f.cause = cause;
+    return f;
+  }
+  static Form variable(unsigned v) {
+    Form f;
+    f.mask = 1u << v;
+    f.coefficient[v] = 1;
+    return f;
+  }
+
+  bool has(unsigned v) const { return mask >> v & 1; }
+  std::int64_t of(unsigned v) const { return has(v) ? coefficient[v] : 0; }
+  void set(unsigned v, std::int64_t c) {
+    coefficient[v] = c;
+    mask = c ? mask | 1u << v : mask & ~(1u << v);
+  }
+  bool isExact() const { return rest.isPoint(); }
+  bool isConstant() const { return mask == 0 && isExact(); }
+
+private:
+  Form() = default;
+};
+
+/// Calls `body(v)` for every variable of `mask`, ascending.
+template <typename Body> void forEachVariable(std::uint32_t mask, Body body) {
+  for (; mask; mask &= mask - 1)
+    body(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+class Domain {
+public:
+  /// parent = base + period * high + low, 0 <= low < period.
+  struct Split {
+    unsigned parent = 0;
+    unsigned high = 0;
+    unsigned low = 0;
+    Int base = 0;
+    Int period = 1;
+    std::uint32_t mask() const { return 1u << parent | 1u << high | 1u << low; }
+  };
+
+  static constexpr unsigned maxLoops = 8;
+  static unsigned globalId(unsigned d) { return 3 * d; }
+  static unsigned groupId(unsigned d) { return 3 * d + 1; }
+  static unsigned localId(unsigned d) { return 3 * d + 2; }
+  static unsigned loop(unsigned depth) { return 9 + depth; }
+
+  /// All work-items of the groups of `box`, which is not empty, and unbounded loops. Group and
+  /// local ids exist in the dimensions of the bit mask `withGroups` only.
+  Domain(const NDRange& range, const GroupBox& box, unsigned withGroups);
+
+  Interval range(unsigned v) const { return ranges_[v]; }
+  bool empty() const { return empty_; }
+  void makeEmpty() { empty_ = true; }
+
+  /// Restricts `v`; true if that took values away. Ranges of related variables follow.
+  bool restrict(unsigned v, Interval to);
+
+  /// The split of `parent` by `base` and `period` > 1, made if need be; nothing when out of room.
+  const Split* split(unsigned parent, Int base, Int period);
+  const Split* find(unsigned parent, Int base, Int period) const;
+  unsigned splitCount() const { return splitCount_; }
+  const Split& splitAt(unsigned i) const { return splits_[i]; }
+
+  /// Digits that were restricted by themselves, not through their parent.
+  std::uint32_t restrictedDigits() const { return restrictedDigits_; }
+
+  /// Every value that `form` can take, and maybe more.
+  Interval interval(const Form& form) const;
+
+  Form sum(const Form& a, const Form& b) const;
+  Form scaled(const Form& form, Int factor) const;
+  Form difference(const Form& a, const Form& b) const { return sum(a, scaled(b, -1)); }
+  /// `form` with the parent of `split` written as its digits; false if a coefficient overflows.
+  static bool expand(Form& form, const Split& split);
+  /// Without its variables: the interval alone.
+  Form widened(const Form& form) const;
+
+private:
+  void normalize(Form& form) const;
+  void propagate();
+  bool narrow(unsigned v, Interval to);
+
+  static constexpr unsigned maxSplits = 10;
+  std::array<Interval, Form::maxVariables> ranges_;
+  std::array<Split, maxSplits> splits_;
+  unsigned splitCount_ = 0;
+  unsigned variableCount_ = 9 + maxLoops;
+  std::uint32_t digits_ = 0;
+  std::uint32_t restrictedDigits_ = 0;
+  bool empty_ = false;
+};
+
+/// floor(form / divisor) and what remains, in [0, divisor); divisor > 0. Exact where the digits
+/// can be had, else intervals.
+struct Division {
+  Form quotient;
+  Form remainder;
+};
+Division divideFloor(Domain& domain, const Form& form, Int divisor);
+
+} // namespace libsplit

@@ -1,0 +1,369 @@
+// From a summary and the numbers of a launch to bytes.
+//
+// An access happens at every point of its domain: the work-items of the box and the iterations of
+// its loops for which all guards hold. Evaluation goes
+//
+//   1. domain: guards and loop counts narrow the ranges of single ids, and so on until nothing
+//      changes. If every guard then holds on all that is left, the domain is *exact*; otherwise it
+//      is too large, and writes are possible only.
+//   2. offset: an affine form over ids, loop variables and digits of divisions; the part that is
+//      not affine is an interval that is added to it.
+//   3. image: the form over the domain is a set of strided runs (image.h). Digits that matter are
+//      laid out as at most three rectangles each: a cut first row, whole rows, a cut last row.
+//
+// Worked example: out[get_global_id(0)] = ... if get_global_id(0) < n, floats, n = 10, local size
+// 4, the box of groups 1 and 2. Domain: G in [4, 11], narrowed by the guard to [4, 9], where it
+// always holds: exact. Offset: 4*G. Image: base 16, six steps of 4 bytes, 4 bytes each: [16, 40),
+// certainly written.
+//
+// Uncertainty only ever enlarges reads and possible writes and empties certain writes.
+#include "analysis-pass/summary/evaluate.h"
+
+#include "analysis-pass/summary/expr_value.h"
+#include "analysis-pass/summary/image.h"
+
+#include <algorithm>
+
+namespace libsplit {
+
+namespace {
+
+/// Which dimensions an access asks about, one bit each.
+struct Mentions {
+  unsigned groups = 0;     ///< by group or local id
+  unsigned localSizes = 0; ///< by get_local_size
+
+  void scan(const Expr& e) {
+    if (e.op() == Expr::Op::LocalSize)
+      localSizes |= 1u << e.index();
+    else if (e.op() == Expr::Op::LocalId || e.op() == Expr::Op::GroupId)
+      groups |= 1u << e.index();
+    for (const Expr& operand : e.operands())
+      scan(operand);
+  }
+
+  explicit Mentions(const Access& access) {
+    scan(access.offset);
+    for (const Guard& guard : access.guards) {
+      scan(guard.left);
+      scan(guard.right);
+    }
+    for (const Loop& loop : access.loops)
+      scan(loop.count);
+  }
+};
+
+/// One access over one box of groups in which every group has the same local size.
+class AccessEvaluation {
+public:
+  AccessEvaluation(const Access& access, const Mentions& mentions, const LaunchValues& launch,
+                   const GroupBox& box, std::size_t maxRuns, ArgumentRegions& regions)
+      : access_(access), launch_(launch), maxRuns_(maxRuns), regions_(regions),
+        bufferSize_(launch.arguments[access.parameter].bufferSize),
+        domain_(launch.range, box, mentions.groups) {}
+
+  void run() {
+    exact_ = narrowDomain();
+    if (domain_.empty())
+      return;
+    Form offset = valueOf(access_.offset, domain_, launch_);
+    if (access_.effect == Effect::Read) {
+      addImage(offset, regions_.reads);
+      return;
+    }
+    // Mostly one set serves for both: what is certain is all that is possible.
+    ByteSet written;
+    const bool asComputed = addImage(offset, written);
+    if (asComputed && access_.certain && exact_)
+      uniteInto(regions_.certainWrites, written);
+    uniteInto(regions_.possibleWrites, std::move(written));
+  }
+
+private:
+  /// Narrows the domain by every condition until nothing changes. True if the domain then holds
+  /// exactly the points where the access happens.
+  bool narrowDomain() {
+    constexpr int maxRounds = 8;
+    for (int round = 0; round < maxRounds; ++round) {
+      changed_ = false;
+      bool all = access_.loops.size() <= Domain::maxLoops;
+      for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
+        all &= restrictAtMostZero(loopCondition(k)) && access_.loops[k].exact;
+      for (const Guard& guard : access_.guards)
+        all &= restrict(guard);
+      if (domain_.empty() || !changed_)
+        return all;
+    }
+    return false;
+  }
+
+  /// k < count, as k - count + 1 <= 0.
+  Form loopCondition(unsigned k) {
+    const Form count = valueOf(access_.loops[k].count, domain_, launch_);
+    if (isInfinite(domain_.interval(count).high) && loopCause_.kind == Cause::Kind::None)
+      loopCause_ = count.cause;
+    const Form past = domain_.difference(Form::variable(Domain::loop(k)), count);
+    return domain_.sum(past, Form::constant(1));
+  }
+
+  Form gap(const Guard& guard) {
+    return domain_.difference(valueOf(guard.left, domain_, launch_),
+                              valueOf(guard.right, domain_, launch_));
+  }
+
+  // Each of these takes away from the domain what can't satisfy a condition, notes if that changed
+  // anything, and returns true if the condition held on all of the domain beforehand.
+
+  bool restrict(const Guard& guard) {
+    if (domain_.empty())
+      return false;
+    const Form form = gap(guard);
+    switch (guard.relation) {
+    case Guard::Relation::Less:
+      return restrictAtMostZero(domain_.sum(form, Form::constant(1)));
+    case Guard::Relation::LessEqual:
+      return restrictAtMostZero(form);
+    case Guard::Relation::Equal: {
+      const bool notAbove = restrictAtMostZero(form);
+      return restrictAtMostZero(domain_.scaled(form, -1)) && notAbove;
+    }
+    case Guard::Relation::NotEqual:
+      return restrictNonZero(form);
+    }
+    return false;
+  }
+
+  /// Keeps of each variable what `form` <= 0 leaves it while the others are at their best.
+  bool restrictAtMostZero(const Form& form) {
+    if (domain_.empty())
+      return false;
+    const Interval values = domain_.interval(form);
+    if (values.low > 0)
+      domain_.makeEmpty();
+    if (values.high <= 0 || values.low > 0 || isInfinite(form.rest.low))
+      return values.high <= 0;
+    forEachVariable(form.mask, [&](unsigned v) {
+      if (domain_.empty())
+        return;
+      Form others = form;
+      others.set(v, 0);
+      const Int room = -domain_.interval(others).low; // coefficient * v <= room
+      if (isInfinite(room))
+        return;
+      const Int c = form.coefficient[v];
+      changed_ |= domain_.restrict(v, c > 0 ? Interval{-infinity, floorDivide(room, c)}
+                                            : Interval{ceilDivide(-room, -c), infinity});
+    });
+    return false;
+  }
+
+  bool restrictNonZero(const Form& form) {
+    const Interval values = domain_.interval(form);
+    if (values.low > 0 || values.high < 0)
+      return true;
+    if (values == Interval{0, 0}) {
+      domain_.makeEmpty();
+      return false;
+    }
+    if (!form.isExact() || std::popcount(form.mask) != 1)
+      return false;
+    const auto v = static_cast<unsigned>(std::countr_zero(form.mask));
+    const Int c = form.coefficient[v];
+    if (form.rest.low % c != 0)
+      return true; // never zero
+    const Int hole = -form.rest.low / c;
+    const Interval range = domain_.range(v);
+    if (hole == range.low)
+      changed_ |= domain_.restrict(v, {hole + 1, infinity});
+    else if (hole == range.high)
+      changed_ |= domain_.restrict(v, {-infinity, hole - 1});
+    return false;
+  }
+
+  static void uniteInto(ByteSet& all, ByteSet more) {
+    if (all.empty())
+      all = std::move(more);
+    else
+      all = unite(all, more);
+  }
+
+  /// Adds the bytes at `offset` over the domain, or more. True if it added exactly these.
+  bool addImage(Form offset, ByteSet& bytes) {
+    const bool exact = layOut(offset) && offset.isExact();
+    const Interval reach = domain_.interval(offset);
+    if (!isInfinite(reach.low) && !isInfinite(reach.high))
+      return addRectangles(offset, bytes, 0) && exact;
+    bytes = unite(bytes,
+                  ByteSet(cut({reach.low, add(reach.high, Int{access_.length} - 1)}, bufferSize_)));
+    explain(offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_);
+    return false;
+  }
+
+  /// Chooses the splits whose digits must be enumerated and writes `offset` in their digits. False
+  /// if two of them take the same variable apart: then ranges stay independent, and too large.
+  bool layOut(Form& offset) {
+    activeCount_ = 0;
+    bool consistent = true;
+    std::uint32_t wanted = offset.mask | domain_.restrictedDigits();
+    std::uint32_t taken = 0;
+    for (unsigned i = domain_.splitCount(); i-- > 0;) {
+      const Domain::Split& s = domain_.splitAt(i);
+      if (!(wanted & (1u << s.high | 1u << s.low)))
+        continue;
+      wanted |= 1u << s.parent;
+      if (taken & 1u << s.parent) {
+        consistent = false;
+        continue;
+      }
+      taken |= 1u << s.parent;
+      active_[activeCount_++] = i;
+    }
+    std::reverse(active_.begin(), active_.begin() + activeCount_); // parents before their digits
+    for (unsigned i = 0; i < activeCount_; ++i)
+      if (!Domain::expand(offset, domain_.splitAt(active_[i])))
+        consistent = false;
+    for (unsigned v = 0; v < Form::maxVariables; ++v)
+      ranges_[v] = domain_.range(v);
+    return consistent;
+  }
+
+  /// Adds the image for every combination of the active splits' rectangles, from split `next` on.
+  /// False if it added more.
+  bool addRectangles(const Form& offset, ByteSet& bytes, unsigned next) {
+    if (next == activeCount_)
+      return addRectangle(offset, bytes);
+    const Domain::Split& s = domain_.splitAt(active_[next]);
+    const Interval high = ranges_[s.high];
+    const Interval low = ranges_[s.low];
+    const Interval parent = ranges_[s.parent];
+
+    // The digits of the parent's ends: rows before `first` or after `last` do not exist, these two
+    // may be cut, those between are whole.
+    const Int first = std::max(high.low, floorDivide(parent.low - s.base, s.period));
+    const Int last = std::min(high.high, floorDivide(parent.high - s.base, s.period));
+    auto rowOf = [&](Int h) {
+      const Int begin = s.base + s.period * h;
+      return intersection(low, {parent.low - begin, parent.high - begin});
+    };
+    bool exact = true;
+    auto descend = [&](Interval h, Interval l) {
+      if (h.empty() || l.empty())
+        return;
+      ranges_[s.high] = h;
+      ranges_[s.low] = l;
+      exact &= addRectangles(offset, bytes, next + 1);
+    };
+    Interval whole{first, last};
+    if (whole.empty())
+      return true;
+    if (rowOf(first) != low) {
+      descend({first, first}, rowOf(first));
+      ++whole.low;
+    }
+    if (!whole.empty() && rowOf(last) != low) {
+      descend({last, last}, rowOf(last));
+      --whole.high;
+    }
+    descend(whole, low);
+    ranges_[s.high] = high;
+    ranges_[s.low] = low;
+    return exact;
+  }
+
+  bool addRectangle(const Form& offset, ByteSet& bytes) const {
+    StridedRuns runs;
+    runs.base = offset.rest.low;
+    runs.length = add(Int{access_.length}, offset.rest.high - offset.rest.low);
+    runs.bufferSize = bufferSize_;
+    forEachVariable(offset.mask, [&](unsigned v) {
+      const Int c = offset.coefficient[v];
+      const Interval r = ranges_[v];
+      runs.base = add(runs.base, multiply(c, c > 0 ? r.low : r.high));
+      runs.add({c > 0 ? c : -c, r.high - r.low + 1});
+    });
+    return addRuns(bytes, runs, maxRuns_);
+  }
+
+  void explain(const Cause& cause) {
+    std::optional<Reason>& reason =
+        access_.effect == Effect::Read ? regions_.unknownReads : regions_.unknownWrites;
+    if (reason)
+      return;
+    reason = Reason{describe(cause), access_.where};
+    if (cause.kind == Cause::Kind::Stated && cause.stated->line() != 0)
+      reason->where.line = cause.stated->line();
+  }
+
+  const Access& access_;
+  const LaunchValues& launch_;
+  const std::size_t maxRuns_;
+  ArgumentRegions& regions_;
+  const std::uint64_t bufferSize_;
+  Domain domain_;
+  bool exact_ = false;   ///< the domain is no larger than it should be
+  bool changed_ = false; ///< by a condition, in this round
+  Cause loopCause_;      ///< why a loop is not bounded
+  std::array<unsigned, 16> active_{};
+  unsigned activeCount_ = 0;
+  std::array<Interval, Form::maxVariables> ranges_;
+};
+
+/// Cuts `box` where the local size changes, in the dimensions from `d` on where the access asks
+/// for it, and evaluates each part.
+void evaluateParts(const Access& access, const Mentions& mentions, const LaunchValues& launch,
+                   const GroupBox& box, unsigned d, std::size_t maxRuns, ArgumentRegions& regions) {
+  const NDRange& range = launch.range;
+  for (; d < 3; ++d) {
+    const std::uint64_t last = range.groups(d) - 1;
+    if (range.uniform(d) || box.end[d] <= last || !(mentions.localSizes >> d & 1))
+      continue;
+    if (box.begin[d] < last) {
+      GroupBox whole = box;
+      whole.end[d] = last;
+      evaluateParts(access, mentions, launch, whole, d + 1, maxRuns, regions);
+    }
+    GroupBox rest = box;
+    rest.begin[d] = last;
+    LaunchValues smaller = launch;
+    smaller.localSize[d] = range.global[d] % range.local[d];
+    evaluateParts(access, mentions, smaller, rest, d + 1, maxRuns, regions);
+    return;
+  }
+  AccessEvaluation(access, mentions, launch, box, maxRuns, regions).run();
+}
+
+} // namespace
+
+std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
+                                      std::span<const ArgumentValue> arguments, const GroupBox& box,
+                                      std::size_t maxRanges) {
+  std::vector<ArgumentRegions> regions(summary.parameters.size());
+  GroupBox inside = box;
+  for (unsigned d = 0; d < 3; ++d) {
+    if (range.local[d] == 0)
+      return regions; // no such launch
+    inside.end[d] = std::min(inside.end[d], range.groups(d));
+  }
+  if (inside.empty())
+    return regions;
+
+  const LaunchValues launch{range, arguments, range.local};
+  for (const Access& access : summary.accesses) {
+    if (access.parameter >= regions.size() || access.parameter >= arguments.size() ||
+        arguments[access.parameter].bufferSize == 0 || access.length == 0)
+      continue;
+    evaluateParts(access, Mentions(access), launch, inside, 0, maxRanges,
+                  regions[access.parameter]);
+  }
+  for (ArgumentRegions& r : regions) {
+    if (r.reads.ranges().size() > maxRanges)
+      r.reads = ByteSet(r.reads.hull());
+    if (r.possibleWrites.ranges().size() > maxRanges)
+      r.possibleWrites = ByteSet(r.possibleWrites.hull());
+    if (r.certainWrites.ranges().size() > maxRanges)
+      r.certainWrites = {};
+  }
+  return regions;
+}
+
+} // namespace libsplit

@@ -1,0 +1,363 @@
+#include "analysis-pass/summary/expr_value.h"
+
+namespace libsplit {
+
+namespace {
+
+using Op = Expr::Op;
+
+// Deeper trees are answered as unknown: the walk runs on the application's stack.
+constexpr unsigned maxDepth = 64;
+
+Interval magnitudes(unsigned bits) {
+  return {-(Int{1} << bits), (Int{1} << bits) - 1};
+}
+
+bool isBounded(Interval i) {
+  return !isInfinite(i.low) && !isInfinite(i.high);
+}
+
+/// Bits that two's complement needs for every value of `i`, without the sign.
+unsigned bitsOf(Interval i) {
+  unsigned bits = 0;
+  while (bits < 100 && (i.low < magnitudes(bits).low || i.high > magnitudes(bits).high))
+    ++bits;
+  return bits;
+}
+
+Int truncDivide(Int a, Int b) {
+  if (isInfinite(a))
+    return (a < 0) == (b < 0) ? infinity : -infinity;
+  return a / b;
+}
+
+Int floorDivideAny(Int a, Int b) {
+  return b > 0 ? floorDivide(a, b) : floorDivide(-a, -b);
+}
+
+class Valuer {
+public:
+  Valuer(Domain& domain, const LaunchValues& launch) : domain_(domain), launch_(launch) {}
+
+  Form value(const Expr& e) {
+    if (depth_ == maxDepth)
+      return Form::unknown({Cause::Kind::TooDeep});
+    ++depth_;
+    Form result = e.operands().empty() ? leaf(e) : compound(e);
+    --depth_;
+    return result;
+  }
+
+private:
+  Form leaf(const Expr& e) {
+    const unsigned d = e.index();
+    switch (e.op()) {
+    case Op::Unknown:
+      return Form::unknown({Cause::Kind::Stated, 0, &e});
+    case Op::Constant:
+      return Form::constant(e.value());
+    case Op::Argument:
+      return argument(e);
+    case Op::GlobalId:
+      return variable(Domain::globalId(d));
+    case Op::LocalId:
+      return launch_.range.local[d] == 1 ? Form::constant(0) : variable(Domain::localId(d));
+    case Op::GroupId:
+      return launch_.range.local[d] == 1
+                 ? domain_.sum(variable(Domain::globalId(d)),
+                               Form::constant(-Int{launch_.range.offset[d]}))
+                 : variable(Domain::groupId(d));
+    case Op::GlobalSize:
+      return Form::constant(launch_.range.global[d]);
+    case Op::LocalSize:
+      return Form::constant(launch_.localSize[d]);
+    case Op::EnqueuedLocalSize:
+      return Form::constant(launch_.range.local[d]);
+    case Op::NumGroups:
+      return Form::constant(launch_.range.groups(d));
+    case Op::GlobalOffset:
+      return Form::constant(launch_.range.offset[d]);
+    case Op::WorkDim:
+      return Form::constant(launch_.range.dimensions);
+    case Op::LoopVariable:
+      if (d >= Domain::maxLoops)
+        return Form::unknown({Cause::Kind::TooManyLoops});
+      return variable(Domain::loop(d));
+    default:
+      return Form::unknown({Cause::Kind::TooDeep});
+    }
+  }
+
+  Form variable(unsigned v) const {
+    const Interval range = domain_.range(v);
+    return range.isPoint() ? Form::constant(range.low) : Form::variable(v);
+  }
+
+  Form argument(const Expr& e) const {
+    const Cause missing{Cause::Kind::NoArgument, e.index()};
+    if (e.index() >= launch_.arguments.size())
+      return Form::unknown(missing);
+    const std::span<const std::byte> bytes = launch_.arguments[e.index()].bytes;
+    if (e.width() == 0 || e.width() > 64 ||
+        (std::size_t{e.bit()} + e.width() + 7) / 8 > bytes.size())
+      return Form::unknown(missing);
+    Int value = 0; // little-endian, as every device that OpenCL runs on here
+    for (std::size_t i = (std::size_t{e.bit()} + e.width() + 7) / 8; i-- > e.bit() / 8;)
+      value = value << 8 | std::to_integer<unsigned>(bytes[i]);
+    value = value >> e.bit() % 8 & ((Int{1} << e.width()) - 1);
+    if (e.isSigned() && value >> (e.width() - 1) & 1)
+      value -= Int{1} << e.width();
+    return Form::constant(value);
+  }
+
+  Form compound(const Expr& e) {
+    const std::vector<Expr>& operands = e.operands();
+    switch (e.op()) {
+    case Op::Add: {
+      Form total = value(operands[0]);
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        total = domain_.sum(total, value(operands[i]));
+      return total;
+    }
+    case Op::Mul: {
+      Form product = value(operands[0]);
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        product = multiplied(product, value(operands[i]));
+      return product;
+    }
+    case Op::Min:
+    case Op::Max: {
+      Form best = value(operands[0]);
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        best = extreme(e.op(), best, value(operands[i]));
+      return best;
+    }
+    case Op::Wrap:
+      return wrapped(e, value(operands[0]));
+    case Op::Select:
+      return selected(operands);
+    default:
+      return binary(e.op(), value(operands[0]), value(operands[1]));
+    }
+  }
+
+  Form binary(Op op, const Form& a, const Form& b) {
+    switch (op) {
+    case Op::DivFloor:
+    case Op::DivTrunc:
+      return divided(op, a, b);
+    case Op::RemTrunc:
+      return remainder(a, b);
+    case Op::Shl:
+      if (b.isConstant() && b.rest.low >= 0 && b.rest.low < 64)
+        return domain_.scaled(a, Int{1} << static_cast<int>(b.rest.low));
+      return shifted(op, a, b);
+    case Op::ShrArith:
+      if (b.isConstant() && b.rest.low >= 0 && b.rest.low < 64)
+        return divideFloor(domain_, a, Int{1} << static_cast<int>(b.rest.low)).quotient;
+      return shifted(op, a, b);
+    case Op::And:
+      return masked(a, b);
+    default:
+      return joined(op, a, b);
+    }
+  }
+
+  Form multiplied(const Form& a, const Form& b) const {
+    if (b.isConstant())
+      return domain_.scaled(a, b.rest.low);
+    if (a.isConstant())
+      return domain_.scaled(b, a.rest.low);
+    return bounded(domain_.interval(a) * domain_.interval(b), a, b);
+  }
+
+  /// An interval, with the cause of whichever operand was unbounded.
+  Form bounded(Interval i, const Form& a, const Form& b) const {
+    Form result = Form::interval(i);
+    result.cause = a.cause.kind != Cause::Kind::None ? a.cause : b.cause;
+    return result;
+  }
+
+  Form divided(Op op, const Form& a, const Form& b) {
+    const Interval top = domain_.interval(a);
+    const Interval bottom = domain_.interval(b);
+    if (bottom.low <= 0 && bottom.high >= 0)
+      return Form::unknown(b.cause.kind != Cause::Kind::None ? b.cause
+                                                             : Cause{Cause::Kind::MayDivideByZero});
+    if (b.isConstant() && b.rest.low > 0 && (op == Op::DivFloor || top.low >= 0))
+      return divideFloor(domain_, a, b.rest.low).quotient;
+    // Both quotients are monotone in each operand while the divisor keeps its sign.
+    Interval values{infinity, -infinity};
+    for (const Int x : {top.low, top.high})
+      for (const Int y : {bottom.low, bottom.high}) {
+        const Int q =
+            isInfinite(x) || op == Op::DivTrunc ? truncDivide(x, y) : floorDivideAny(x, y);
+        values = hull(values, {q, q});
+      }
+    return bounded(values, a, b);
+  }
+
+  Form remainder(const Form& a, const Form& b) {
+    const Interval top = domain_.interval(a);
+    const Interval bottom = domain_.interval(b);
+    if (bottom.low <= 0 && bottom.high >= 0)
+      return Form::unknown(b.cause.kind != Cause::Kind::None ? b.cause
+                                                             : Cause{Cause::Kind::MayDivideByZero});
+    const Int smallest = std::min(bottom.low > 0 ? bottom.low : -bottom.low,
+                                  bottom.high > 0 ? bottom.high : -bottom.high);
+    const Int largest = std::max(-bottom.low, bottom.high);
+    if (top.low > -smallest && top.high < smallest)
+      return a;
+    if (b.isConstant() && top.low >= 0)
+      return divideFloor(domain_, a, largest).remainder; // the divisor's sign plays no part
+    Interval values = hull(top, {0, 0}); // the result has the sign of `a` and is no larger
+    if (!isInfinite(largest))
+      values = intersection(values, {1 - largest, largest - 1});
+    return bounded(values, a, b);
+  }
+
+  Form shifted(Op op, const Form& a, const Form& b) const {
+    const Interval by = domain_.interval(b);
+    if (by.low < 0 || by.high >= 64)
+      return Form::unknown(b.cause.kind != Cause::Kind::None ? b.cause
+                                                             : Cause{Cause::Kind::Overflow, 64});
+    const Interval powers{Int{1} << static_cast<int>(by.low), Int{1} << static_cast<int>(by.high)};
+    const Interval values = domain_.interval(a);
+    if (op == Op::Shl)
+      return bounded(values * powers, a, b);
+    return bounded(
+        {std::min(floorDivide(values.low, powers.low), floorDivide(values.low, powers.high)),
+         std::max(floorDivide(values.high, powers.low), floorDivide(values.high, powers.high))},
+        a, b);
+  }
+
+  Form masked(const Form& a, const Form& b) {
+    if (a.isConstant() && !b.isConstant())
+      return masked(b, a);
+    const Interval x = domain_.interval(a);
+    const Interval y = domain_.interval(b);
+    if (b.isConstant()) {
+      if (a.isConstant())
+        return Form::constant(a.rest.low & b.rest.low);
+      Int mask = b.rest.low;
+      if (mask >= 0 && (mask & (mask + 1)) == 0) // keeps the lowest bits
+        return divideFloor(domain_, a, mask + 1).remainder;
+      // Clears the lowest bits: ...1000, or so within the bits that the operand has.
+      const Int lowest = mask & -mask;
+      const Int upTo = mask + lowest;
+      if (mask != 0 && (upTo == 0 || ((upTo & (upTo - 1)) == 0 && x.low >= 0 && x.high < upTo)))
+        return domain_.scaled(divideFloor(domain_, a, lowest).quotient, lowest);
+    }
+    if (x.low >= 0 || y.low >= 0)
+      return bounded({0, x.low < 0 ? y.high : y.low < 0 ? x.high : std::min(x.high, y.high)}, a, b);
+    if (!isBounded(x) || !isBounded(y))
+      return bounded(everything, a, b);
+    return Form::interval(magnitudes(std::max(bitsOf(x), bitsOf(y))));
+  }
+
+  Form joined(Op op, const Form& a, const Form& b) const {
+    if (a.isConstant() && b.isConstant())
+      return Form::constant(op == Op::Or ? a.rest.low | b.rest.low : a.rest.low ^ b.rest.low);
+    const Interval x = domain_.interval(a);
+    const Interval y = domain_.interval(b);
+    // No common bits: the same as the sum. (i << 1) | 1, (row << 8) | column.
+    if (isMultipleBeyond(a, y) || isMultipleBeyond(b, x))
+      return domain_.sum(a, b);
+    if (!isBounded(x) || !isBounded(y))
+      return bounded(everything, a, b);
+    Interval values = magnitudes(std::max(bitsOf(x), bitsOf(y)));
+    if (x.low >= 0 && y.low >= 0)
+      values.low = op == Op::Or ? std::max(x.low, y.low) : 0;
+    return Form::interval(values);
+  }
+
+  /// True if every value of `form` is a multiple of some 2^k > every value of `small` >= 0.
+  static bool isMultipleBeyond(const Form& form, Interval small) {
+    if (small.low < 0 || !form.isExact())
+      return false;
+    Int power = 1;
+    while (power <= small.high && power < infinity)
+      power *= 2;
+    bool multiple = form.rest.low % power == 0;
+    forEachVariable(form.mask,
+                    [&](unsigned v) { multiple = multiple && form.coefficient[v] % power == 0; });
+    return multiple && small.high < power;
+  }
+
+  Form extreme(Op op, const Form& a, const Form& b) const {
+    const Form& least = op == Op::Min ? a : b;
+    const Form& most = op == Op::Min ? b : a;
+    const Interval gap = domain_.interval(domain_.difference(most, least));
+    if (gap.low >= 0)
+      return a;
+    if (gap.high <= 0)
+      return b;
+    const Interval x = domain_.interval(a);
+    const Interval y = domain_.interval(b);
+    return bounded(op == Op::Min ? Interval{std::min(x.low, y.low), std::min(x.high, y.high)}
+                                 : Interval{std::max(x.low, y.low), std::max(x.high, y.high)},
+                   a, b);
+  }
+
+  Form wrapped(const Expr& e, const Form& operand) const {
+    const Interval values = domain_.interval(operand);
+    const Interval allowed =
+        e.isSigned() ? magnitudes(e.width() - 1) : Interval{0, (Int{1} << e.width()) - 1};
+    if (values.low >= allowed.low && values.high <= allowed.high)
+      return operand;
+    return Form::unknown(operand.cause.kind != Cause::Kind::None
+                             ? operand.cause
+                             : Cause{Cause::Kind::Overflow, e.width()});
+  }
+
+  Form selected(const std::vector<Expr>& operands) {
+    const Interval gap =
+        domain_.interval(domain_.difference(value(operands[0]), value(operands[1])));
+    if (gap.high < 0)
+      return value(operands[2]);
+    if (gap.low >= 0)
+      return value(operands[3]);
+    const Form a = value(operands[2]);
+    const Form b = value(operands[3]);
+    // What both have in common stays a form: base + (c ? 1 : 0).
+    const Form apart = domain_.difference(b, a);
+    if (a.isExact() && apart.isConstant()) {
+      Form result = a;
+      result.rest = a.rest + hull({0, 0}, apart.rest);
+      return result;
+    }
+    return bounded(hull(domain_.interval(a), domain_.interval(b)), a, b);
+  }
+
+  Domain& domain_;
+  const LaunchValues& launch_;
+  unsigned depth_ = 0;
+};
+
+} // namespace
+
+Form valueOf(const Expr& expr, Domain& domain, const LaunchValues& launch) {
+  return Valuer(domain, launch).value(expr);
+}
+
+std::string describe(const Cause& cause) {
+  switch (cause.kind) {
+  case Cause::Kind::Stated:
+    return cause.stated->text();
+  case Cause::Kind::Overflow:
+    return "the index may overflow " + std::to_string(cause.detail) + " bits";
+  case Cause::Kind::MayDivideByZero:
+    return "the index divides by what may be zero";
+  case Cause::Kind::NoArgument:
+    return "argument " + std::to_string(cause.detail) + " has no value";
+  case Cause::Kind::TooDeep:
+    return "the index is too deep an expression";
+  case Cause::Kind::TooManyLoops:
+    return "more than " + std::to_string(Domain::maxLoops) + " loops around the access";
+  case Cause::Kind::None:
+    break;
+  }
+  return "the index is not bounded";
+}
+
+} // namespace libsplit

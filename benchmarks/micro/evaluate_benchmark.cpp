@@ -1,0 +1,98 @@
+// What one evaluation of a ten-argument kernel costs at a launch. Target: under 20 µs.
+#include "analysis-pass/summary/evaluate.h"
+
+#include <benchmark/benchmark.h>
+
+namespace libsplit {
+namespace {
+
+using Op = Expr::Op;
+
+const Expr g0 = Expr::id(Op::GlobalId, 0);
+const Expr g1 = Expr::id(Op::GlobalId, 1);
+const Expr g2 = Expr::id(Op::GlobalId, 2);
+const Expr width = Expr::argument(10, 32, true);
+
+Expr index32(const Expr& e) {
+  return Expr::wrap(e, 32, true);
+}
+Expr bytes(const Expr& index) {
+  return Expr::constant(4) * index;
+}
+
+/// Ten buffers, each read or written at `offset`, guarded by x < width.
+KernelSummary kernel(const Expr& offset) {
+  KernelSummary k;
+  for (unsigned i = 0; i < 10; ++i) {
+    k.parameters.push_back({"a", "float*", ParameterKind::GlobalBuffer, 0});
+    Access access;
+    access.parameter = i;
+    access.effect = i < 5 ? Effect::Read : Effect::Write;
+    access.certain = true;
+    access.offset = offset;
+    access.length = 4;
+    access.guards = {{g0, Guard::Relation::Less, width}};
+    k.accesses.push_back(access);
+  }
+  k.parameters.push_back({"width", "int", ParameterKind::Scalar, 4});
+  return k;
+}
+
+void run(benchmark::State& state, const KernelSummary& k, const NDRange& range, const GroupBox& box,
+         std::int32_t w = 1000) {
+  std::vector<ArgumentValue> arguments(10, {{}, std::uint64_t{1} << 30});
+  arguments.push_back({std::as_bytes(std::span(&w, 1)), 0});
+  std::size_t ranges = 0;
+  for (auto _ : state) {
+    const auto regions = evaluate(k, range, arguments, box);
+    benchmark::DoNotOptimize(regions.data());
+    ranges = regions[9].possibleWrites.ranges().size();
+  }
+  state.counters["ranges"] = static_cast<double>(ranges);
+}
+
+void vector1d(benchmark::State& state) {
+  const NDRange range{1, {}, {1 << 20, 1, 1}, {256, 1, 1}};
+  run(state, kernel(bytes(index32(g0))), range, slab(range, 0, 100, 2000), 1 << 20);
+}
+BENCHMARK(vector1d);
+
+void rows2d(benchmark::State& state) {
+  const NDRange range{2, {}, {1024, 1024, 1}, {16, 16, 1}};
+  run(state, kernel(bytes(index32(g1 * width + g0))), range, slab(range, 1, 10, 20));
+}
+BENCHMARK(rows2d);
+
+void columns2d(benchmark::State& state) {
+  const NDRange range{2, {}, {1024, 64, 1}, {16, 16, 1}};
+  run(state, kernel(bytes(index32(g1 * width + g0))), range, slab(range, 0, 10, 20));
+}
+BENCHMARK(columns2d);
+
+void planes3d(benchmark::State& state) {
+  const NDRange range{3, {}, {64, 8, 64}, {8, 8, 1}};
+  run(state, kernel(bytes(index32((g2 * Expr::constant(64) + g1) * width + g0))), range,
+      slab(range, 2, 3, 11));
+}
+BENCHMARK(planes3d);
+
+void flattened2d(benchmark::State& state) {
+  const NDRange range{1, {}, {1 << 16, 1, 1}, {64, 1, 1}};
+  const Expr row = Expr::node(Op::DivTrunc, {index32(g0), Expr::constant(1000)});
+  const Expr column = Expr::node(Op::RemTrunc, {index32(g0), Expr::constant(1000)});
+  run(state, kernel(bytes(row * Expr::constant(1024) + column)), range, slab(range, 0, 100, 500),
+      1 << 16);
+}
+BENCHMARK(flattened2d);
+
+void loop(benchmark::State& state) {
+  const NDRange range{2, {}, {1024, 1024, 1}, {16, 16, 1}};
+  KernelSummary k = kernel(bytes(index32(g1 * width + Expr::loop(0))));
+  for (Access& a : k.accesses)
+    a.loops = {{width, true}};
+  run(state, k, range, slab(range, 1, 10, 20));
+}
+BENCHMARK(loop);
+
+} // namespace
+} // namespace libsplit

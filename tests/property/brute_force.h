@@ -1,0 +1,26 @@
+// The reference for evaluate(): runs a summary work-item by work-item and notes every byte.
+#pragma once
+
+#include "analysis-pass/summary/evaluate.h"
+
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace libsplit {
+
+struct TouchedBytes {
+  std::set<std::uint64_t> reads;
+  std::set<std::uint64_t> writes; ///< by accesses that are not marked certain, too
+  /// Bytes written by accesses marked certain; the others may not have happened.
+  std::set<std::uint64_t> sureWrites;
+};
+
+/// What a real execution does, wrapping as the hardware does. Unknown values are drawn from `salt`.
+/// Nothing if a number leaves 128 bits.
+std::optional<std::vector<TouchedBytes>> execute(const KernelSummary& summary, const NDRange& range,
+                                                 std::span<const ArgumentValue> arguments,
+                                                 const GroupBox& box, std::uint64_t salt);
+
+} // namespace libsplit

@@ -1,0 +1,52 @@
+#include "analysis-pass/summary/byte_set.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit {
+namespace {
+
+ByteSet set(std::initializer_list<ByteRange> ranges) {
+  ByteSet result;
+  for (const ByteRange& r : ranges)
+    result.add(r);
+  return result;
+}
+
+TEST(ByteSet, rangesThatTouchBecomeOne) {
+  EXPECT_EQ(toString(set({{0, 4}, {4, 8}})), "[0,8)");
+  EXPECT_EQ(toString(set({{4, 8}, {0, 4}})), "[0,8)");
+  EXPECT_EQ(toString(set({{0, 4}, {8, 12}, {4, 8}})), "[0,12)");
+}
+
+TEST(ByteSet, emptyRangesAddNothing) {
+  EXPECT_TRUE(ByteSet(7, 7).empty());
+  EXPECT_EQ(toString(ByteSet{}), "{}");
+  EXPECT_EQ(ByteSet{}.hull(), (ByteRange{0, 0}));
+}
+
+TEST(ByteSet, orderOfAddingDoesNotMatter) {
+  EXPECT_EQ(set({{20, 24}, {0, 2}, {10, 12}, {1, 11}}), set({{0, 12}, {20, 24}}));
+}
+
+TEST(ByteSet, subtractionCutsHolesAcrossSeveralRanges) {
+  EXPECT_EQ(toString(subtract(set({{0, 10}, {20, 30}, {40, 50}}), set({{5, 25}, {29, 45}}))),
+            "[0,5) [25,29) [45,50)");
+}
+
+TEST(ByteSet, oneHoleMayCutTwoRanges) {
+  EXPECT_EQ(toString(subtract(set({{0, 10}, {12, 20}}), ByteSet(8, 14))), "[0,8) [14,20)");
+}
+
+TEST(ByteSet, containsNeedsEveryByte) {
+  EXPECT_TRUE(set({{0, 10}, {20, 30}}).contains(set({{2, 4}, {20, 30}})));
+  EXPECT_FALSE(set({{0, 10}, {20, 30}}).contains(ByteSet(9, 11)));
+  EXPECT_TRUE(ByteSet{}.contains(ByteSet{}));
+}
+
+TEST(ByteSet, neighboursDoNotIntersect) {
+  EXPECT_FALSE(ByteSet(0, 4).intersects(ByteSet(4, 8)));
+  EXPECT_TRUE(ByteSet(0, 5).intersects(ByteSet(4, 8)));
+}
+
+} // namespace
+} // namespace libsplit
