@@ -42,7 +42,7 @@ def unknown_names(bench):
 
 
 def devices_that_are_not_there(bench):
-    complains_once(bench, {**STATIC, "DEVICES": "0.0,7.3"}, "7.3")
+    complains_once(bench, {**STATIC, "DEVICES": "0.0,0.1,7.3"}, "7.3", split=True)
 
 
 def shares_that_do_not_fit(bench):

@@ -90,12 +90,12 @@ def check_stats(run, expected, must_split):
 
 def splits_without_waiting(bench):
     """The analysis comes while the program runs: late launches are split, none of the early waits."""
-    command = bench.sample("jacobi2d", "--iterations", "3000", "--size", "128")
+    command = bench.sample("jacobi2d", "--iterations", "20000", "--size", "128")
     native = bench.native(command, dump=True)
     run = bench.run(command, "preload", {"POLICY": "static:0.5,0.5"}, dump=True)
     run.require_same_as(native)
     stats = run.kernel("jacobi2d")
-    run.require(stats["launches"] == 3000, "launches got lost")
+    run.require(stats["launches"] == 20000, "launches got lost")
     warm = bench.run(command, "preload", {"POLICY": "static:0.5,0.5"}, dump=True)
     warm.require_same_as(native)
     warm.require(warm.kernel("jacobi2d")["split_launches"] > 0, "not split with a warm cache")
