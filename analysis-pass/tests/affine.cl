@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %loosecheck %s
+// RUN: %splitc %s | %FileCheck %s
 
 // CHECK-LABEL: kernel scale_1d(
 // CHECK-NEXT: line [[#@LINE+4]]: reads in at 4*G0, 4 bytes{{$}}

@@ -1,5 +1,5 @@
 // Numbers inside by-value arguments, named by their first bit.
-// RUN: %splitc %s --emit=summary | %loosecheck %s
+// RUN: %splitc %s --emit=summary | %FileCheck %s
 
 typedef struct { int width; float scale; long base; int4 v; } Grid;
 

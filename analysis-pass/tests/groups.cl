@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %loosecheck %s
+// RUN: %splitc %s | %FileCheck %s
 
 // CHECK-LABEL: kernel global_only(
 // CHECK-NEXT: writes a

@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %loosecheck %s
+// RUN: %splitc %s | %FileCheck %s
 
 // CHECK-LABEL: kernel prints(
 // CHECK: line [[#@LINE+1]]: can't be split: printf

@@ -1,5 +1,5 @@
 // The summary says where n-bit numbers are looked at, so that the launch can prove that they fit.
-// RUN: %splitc %s --emit=summary | %loosecheck %s
+// RUN: %splitc %s --emit=summary | %FileCheck %s
 
 // A sum of 32 bits, then sign-extended: wrapped once, as a whole.
 // CHECK-LABEL: (kernel "signed_index"

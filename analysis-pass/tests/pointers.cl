@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %loosecheck %s
+// RUN: %splitc %s | %FileCheck %s
 
 // CHECK-LABEL: kernel one_of_two(
 // CHECK-NEXT: may write a at 4*G0, 4 bytes{{$}}

@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %loosecheck %s
+// RUN: %splitc %s | %FileCheck %s
 
 // CHECK-LABEL: kernel csr(
 // CHECK-NEXT: reads ptr at 4*G0, 4 bytes{{$}}
