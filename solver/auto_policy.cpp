@@ -61,6 +61,9 @@ public:
       samples_.push_back({static_cast<Eigen::Index>(c.device),
                           static_cast<double>(c.groupBegin) / total,
                           static_cast<double>(c.groupEnd) / total, total, c.seconds, 1});
+      // A short chunk tells less: its groups need not be average, nor fill the device.
+      const double part = static_cast<double>(c.groupEnd - c.groupBegin) / total;
+      samples_.back().weight = std::clamp(part * LoadModel::bins, 0.02, 0.99);
     }
     if (samples_.empty()) {
       summary_.stop = Stop::NotMeasured;
@@ -154,7 +157,7 @@ private:
       shares_ = ran_;
       summary_.stop = Stop::Converged;
     }
-    if (bestSeconds_ > 0 && summary_.launches > 4 && last_ > 1.03 * bestSeconds_ &&
+    if (bestSeconds_ > 0 && summary_.launches > 4 && last_ > (1.03 + 2 * model_.noise()) * bestSeconds_ &&
         std::abs(model_.makespan(best_, total) / bestSeconds_ - 1) < 0.15)
       shares_ = best_;
     tryAlone(total, predicted) || probe(total, predicted);

@@ -14,10 +14,11 @@ constexpr double levelWeight = 0.05;              // density as a whole: only fi
 constexpr double costWeight = 0.05;               // speeds are free
 constexpr double latencyWeight = 1 / (0.3 * 0.3); // latency, as a part of a typical launch
 
-constexpr double aging = 0.6;          // weight of the launch before
+constexpr double calmAging = 0.85;     // weight of the launch before, while all is as predicted
+constexpr double surprisedAging = 0.4; // and where it is not
 constexpr double leastWeight = 0.01;   // below, a sample is forgotten
 constexpr double contradiction = 0.25; // log seconds off: the device changed
-constexpr int iterations = 3;
+constexpr int maxIterations = 12;
 
 } // namespace
 
@@ -93,12 +94,18 @@ double LoadModel::makespan(const Vector& shares, double groups) const {
 
 double LoadModel::balance(Vector& shares, double groups, const Vector& excluded) const {
   auto usable = [&](Eigen::Index d) { return knows(d) && excluded[d] <= 0; };
+  // The end of what `d` does from `at` within `limit`, in whole groups: half a group is none, and
+  // one group on a slow device may cost more than the whole launch.
+  auto endOf = [&](Eigen::Index d, double at, double limit) {
+    const double end = reach(d, at, limit, groups);
+    return end >= 1 ? 1 : std::floor(end * groups + 1e-6) / groups;
+  };
   // How far the devices get by `limit`, each taking all it can: no other cut gets further.
   auto covered = [&](double limit) {
     double at = 0;
     for (Eigen::Index d = 0; d < devices_ && at < 1; ++d)
       if (usable(d))
-        at = reach(d, at, limit, groups);
+        at = std::max(at, endOf(d, at, limit));
     return at;
   };
   double high = 0;
@@ -121,7 +128,7 @@ double LoadModel::balance(Vector& shares, double groups, const Vector& excluded)
   double at = 0;
   for (Eigen::Index d = 0; d < devices_; ++d)
     if (usable(d)) {
-      const double end = reach(d, at, high, groups);
+      const double end = std::max(at, endOf(d, at, high));
       shares[d] = end - at;
       at = end;
     }
@@ -138,21 +145,27 @@ void LoadModel::keep(const LoadSample& sample) {
   next_ = (next_ + 1) % capacity;
 }
 
+/// Root mean square of what the samples are off, in log seconds; keeps the noise up to date.
+double LoadModel::surprise(std::span<const LoadSample> samples) {
+  double sum = 0;
+  int count = 0;
+  for (const LoadSample& s : samples)
+    if (knows(s.device)) {
+      const double off = std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups));
+      sum += std::min(1.0, off * off);
+      ++count;
+    }
+  const double rms = count ? std::sqrt(sum / count) : 0;
+  if (count)
+    noise_ += 0.3 * (std::min(rms, 2 * noise_) - noise_);
+  noise_ = std::max(noise_, 0.005);
+  return rms;
+}
+
 void LoadModel::learn(std::span<const LoadSample> samples) {
+  const double aging = surprise(samples) > 2 * noise_ ? surprisedAging : calmAging;
   for (LoadSample& s : samples_)
     s.weight *= aging;
-  for (const LoadSample& s : samples) {
-    const double predicted = seconds(s.device, s.begin, s.end, s.groups);
-    if (knows(s.device) && predicted > 0 &&
-        std::abs(std::log(s.seconds / predicted)) > contradiction) {
-      for (LoadSample& old : samples_)
-        if (old.device == s.device)
-          old.weight *= 0.02;
-      // All of it is put down to speed first; the fit may put some of it elsewhere.
-      if (samples.size() <= static_cast<std::size_t>(devices_))
-        logCost_[s.device] += std::log(s.seconds / predicted);
-    }
-  }
   std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
   next_ = 0;
   for (const LoadSample& s : samples) {
@@ -163,6 +176,25 @@ void LoadModel::learn(std::span<const LoadSample> samples) {
     keep(s);
   }
   fit();
+  // One sample per device, and no speeds and density explain both it and the past: it changed.
+  if (samples.size() > static_cast<std::size_t>(devices_))
+    return;
+  bool changed = false;
+  for (const LoadSample& s : samples) {
+    const double off = std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups));
+    if (std::abs(off) < contradiction)
+      continue;
+    changed = true;
+    logCost_[s.device] += off;
+    for (LoadSample& old : samples_)
+      if (old.device == s.device && old.weight < 1)
+        old.weight = 0;
+  }
+  if (changed) {
+    std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
+    next_ = 0;
+    fit();
+  }
 }
 
 /// Pulls towards where this fit began: the gradient is of the distance from `anchor_`.
@@ -201,7 +233,7 @@ void LoadModel::fit() {
   for (int b = 0; b < bins; ++b)
     anchor_[first + b] = logDensity_[static_cast<std::size_t>(b)];
 
-  for (int iteration = 0; iteration < iterations; ++iteration) {
+  for (int iteration = 0; iteration < maxIterations; ++iteration) {
     normal_.setZero();
     gradient_.setZero();
     for (const LoadSample& s : samples_) {
@@ -209,8 +241,9 @@ void LoadModel::fit() {
       const double variable = std::exp(logCost_[s.device]) * s.groups * inside;
       const double predicted = latency_[s.device] + variable;
       const double residual = std::log(s.seconds / predicted);
-      // A sample far off, once the model is settled, counts less: Cauchy weights.
-      const double robust = 1 / (1 + residual * residual / (0.15 * 0.15));
+      // A sample that stays far off counts less (Cauchy weights), once the rest had its say.
+      const double scale = iteration < 3 ? 2 : 0.15;
+      const double robust = 1 / (1 + residual * residual / (scale * scale));
       const double weight = dataWeight * s.weight * robust;
       jacobian_.setZero();
       jacobian_[s.device] = variable / predicted;
@@ -244,6 +277,7 @@ void LoadModel::fit() {
     cholesky_.solveInPlace(gradient_);
     if (!gradient_.allFinite())
       return;
+    const double step = gradient_.cwiseAbs().maxCoeff();
     for (Eigen::Index d = 0; d < devices_; ++d) {
       if (!knows(d))
         continue;
@@ -269,6 +303,8 @@ void LoadModel::fit() {
     }
     for (int b = 0; b < bins; ++b)
       anchor_[first + b] -= scale;
+    if (step < 1e-3 && iteration >= 3)
+      return;
   }
 }
 

@@ -57,12 +57,14 @@ public:
   /// would not help gets nothing. Returns the predicted seconds. Devices that are not known, and
   /// those that `excluded` marks by 1, get nothing.
   double balance(Vector& shares, double groups, const Vector& excluded) const;
+  double noise() const { return noise_; }
   double makespan(const Vector& shares, double groups) const;
 
 private:
   static constexpr std::size_t capacity = 192;
 
   double work(double begin, double end) const; ///< ∫ density
+  double surprise(std::span<const LoadSample> samples);
   void fit();
   void addPrior();
   void keep(const LoadSample& sample);
@@ -76,7 +78,8 @@ private:
   std::array<double, bins> density_;
   std::vector<LoadSample> samples_;
   std::size_t next_ = 0; // where the oldest sample is overwritten
-  Vector reference_;     // seconds: scale of each device's latency unknown
+  double noise_ = 0.03; ///< of log seconds, launch to launch
+  Vector reference_; // seconds: scale of each device's latency unknown
   Matrix normal_;
   Vector gradient_, jacobian_, anchor_;
   Eigen::LLT<Matrix> cholesky_;
