@@ -338,11 +338,9 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     auto* dimension = dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
     if (!dimension)
       return Expr::unknown("`" + name.str() + "` of a computed dimension", line);
-    if (dimension->getValue().uge(3)) {
-      bool isSize = builtin.query == Op::GlobalSize || builtin.query == Op::LocalSize ||
-                    builtin.query == Op::EnqueuedLocalSize || builtin.query == Op::NumGroups;
-      return Expr::constant(isSize ? 1 : 0);
-    }
+    // The specification says 0 for ids and 1 for sizes, but PoCL says 0 for sizes as well.
+    if (dimension->getValue().uge(3))
+      return Expr::unknown("`" + name.str() + "` of a dimension beyond the third", line);
     return viewed(id(builtin.query, static_cast<unsigned>(dimension->getZExtValue())), width, view);
   }
   case BuiltinKind::WorkDim:
