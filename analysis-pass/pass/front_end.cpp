@@ -164,6 +164,7 @@ std::optional<std::string> runClang(const ProgramInput& input, clang::FrontendAc
                                                  compiler.getDiagnostics()))
     return error.value_or("Clang refuses its options");
 
+  compiler.getDiagnosticOpts().ShowCarets = false; // nor a count of warnings on stderr
   auto& preprocessor = compiler.getPreprocessorOpts();
   preprocessor.addRemappedFile(
       input.name, llvm::MemoryBuffer::getMemBufferCopy(input.text, input.name).release());
