@@ -285,7 +285,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     launch->clone = kernel->clone;
     launch->reason = reason;
     if (options_.verify && launch->reason.empty())
-      return launchVerified(lock, command, launch);
+      return launchVerified(command, launch);
     auto task = newTask(stream, command);
     attachEvent(*task, command);
     task->isLaunch = true;

@@ -207,7 +207,15 @@ private:
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
   void observe(Task& task, Launch& launch);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);
-  cl_int launchVerified(Lock& lock, const Command& command, const std::shared_ptr<Launch>& launch);
+
+  // verification, verify.cpp
+  cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
+  void planReadAll(Task& task, const Launch& launch,
+                   std::vector<std::vector<std::byte>>& contents);
+  void planRestore(Task& task, const Launch& launch,
+                   const std::vector<std::vector<std::byte>>& contents);
+  void compare(const Launch& launch, const std::vector<std::vector<std::byte>>& split,
+               const std::vector<std::vector<std::byte>>& unsplit);
 
   // preparation, prepare.cpp
   void startAnalysis(Program& program);

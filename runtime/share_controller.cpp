@@ -7,7 +7,10 @@ namespace libsplit::runtime {
 
 namespace {
 
-constexpr unsigned splitsBeforeVerdict = 5;
+/// Splitting is judged by the last `judgedSplits` of every `splitsBeforeVerdict` launches. Their mean, not
+/// their best: when launches overlap, only the sum of their times means anything.
+constexpr unsigned splitsBeforeVerdict = 6;
+constexpr unsigned judgedSplits = 3;
 constexpr unsigned longestRest = 4096;
 /// In the first split launch a device gets at most this part of what its guessed speed promises: a guess
 /// that is wrong by a factor then costs little.
@@ -105,7 +108,7 @@ ShareController::Decision ShareController::nextAuto() {
 
 void ShareController::observeHome(double seconds) {
   homeSeconds_ = seconds;
-  bestWallSeconds_ = -1;
+  judgedSeconds_ = 0;
   splits_ = 0;
   if (seconds < setup_.minLaunchSeconds) {
     restingLaunches_ = rest_;
@@ -119,18 +122,16 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   if (setup_.policy.kind != Policy::Kind::Auto)
     return;
   ++splits_;
-  if (bestWallSeconds_ < 0 || wallSeconds < bestWallSeconds_)
-    bestWallSeconds_ = wallSeconds;
+  if (splits_ > splitsBeforeVerdict - judgedSplits)
+    judgedSeconds_ += wallSeconds;
   if (splits_ < splitsBeforeVerdict)
     return;
-  if (homeSeconds_ >= 0 && bestWallSeconds_ > homeSeconds_) {
+  if (judgedSeconds_ / judgedSplits > homeSeconds_) {
     restingLaunches_ = rest_;
     rest_ = std::min(longestRest, rest_ * 4);
-  } else {
-    // The verdict is for the last few launches only: loads drift.
-    splits_ = 0;
-    bestWallSeconds_ = -1;
   }
+  splits_ = 0;
+  judgedSeconds_ = 0;
 }
 
 } // namespace libsplit::runtime

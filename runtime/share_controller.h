@@ -48,8 +48,8 @@ private:
   Setup setup_;
   std::unique_ptr<solver::ShareSolver> solver_;
   double homeSeconds_ = -1;
-  double bestWallSeconds_ = -1;
-  unsigned splits_ = 0;       ///< since the last look at home
+  double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
+  unsigned splits_ = 0;          ///< since the last verdict
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
   unsigned rest_ = 64;        ///< how long the next rest is
 };

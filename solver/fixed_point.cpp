@@ -1,15 +1,8 @@
 // The fixed point method of Huchant, Counilh, Barthou, "Automatic OpenCL Task Adaptation for
-// Heterogeneous Architectures", Euro-Par 2016, section 5.
-//
-// With f_i the mean seconds per work-group that device i just showed,
-//
-//     x'_i = T / (f_i * numgroups),   T = numgroups / sum_j 1/f_j,
-//
-// that is x'_i = (1/f_i) / sum_j (1/f_j): each device gets work in proportion to the speed it
-// showed.
+// Heterogeneous Architectures", Euro-Par 2016, section 5: x_k = F(x_{k-1}), F as in simplex.h.
 //
 // Worked example: x = (1/2, 1/2) of 100 groups took 3 s and 1 s. f = (0.06, 0.02), 1/f = (16.7,
-// 50), x' = (1/4, 3/4): 25 groups at 0.06 s and 75 at 0.02 s end together, after 1.5 s.
+// 50), F(x) = (1/4, 3/4): 25 groups at 0.06 s and 75 at 0.02 s end together, after 1.5 s.
 #include "solver/simplex.h"
 
 namespace libsplit::solver {
@@ -18,37 +11,43 @@ namespace {
 
 class FixedPoint final : public ShareSolver {
 public:
-  explicit FixedPoint(std::span<const double> initial)
-      : shares_(makeShares(initial, initial.size())), speeds_(Vector::Zero(shares_.size())) {}
+  FixedPoint(std::span<const double> initial, Options options)
+      : options_(options), shares_(makeShares(initial, initial.size())), measured_(shares_.size()) {
+  }
 
   void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
-    if (samples.size() != static_cast<std::size_t>(shares_.size()) || totalGroups == 0)
+    if (!measured_.take(samples, totalGroups)) {
+      summary_.stop = Stop::NotMeasured;
       return;
-    bool measured = false;
-    for (Eigen::Index i = 0; i < shares_.size(); ++i) {
-      const DeviceSample& s = samples[static_cast<std::size_t>(i)];
-      if (!measures(s))
-        continue; // keeps the speed it showed last, 0 if it never ran
-      speeds_[i] = static_cast<double>(s.groupEnd - s.groupBegin) / s.seconds;
-      measured = true;
     }
-    if (!measured)
+    ++summary_.launches;
+    summary_.imbalance = measured_.imbalance;
+    // A balanced launch may also be one that only some devices took part in: a device whose speed
+    // is known and that had no work is an imbalance too.
+    const bool idle = ((measured_.x.array() <= 0) && (measured_.y.array() > 0)).any();
+    if (measured_.imbalance <= options_.tolerance && !idle) {
+      summary_.stop = Stop::Converged;
       return;
-    shares_ = speeds_;
-    normalize(shares_);
+    }
+    summary_.stop = Stop::Searching;
+    shares_ = measured_.y;
   }
 
   std::span<const double> propose() override { return view(shares_); }
+  std::span<const double> speeds() const override { return view(measured_.speeds); }
+  Summary summary() const override { return summary_; }
 
 private:
+  Options options_;
+  Summary summary_;
   Vector shares_;
-  Vector speeds_; // groups per second, 1/f_i
+  Measurement measured_;
 };
 
 } // namespace
 
-std::unique_ptr<ShareSolver> makeFixedPoint(std::vector<double> initialShares) {
-  return std::make_unique<FixedPoint>(initialShares);
+std::unique_ptr<ShareSolver> makeFixedPoint(std::vector<double> initialShares, Options options) {
+  return std::make_unique<FixedPoint>(initialShares, options);
 }
 
 } // namespace libsplit::solver

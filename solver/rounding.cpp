@@ -4,54 +4,76 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace libsplit::solver {
 
-std::vector<std::uint64_t> roundToGroups(std::span<const double> shares, std::uint64_t totalGroups,
-                                         std::uint64_t granularity) {
-  std::vector<std::uint64_t> groups(shares.size(), 0);
-  if (shares.empty() || totalGroups == 0)
-    return groups;
+namespace {
+
+/// What a share counts for: absurd ones nothing.
+double weight(double share) {
+  return std::isfinite(share) && share > 0 ? share : 0;
+}
+
+} // namespace
+
+void roundToGroups(std::span<const double> shares, std::uint64_t totalGroups,
+                   std::uint64_t granularity, std::span<std::uint64_t> groups) {
+  std::fill(groups.begin(), groups.end(), std::uint64_t{0});
+  if (shares.empty() || groups.size() != shares.size() || totalGroups == 0)
+    return;
   granularity = std::max<std::uint64_t>(granularity, 1);
   const std::uint64_t units = totalGroups / granularity;
 
-  std::vector<double> weights(shares.size());
+  std::size_t widest = 0;
   for (std::size_t i = 0; i < shares.size(); ++i)
-    weights[i] = std::isfinite(shares[i]) && shares[i] > 0 ? shares[i] : 0;
-  const double largest = *std::max_element(weights.begin(), weights.end());
-  if (largest > 0)
-    for (double& w : weights)
-      w /= largest; // so that the sum stays finite
-  else
-    std::fill(weights.begin(), weights.end(), 1.0);
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    if (weight(shares[i]) > weight(shares[widest]))
+      widest = i;
+  const double largest = weight(shares[widest]);
+  auto relative = [&](std::size_t i) { return largest > 0 ? weight(shares[i]) / largest : 1.0; };
+  double sum = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    sum += relative(i);
+  auto quota = [&](std::size_t i) { return relative(i) / sum * static_cast<double>(units); };
 
-  std::vector<double> remainders(shares.size());
   std::uint64_t given = 0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    const double quota = weights[i] / sum * static_cast<double>(units);
-    groups[i] = std::min(static_cast<std::uint64_t>(quota), units - given);
-    remainders[i] = quota - static_cast<double>(groups[i]);
+    groups[i] = std::min(static_cast<std::uint64_t>(quota(i)), units - given);
     given += groups[i];
   }
-  std::vector<std::size_t> order(shares.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
-  for (std::size_t k = 0; given < units; ++k, ++given)
-    ++groups[order[k % order.size()]];
+  while (given < units) {
+    std::size_t best = 0;
+    double most = -2;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const double remainder = quota(i) - static_cast<double>(groups[i]);
+      if (remainder > most) {
+        most = remainder;
+        best = i;
+      }
+    }
+    // More than one unit at a time only where doubles no longer tell units apart.
+    const std::uint64_t left = units - given;
+    const std::uint64_t step =
+        most <= 0 ? left
+                  : std::min(left, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(most)));
+    groups[best] += step;
+    given += step;
+  }
 
   // What granularity leaves over goes to the last device that works, the one with the largest
   // share if none does.
-  auto last =
-      static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
+  std::size_t last = widest;
   for (std::size_t i = 0; i < shares.size(); ++i)
     if (groups[i] > 0)
       last = i;
   for (std::uint64_t& g : groups)
     g *= granularity;
   groups[last] += totalGroups - units * granularity;
+}
+
+std::vector<std::uint64_t> roundToGroups(std::span<const double> shares, std::uint64_t totalGroups,
+                                         std::uint64_t granularity) {
+  std::vector<std::uint64_t> groups(shares.size(), 0);
+  roundToGroups(shares, totalGroups, granularity, groups);
   return groups;
 }
 

@@ -14,11 +14,43 @@ namespace libsplit::solver {
 struct DeviceSample {
   std::uint64_t groupBegin = 0;
   std::uint64_t groupEnd = 0;
+  double seconds = 0; ///< from the launch's start until the device was done, moving included
+  double transferSeconds = 0; ///< the part of `seconds` that moved data; 0 if not known
+};
+
+/// One chunk of a launch that was given out piece by piece; see chunk_plan.h.
+struct ChunkSample {
+  unsigned device = 0;
+  std::uint64_t groupBegin = 0;
+  std::uint64_t groupEnd = 0;
   double seconds = 0;
 };
 
-/// One way to find the shares that let all devices finish together. Device i is always index i.
-/// Not thread-safe; observe and propose allocate nothing once warm.
+/// Why the shares are what they are.
+enum class Stop {
+  Searching,      ///< still moving
+  Converged,      ///< imbalance within the tolerance: shares are kept
+  SingularUpdate, ///< Broyden: dxᵀ H dG or dGᵀ dG too small, H kept
+  LeftSimplex,    ///< Broyden: its step had a negative share; a fixed point step was taken
+  Diverged,       ///< Broyden: the last step made it worse; H reset, a fixed point step was taken
+  NotMeasured,    ///< the last launch had no usable timing
+};
+const char* toString(Stop stop);
+
+struct Summary {
+  Stop stop = Stop::Searching;
+  std::uint64_t launches = 0; ///< observed
+  double imbalance = 0;       ///< of the last launch: slowest device over the mean, minus 1
+};
+
+struct Options {
+  /// Imbalance (see Summary) up to which shares are left alone. Below what a launch's noise makes,
+  /// shares would only jitter, and every change moves data.
+  double tolerance = 0.02;
+};
+
+/// One way to find the shares that let all devices finish together. Device i is always index i,
+/// also while it has no work. Not thread-safe; observe and propose allocate nothing once warm.
 class ShareSolver {
 public:
   virtual ~ShareSolver() = default;
@@ -30,6 +62,19 @@ public:
   /// Shares for the next launch: one per device, finite, non-negative, summing to 1. The same
   /// observations give the same shares. Valid until the next call on this object.
   virtual std::span<const double> propose() = 0;
+
+  /// True if the next launch should be given out in chunks (chunk_plan.h) if it is long enough.
+  /// Whoever can't do that uses propose().
+  virtual bool wantsChunks() const { return false; }
+
+  /// Takes the timings of a launch that was given out in chunks, in any order.
+  virtual void observeChunks(std::span<const ChunkSample>, std::uint64_t /*totalGroups*/) {}
+
+  /// Groups per second of each device, 0 where not known; to seed the solver of another kernel or
+  /// another run. Valid until the next call on this object.
+  virtual std::span<const double> speeds() const { return {}; }
+
+  virtual Summary summary() const { return {}; }
 };
 
 /// Whole work-groups from shares, by largest remainder (ties to the lower index): non-negative
@@ -37,8 +82,29 @@ public:
 /// granularity leaves over).
 std::vector<std::uint64_t> roundToGroups(std::span<const double> shares, std::uint64_t totalGroups,
                                          std::uint64_t granularity = 1);
+/// The same into `groups`, as many as shares; allocates nothing.
+void roundToGroups(std::span<const double> shares, std::uint64_t totalGroups,
+                   std::uint64_t granularity, std::span<std::uint64_t> groups);
 
 std::unique_ptr<ShareSolver> makeStatic(std::vector<double> shares);
-std::unique_ptr<ShareSolver> makeFixedPoint(std::vector<double> initialShares);
+
+/// The two methods of Huchant, Counilh, Barthou (Euro-Par 2016), section 5. `initialShares`: one
+/// per device, uniform if all are 0.
+std::unique_ptr<ShareSolver> makeFixedPoint(std::vector<double> initialShares,
+                                            Options options = {});
+enum class BroydenUpdate { Good, Bad };
+std::unique_ptr<ShareSolver> makeBroyden(std::vector<double> initialShares,
+                                         BroydenUpdate update = BroydenUpdate::Good,
+                                         Options options = {});
+
+struct AutoOptions {
+  unsigned devices = 1;
+  /// Groups per second, or any common multiple of it, known from elsewhere; empty or 0: unknown.
+  std::vector<double> knownSpeeds;
+  double tolerance = 0.01; ///< predicted gain below which shares are left alone
+};
+/// Learns speeds, fixed costs and the load's profile over the groups; drops and revives devices;
+/// weighs the data that a change moves. See auto_policy.cpp.
+std::unique_ptr<ShareSolver> makeAuto(AutoOptions options);
 
 } // namespace libsplit::solver

@@ -71,6 +71,26 @@ unsigned lineOf(const llvm::Value* value) {
   return instruction && instruction->getDebugLoc() ? instruction->getDebugLoc().getLine() : 0;
 }
 
+bool isReadOnlyByValue(const llvm::Argument& argument) {
+  if (!argument.hasByValAttr())
+    return false;
+  std::vector<const llvm::Value*> pointers{&argument};
+  while (!pointers.empty()) {
+    const llvm::Value* pointer = pointers.back();
+    pointers.pop_back();
+    for (const llvm::User* user : pointer->users()) {
+      if (isa<llvm::GetElementPtrInst, llvm::AddrSpaceCastInst, llvm::BitCastInst>(user))
+        pointers.push_back(user);
+      else if (auto* transfer = dyn_cast<llvm::MemTransferInst>(user);
+               isa<llvm::LoadInst>(user) || (transfer && transfer->getRawDest() != pointer))
+        continue;
+      else
+        return false;
+    }
+  }
+  return true;
+}
+
 std::optional<GatedPhi> gate(llvm::PHINode& phi, const llvm::DominatorTree& dominators) {
   llvm::BasicBlock* block = phi.getParent();
   const auto* node = dominators.getNode(block);
@@ -227,6 +247,10 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
     return std::vector<Expr>{build(left, how), build(right, how)};
   };
   auto modular = [&](Op op) { return viewed(combine(op, operands(View::Modular)), width, view); };
+  // Results that lie in the n-bit range by themselves, read signed or unsigned.
+  auto inRange = [&](View natural, const Expr& expr) {
+    return view == View::Modular || view == natural ? expr : viewed(expr, width, view);
+  };
   auto* amount = dyn_cast<llvm::ConstantInt>(right);
   bool shiftIsKnown = amount && amount->getValue().ult(std::min(width, 63u));
   unsigned shift = shiftIsKnown ? static_cast<unsigned>(amount->getZExtValue()) : 0;
@@ -253,23 +277,23 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
                   width, view);
   case llvm::Instruction::LShr:
     if (shiftIsKnown)
-      return viewed(combine(Op::DivFloor, {build(left, View::Unsigned), power2(shift)}), width,
-                    view);
-    return viewed(combine(Op::ShrArith, operands(View::Unsigned)), width, view);
+      return inRange(View::Unsigned,
+                     combine(Op::DivFloor, {build(left, View::Unsigned), power2(shift)}));
+    return inRange(View::Unsigned, combine(Op::ShrArith, operands(View::Unsigned)));
   case llvm::Instruction::AShr:
     if (shiftIsKnown)
-      return viewed(combine(Op::DivFloor, {build(left, View::Signed), power2(shift)}), width, view);
-    return viewed(
-        combine(Op::ShrArith, {build(left, View::Signed), build(right, View::Unsigned)}), width,
-        view);
+      return inRange(View::Signed,
+                     combine(Op::DivFloor, {build(left, View::Signed), power2(shift)}));
+    return inRange(View::Signed, combine(Op::ShrArith, {build(left, View::Signed),
+                                                        build(right, View::Unsigned)}));
   case llvm::Instruction::UDiv:
-    return viewed(combine(Op::DivFloor, operands(View::Unsigned)), width, view);
+    return inRange(View::Unsigned, combine(Op::DivFloor, operands(View::Unsigned)));
   case llvm::Instruction::URem:
-    return viewed(combine(Op::RemTrunc, operands(View::Unsigned)), width, view);
+    return inRange(View::Unsigned, combine(Op::RemTrunc, operands(View::Unsigned)));
   case llvm::Instruction::SDiv:
-    return viewed(combine(Op::DivTrunc, operands(View::Signed)), width, view);
+    return inRange(View::Signed, combine(Op::DivTrunc, operands(View::Signed)));
   case llvm::Instruction::SRem:
-    return viewed(combine(Op::RemTrunc, operands(View::Signed)), width, view);
+    return inRange(View::Signed, combine(Op::RemTrunc, operands(View::Signed)));
   default:
     return Expr::unknown(std::string("computed by `") + instruction.getOpcodeName() + "`",
                          lineOf(&instruction));
@@ -286,7 +310,8 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
 
   auto argument = [&](unsigned i, View how) { return build(call.getArgOperand(i), how); };
   auto extreme = [&](Op op, View how) {
-    return viewed(combine(op, {argument(0, how), argument(1, how)}), width, view);
+    Expr result = combine(op, {argument(0, how), argument(1, how)});
+    return view == View::Modular || view == how ? result : viewed(result, width, view);
   };
   switch (call.getIntrinsicID()) {
   case llvm::Intrinsic::smin:
@@ -313,11 +338,9 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     auto* dimension = dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
     if (!dimension)
       return Expr::unknown("`" + name.str() + "` of a computed dimension", line);
-    if (dimension->getValue().uge(3)) {
-      bool isSize = builtin.query == Op::GlobalSize || builtin.query == Op::LocalSize ||
-                    builtin.query == Op::EnqueuedLocalSize || builtin.query == Op::NumGroups;
-      return Expr::constant(isSize ? 1 : 0);
-    }
+    // The specification says 0 for ids and 1 for sizes, but PoCL says 0 for sizes as well.
+    if (dimension->getValue().uge(3))
+      return Expr::unknown("`" + name.str() + "` of a dimension beyond the third", line);
     return viewed(id(builtin.query, static_cast<unsigned>(dimension->getZExtValue())), width, view);
   }
   case BuiltinKind::WorkDim:
@@ -343,7 +366,8 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     if (name == "clamp") {
       // min(max(x, low), high)
       Expr raised = combine(Op::Max, {argument(0, how), argument(1, how)});
-      return viewed(combine(Op::Min, {raised, argument(2, how)}), width, view);
+      Expr result = combine(Op::Min, {raised, argument(2, how)});
+      return view == View::Modular || view == how ? result : viewed(result, width, view);
     }
     if (name == "abs") {
       Expr value = argument(0, how);
@@ -365,29 +389,6 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     break;
   }
   return Expr::unknown("result of `" + name.str() + "`", line);
-}
-
-bool ExpressionBuilder::isReadOnlyByValue(const llvm::Argument& argument) {
-  if (!argument.hasByValAttr())
-    return false;
-  auto [found, isNew] = readOnlyByValue_.try_emplace(&argument, true);
-  if (!isNew)
-    return found->second;
-  std::vector<const llvm::Value*> pointers{&argument};
-  while (!pointers.empty()) {
-    const llvm::Value* pointer = pointers.back();
-    pointers.pop_back();
-    for (const llvm::User* user : pointer->users()) {
-      if (isa<llvm::GetElementPtrInst, llvm::AddrSpaceCastInst, llvm::BitCastInst>(user))
-        pointers.push_back(user);
-      else if (auto* transfer = dyn_cast<llvm::MemTransferInst>(user);
-               isa<llvm::LoadInst>(user) || (transfer && transfer->getRawDest() != pointer))
-        continue;
-      else
-        return readOnlyByValue_[&argument] = false;
-    }
-  }
-  return true;
 }
 
 Expr ExpressionBuilder::component(llvm::ExtractElementInst& extract, View view) {
@@ -447,15 +448,11 @@ Expr ExpressionBuilder::phi(llvm::PHINode& phi, View view) {
   unsigned width = phi.getType()->getIntegerBitWidth();
   llvm::Loop* loop = loops_.getLoopFor(phi.getParent());
   if (loop && loop->getHeader() == phi.getParent()) {
-    auto* recurrence = dyn_cast<llvm::SCEVAddRecExpr>(evolution_.getSCEV(&phi));
     llvm::BasicBlock* before = loop->getLoopPredecessor();
-    if (!recurrence || recurrence->getLoop() != loop || !recurrence->isAffine() || !before)
+    if (!before)
       return Expr::unknown("value carried around a loop", lineOf(&phi));
     Expr start = build(phi.getIncomingValueForBlock(before), View::Modular);
-    Expr step = build(recurrence->getStepRecurrence(evolution_), View::Modular,
-                      loop->getParentLoop());
-    Expr moved = combine(Op::Mul, {step, Expr::loop(loop->getLoopDepth() - 1)});
-    return viewed(combine(Op::Add, {start, moved}), width, view);
+    return viewed(combine(Op::Add, {start, movement(phi)}), width, view);
   }
   if (phi.getNumIncomingValues() == 1)
     return closedOverLoops(phi.getIncomingValue(0), phi, view);
@@ -469,6 +466,29 @@ Expr ExpressionBuilder::phi(llvm::PHINode& phi, View view) {
       return result;
   }
   return Expr::unknown("value depends on a branch", lineOf(&phi));
+}
+
+Expr ExpressionBuilder::movement(llvm::PHINode& phi) {
+  Expr unknown = Expr::unknown("value carried around a loop", lineOf(&phi));
+  llvm::Loop* loop = loops_.getLoopFor(phi.getParent());
+  llvm::BasicBlock* latch = loop->getLoopLatch();
+  if (!latch)
+    return unknown;
+  // What one iteration adds. Seen from the loop itself, inner loops are closed over: `k++` in an
+  // inner loop of four iterations adds four.
+  llvm::Value* next = phi.getIncomingValueForBlock(latch);
+  while (auto* passed = dyn_cast<llvm::PHINode>(next)) {
+    if (passed->getNumIncomingValues() != 1)
+      break;
+    next = passed->getIncomingValue(0);
+  }
+  const llvm::SCEV* now = evolution_.getSCEV(&phi);
+  const llvm::SCEV* step =
+      evolution_.getMinusSCEV(evolution_.getSCEVAtScope(evolution_.getSCEV(next), loop), now);
+  if (isa<llvm::SCEVCouldNotCompute>(step) || !evolution_.isLoopInvariant(step, loop))
+    return unknown;
+  Expr by = build(step, View::Modular, loop->getParentLoop());
+  return combine(Op::Mul, {by, Expr::loop(loop->getLoopDepth() - 1)});
 }
 
 Expr ExpressionBuilder::closedOverLoops(llvm::Value* inner, llvm::PHINode& outside, View view) {
@@ -565,7 +585,8 @@ Expr ExpressionBuilder::minMaxOrSelect(llvm::SelectInst& instruction, View view)
   unsigned width = instruction.getType()->getIntegerBitWidth();
   llvm::Value *left = nullptr, *right = nullptr;
   auto extreme = [&](Op op, View how) {
-    return viewed(combine(op, {build(left, how), build(right, how)}), width, view);
+    Expr result = combine(op, {build(left, how), build(right, how)});
+    return view == View::Modular || view == how ? result : viewed(result, width, view);
   };
   switch (llvm::matchSelectPattern(&instruction, left, right).Flavor) {
   case llvm::SPF_SMIN:

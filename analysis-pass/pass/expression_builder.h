@@ -20,7 +20,6 @@
 #include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/summary/expr.h"
 
-#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
 
 #include <initializer_list>
@@ -68,6 +67,9 @@ Expr minus(const Expr& a, const Expr& b);
 /// Source line of an instruction, 0 if none is known.
 unsigned lineOf(const llvm::Value* value);
 
+/// True for by-value parameters in memory (structs) that the kernel only reads.
+bool isReadOnlyByValue(const llvm::Argument& argument);
+
 /// Two ways into a block from one two-way branch: the phi is `condition ? ifTrue : ifFalse`.
 struct GatedPhi {
   llvm::BasicBlock* branch = nullptr; ///< the block that ends in the branch
@@ -92,6 +94,10 @@ public:
   /// Bytes that `gep` adds to its base, modulo 2^64.
   Expr offsetOf(const llvm::GEPOperator& gep);
 
+  /// How far `phi`, in the header of a loop, has moved from its start: step * loop(d), modulo 2^n.
+  /// Bytes, for a pointer.
+  Expr movement(llvm::PHINode& phi);
+
   /// `condition ? ifTrue : ifFalse`.
   Expr select(llvm::Value* condition, const Expr& ifTrue, const Expr& ifFalse);
 
@@ -112,7 +118,6 @@ private:
   Expr phi(llvm::PHINode& phi, View view);
   Expr minMaxOrSelect(llvm::SelectInst& select, View view);
   Expr closedOverLoops(llvm::Value* inner, llvm::PHINode& outside, View view);
-  bool isReadOnlyByValue(const llvm::Argument& argument);
 
   llvm::Function& function_;
   llvm::LoopInfo& loops_;
@@ -121,7 +126,6 @@ private:
   std::vector<std::string> names_;
   std::map<std::pair<llvm::Value*, View>, Expr> known_;
   llvm::SmallPtrSet<llvm::Value*, 16> underway_;
-  llvm::DenseMap<const llvm::Argument*, bool> readOnlyByValue_;
 };
 
 /// `expr`, congruent to an n-bit value, as `view` asks. Exprs that are known to lie in the range

@@ -13,6 +13,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 
 #include <algorithm>
 
@@ -95,7 +96,7 @@ std::vector<std::string> arguments(const ProgramInput& input) {
     args.push_back(path);
   }
   args.push_back("-main-file-name");
-  args.push_back(input.name);
+  args.push_back(llvm::sys::path::filename(input.name).str());
   args.push_back(input.name);
   return args;
 }
@@ -163,6 +164,7 @@ std::optional<std::string> runClang(const ProgramInput& input, clang::FrontendAc
                                                  compiler.getDiagnostics()))
     return error.value_or("Clang refuses its options");
 
+  compiler.getDiagnosticOpts().ShowCarets = false; // nor a count of warnings on stderr
   auto& preprocessor = compiler.getPreprocessorOpts();
   preprocessor.addRemappedFile(
       input.name, llvm::MemoryBuffer::getMemBufferCopy(input.text, input.name).release());

@@ -111,19 +111,19 @@ void MacroWatch::testTokens(clang::SourceRange range) {
   const clang::SourceManager& sources = preprocessor_.getSourceManager();
   if (range.isInvalid() || isOwn(range.getBegin()))
     return;
-  llvm::StringRef text = clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(range),
-                                                     sources, preprocessor_.getLangOpts());
-  // Lexed on its own: a condition is one logical line without strings.
-  clang::Lexer lexer(range.getBegin(), preprocessor_.getLangOpts(), text.begin(), text.begin(),
-                     text.end());
+  auto [file, begin] = sources.getDecomposedLoc(sources.getFileLoc(range.getBegin()));
+  auto [endFile, end] = sources.getDecomposedLoc(sources.getFileLoc(range.getEnd()));
+  if (file != endFile)
+    return;
+  llvm::StringRef text = sources.getBufferData(file);
+  clang::Lexer lexer(sources.getLocForStartOfFile(file), preprocessor_.getLangOpts(), text.begin(),
+                     text.begin() + begin, text.end());
   llvm::StringSet<> seen;
   std::vector<std::string> open;
   clang::Token token;
-  while (!lexer.LexFromRawLexer(token))
+  while (!lexer.LexFromRawLexer(token) && sources.getFileOffset(token.getLocation()) <= end)
     if (token.is(clang::tok::raw_identifier))
       open.push_back(token.getRawIdentifier().str());
-  if (token.is(clang::tok::raw_identifier))
-    open.push_back(token.getRawIdentifier().str());
   while (!open.empty()) {
     std::string name = std::move(open.back());
     open.pop_back();

@@ -199,8 +199,9 @@ void Editor::editCall(const Call& call) {
 
 std::string Editor::prelude() const {
   auto uses = [&](const char* name) { return program_.misleading.contains(name); };
-  // One word of the argument by a dimension that may be computed.
-  auto pick = [&](const char* words, const char* beyond) {
+  // One word of the argument by a dimension that may be computed. Beyond the third, the device's
+  // own answer doesn't depend on the part (and is not everywhere what the specification says).
+  auto pick = [&](const char* words, const std::string& beyond) {
     std::string text;
     for (unsigned d = 0; d < 3; ++d)
       text += "d == " + std::to_string(d) + " ? p.s" + words[d] + " : ";
@@ -216,9 +217,9 @@ std::string Editor::prelude() const {
     macros += std::string("#define ") + name + "(d) " + prefix_ + name + "(" + parameter_ + ", d)\n";
   };
   answer("get_group_id", "get_group_id(d) + (" + pick("012", "0ul") + ")");
-  answer("get_num_groups", pick("345", "1ul"));
-  answer("get_global_size", pick("678", "1ul"));
-  answer("get_global_offset", pick("9ab", "0ul"));
+  answer("get_num_groups", pick("345", "get_num_groups(d)"));
+  answer("get_global_size", pick("678", "get_global_size(d)"));
+  answer("get_global_offset", pick("9ab", "get_global_offset(d)"));
   if (uses("get_global_linear_id")) {
     functions += "static inline size_t " + prefix_ + "get_global_linear_id(ulong16 p) { return " +
                  "(size_t)(((get_global_id(2) - p.sb) * p.s7 + get_global_id(1) - p.sa) * p.s6 + " +

@@ -31,12 +31,6 @@ Condition single(const Expr& left, Relation relation, const Expr& right) {
   return {{{Guard{left, relation, right}}}, true};
 }
 
-Expr ceilDiv(const Expr& dividend, std::int64_t divisor) {
-  if (divisor == 1)
-    return dividend;
-  return combine(Op::DivFloor, {dividend + Expr::constant(divisor - 1), Expr::constant(divisor)});
-}
-
 } // namespace
 
 Condition either(const Condition& a, const Condition& b) {
@@ -189,69 +183,85 @@ const PathConditions::LoopExits& PathConditions::exitsOf(llvm::Loop* loop) {
 Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting,
                                llvm::BasicBlock* stays) {
   llvm::ScalarEvolution& evolution = builder_.evolution();
-  auto* branch = cast<llvm::BranchInst>(exiting->getTerminator());
-  Expr unknown = Expr::unknown("loop without a known count", lineOf(branch));
-  const llvm::SCEV* count = evolution.getExitCount(loop, exiting);
-  if (llvm::isa<llvm::SCEVCouldNotCompute>(count))
-    return unknown;
-  llvm::Loop* scope = loop->getParentLoop();
+  Expr unknown = Expr::unknown("loop without a known count", lineOf(exiting->getTerminator()));
   auto known = [&](const Expr& expr) {
     // The count is fixed where the loop is entered: it can't name the loop's own variable.
     return !findUnknown(expr) && loopDepthUsed(expr) < loop->getLoopDepth();
   };
-
-  // Scalar evolution has shown that the variable doesn't wrap around before the exit. Its own count
-  // is right but often hard to bound (a maximum minus one of its operands); for the common loop
-  // `for (v = start; v < bound; v += step)` it is said again as max(0, ceil((bound - start)/step)).
-  auto* comparison = dyn_cast<llvm::ICmpInst>(branch->getCondition());
-  if (comparison && comparison->getOperand(0)->getType()->isIntegerTy()) {
-    auto predicate = branch->getSuccessor(0) == stays ? comparison->getPredicate()
-                                                      : comparison->getInversePredicate();
-    const llvm::SCEV* variable = evolution.getSCEV(comparison->getOperand(0));
-    const llvm::SCEV* bound = evolution.getSCEV(comparison->getOperand(1));
-    if (!evolution.isLoopInvariant(bound, loop)) {
-      std::swap(variable, bound);
-      predicate = llvm::ICmpInst::getSwappedPredicate(predicate);
-    }
-    auto* recurrence = dyn_cast<llvm::SCEVAddRecExpr>(variable);
-    auto* step = recurrence && recurrence->isAffine() && recurrence->getLoop() == loop
-                     ? dyn_cast<llvm::SCEVConstant>(recurrence->getStepRecurrence(evolution))
-                     : nullptr;
-    if (step && evolution.isLoopInvariant(bound, loop) && step->getAPInt().getSignificantBits() < 32) {
-      std::int64_t by = step->getAPInt().getSExtValue();
-      View how = llvm::ICmpInst::isUnsigned(predicate) ? View::Unsigned : View::Signed;
-      Expr start = builder_.build(recurrence->getStart(), how, scope);
-      Expr end = builder_.build(bound, how, scope);
-      bool upwards = by > 0;
-      Expr distance = upwards ? minus(end, start) : minus(start, end);
-      bool matches = false;
-      switch (predicate) {
-      case llvm::ICmpInst::ICMP_SLE:
-      case llvm::ICmpInst::ICMP_ULE:
-        distance = combine(Op::Add, {distance, Expr::constant(1)});
-        [[fallthrough]];
-      case llvm::ICmpInst::ICMP_SLT:
-      case llvm::ICmpInst::ICMP_ULT:
-        matches = by > 0;
-        break;
-      case llvm::ICmpInst::ICMP_SGE:
-      case llvm::ICmpInst::ICMP_UGE:
-        distance = combine(Op::Add, {distance, Expr::constant(1)});
-        [[fallthrough]];
-      case llvm::ICmpInst::ICMP_SGT:
-      case llvm::ICmpInst::ICMP_UGT:
-        matches = by < 0;
-        break;
-      default:
-        break;
-      }
-      if (matches && known(distance))
-        return combine(Op::Max,
-                       {Expr::constant(0), ceilDiv(distance, upwards ? by : -by)});
-    }
-  }
-  Expr stated = builder_.build(count, View::Unsigned, scope);
+  const llvm::SCEV* count = evolution.getExitCount(loop, exiting);
+  bool proven = !llvm::isa<llvm::SCEVCouldNotCompute>(count);
+  if (auto counted = countByComparison(loop, exiting, stays, proven); counted && known(*counted))
+    return *counted;
+  if (!proven)
+    return unknown;
+  Expr stated = builder_.build(count, View::Unsigned, loop->getParentLoop());
   return known(stated) ? stated : unknown;
+}
+
+/// The count of `for (v = start; v < bound; v += step)` as max(0, ceil((bound - start) / step)),
+/// also for v downwards. Scalar evolution's own count is often hard to bound (a maximum minus one of
+/// its operands), or not there at all if the variable might wrap around. It can't if the last value,
+/// at most bound + step - 1, still fits its type: unless `proven` already, a Wrap says so and leaves
+/// the proof to the launch. A step below 1 would never end but with no iteration, which step 1 gives
+/// as well.
+std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::BasicBlock* exiting,
+                                                      llvm::BasicBlock* stays, bool proven) {
+  llvm::ScalarEvolution& evolution = builder_.evolution();
+  auto* branch = cast<llvm::BranchInst>(exiting->getTerminator());
+  auto* comparison = dyn_cast<llvm::ICmpInst>(branch->getCondition());
+  if (!comparison || !comparison->getOperand(0)->getType()->isIntegerTy())
+    return std::nullopt;
+  auto predicate = branch->getSuccessor(0) == stays ? comparison->getPredicate()
+                                                    : comparison->getInversePredicate();
+  const llvm::SCEV* variable = evolution.getSCEV(comparison->getOperand(0));
+  const llvm::SCEV* bound = evolution.getSCEV(comparison->getOperand(1));
+  if (!evolution.isLoopInvariant(bound, loop)) {
+    std::swap(variable, bound);
+    predicate = llvm::ICmpInst::getSwappedPredicate(predicate);
+  }
+  if (llvm::ICmpInst::isEquality(predicate) || !evolution.isLoopInvariant(bound, loop))
+    return std::nullopt;
+
+  // The variable may be narrower than the comparison: `int i ... i < get_local_size(0)`.
+  View how = llvm::ICmpInst::isUnsigned(predicate) ? View::Unsigned : View::Signed;
+  View natural = how;
+  llvm::Type* wide = variable->getType();
+  if (auto* extension = dyn_cast<llvm::SCEVIntegralCastExpr>(variable)) {
+    if (extension->getSCEVType() == llvm::scTruncate)
+      return std::nullopt;
+    natural = extension->getSCEVType() == llvm::scSignExtend ? View::Signed : View::Unsigned;
+    variable = extension->getOperand();
+    proven = false;
+  }
+  auto* recurrence = dyn_cast<llvm::SCEVAddRecExpr>(variable);
+  if (!recurrence || !recurrence->isAffine() || recurrence->getLoop() != loop)
+    return std::nullopt;
+  bool upwards = llvm::ICmpInst::isLT(predicate) || llvm::ICmpInst::isLE(predicate);
+  if (!upwards && natural == View::Signed && how == View::Unsigned)
+    return std::nullopt; // a negative value would not end the loop
+
+  const llvm::Loop* scope = loop->getParentLoop();
+  const llvm::SCEV* first = recurrence->getStart();
+  if (first->getType() != wide)
+    first = natural == View::Signed ? evolution.getSignExtendExpr(first, wide)
+                                    : evolution.getZeroExtendExpr(first, wide);
+  const llvm::SCEV* step = recurrence->getStepRecurrence(evolution);
+  if (!upwards)
+    step = evolution.getNegativeSCEV(step);
+  Expr one = Expr::constant(1);
+  Expr by = combine(Op::Max, {builder_.build(step, natural, scope), one});
+  Expr start = builder_.build(first, how, scope);
+  Expr end = builder_.build(bound, how, scope);
+  bool inclusive = llvm::ICmpInst::isLE(predicate) || llvm::ICmpInst::isGE(predicate);
+  auto width = static_cast<unsigned>(evolution.getTypeSizeInBits(recurrence->getType()));
+  Expr overshoot = minus(by, one);
+  if (inclusive)
+    overshoot = combine(Op::Add, {overshoot, one});
+  Expr last = upwards ? combine(Op::Add, {end, overshoot}) : minus(end, overshoot);
+  if (!proven)
+    last = viewed(last, width, natural);
+  Expr distance = upwards ? minus(last, start) : minus(start, last);
+  return combine(Op::Max, {combine(Op::DivFloor, {distance, by}), Expr::constant(0)});
 }
 
 LoopRuns PathConditions::runs(llvm::Loop* loop, llvm::BasicBlock* block) {

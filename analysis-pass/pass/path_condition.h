@@ -97,6 +97,8 @@ private:
   Condition ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, bool& edgeFound);
   const LoopExits& exitsOf(llvm::Loop* loop);
   Expr exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting, llvm::BasicBlock* stays);
+  std::optional<Expr> countByComparison(llvm::Loop* loop, llvm::BasicBlock* exiting,
+                                        llvm::BasicBlock* stays, bool proven);
   LoopRuns runs(llvm::Loop* loop, llvm::BasicBlock* block);
   bool isCountedExit(llvm::BasicBlock* block, llvm::BasicBlock* successor);
 

@@ -125,14 +125,12 @@ Targets PointerResolver::ofPhi(llvm::PHINode& phi) {
   llvm::ScalarEvolution& evolution = builder_.evolution();
   llvm::Loop* loop = loops.getLoopFor(phi.getParent());
   if (loop && loop->getHeader() == phi.getParent()) {
-    auto* recurrence = dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(&phi));
     llvm::BasicBlock* before = loop->getLoopPredecessor();
-    if (!recurrence || recurrence->getLoop() != loop || !recurrence->isAffine() || !before)
+    Expr moved = builder_.movement(phi);
+    if (!before || findUnknown(moved))
       return unknownOffsets(&phi, "pointer carried around a loop");
     Targets result = targets(phi.getIncomingValueForBlock(before));
-    Expr step = builder_.build(recurrence->getStepRecurrence(evolution), View::Modular,
-                               loop->getParentLoop());
-    shift(result, combine(Expr::Op::Mul, {step, Expr::loop(loop->getLoopDepth() - 1)}));
+    shift(result, moved);
     return result;
   }
   if (phi.getNumIncomingValues() == 1) {

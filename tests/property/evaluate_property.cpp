@@ -36,6 +36,8 @@ struct Launch {
         range.global[d] = (range.global[d] + range.local[d] - 1) / range.local[d] * range.local[d];
       if (chance(random, 30))
         range.offset[d] = static_cast<std::uint64_t>(pick(random, 0, 9));
+      if (chance(random, 2)) // ids cross the limits of 31 and 32 bits
+        range.offset[d] = (std::uint64_t{1} << pick(random, 31, 33)) - 4;
     }
     box = wholeBox(range);
     for (unsigned d = 0; d < range.dimensions; ++d) {
@@ -46,6 +48,8 @@ struct Launch {
     }
     scalars[0] = static_cast<std::int32_t>(pick(random, -3, 20));
     scalars[1] = static_cast<std::int32_t>(pick(random, 1, 300));
+    if (chance(random, 5))
+      scalars[pick(random, 0, 1)] = chance(random, 50) ? INT32_MAX : INT32_MIN;
     const auto bufferSize = static_cast<std::uint64_t>(pick(random, 1, 900));
     arguments = {{{}, bufferSize},
                  {std::as_bytes(std::span(&scalars[0], 1)), 0},
@@ -103,7 +107,8 @@ Expr randomLeaf(std::mt19937& random, unsigned dimensions, std::size_t loops) {
     return chance(random, 30) ? Expr::argument(2, 8, chance(random, 50), 8)
                               : Expr::argument(2, 32, false);
   default:
-    return Expr::constant(pick(random, -6, 20));
+    return chance(random, 3) ? Expr::constant(pick(random, INT64_MIN, INT64_MAX))
+                             : Expr::constant(pick(random, -6, 20));
   }
 }
 
@@ -186,7 +191,7 @@ Access randomAccess(std::mt19937& random, unsigned dimensions) {
 
 TEST(EvaluateProperty, neverMissesAByteAndNeverClaimsAWriteThatDidNotHappen) {
   std::size_t informative = 0;
-  forEachSeed(20000, [&](std::mt19937& random) {
+  forEachSeed(150000, [&](std::mt19937& random) {
     Launch launch(random);
     const Access access = randomAccess(random, launch.range.dimensions);
     const KernelSummary kernel = kernelWith(access);
@@ -244,7 +249,7 @@ Expr randomAffine(std::mt19937& random, unsigned dimensions, std::size_t loops) 
   }
   for (std::size_t k = 0; k < loops; ++k)
     sum = sum + Expr::constant(pick(random, -4, 30)) * Expr::loop(static_cast<unsigned>(k));
-  return Expr::wrap(sum, 32, true);
+  return Expr::wrap(sum, 64, true);
 }
 
 Guard singleIdGuard(std::mt19937& random, unsigned dimensions) {

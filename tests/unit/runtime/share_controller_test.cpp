@@ -95,7 +95,7 @@ TEST(ShareController, AutoGoesHomeWhenSplittingIsSlower) {
   ShareController controller(setup("auto"));
   controller.next();
   controller.observeHome(1.0);
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 6; ++i) {
     auto decision = controller.next();
     ASSERT_EQ(decision.action, Action::Split) << i;
     std::vector<solver::DeviceSample> samples = {{0, 50, 1.4}, {50, 100, 1.4}};

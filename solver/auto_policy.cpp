@@ -1,0 +1,304 @@
+// `auto`: the shares that a model of the load (load_model.h) says end first, with what protects a
+// program from the model being wrong.
+//
+//   - Launch 1: chunks if the caller can (wantsChunks), else known speeds, else uniform.
+//   - Every launch: the model learns; new cuts are taken if they gain more than the tolerance and,
+//     over as many launches as were seen so far (whoever ran k times is expected to run k more),
+//     more than moving the data costs.
+//   - The best launch so far is remembered. Where the model's proposals stay worse than it, and the
+//     devices still run as they did then, the shares go back to it.
+//   - A split that is not clearly better than one device alone is tried against that device, once.
+//   - A device without work is probed with one small piece now and then: at once where that hides
+//     behind the others, else as seldom as keeps probing under 1 % of the time.
+#include "solver/load_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libsplit::solver {
+
+namespace {
+
+constexpr std::uint64_t probePeriod = 5;
+constexpr double probePart = 0.01; // of the time that probing may take
+constexpr std::uint64_t maxHold = 64;
+
+class Auto final : public ShareSolver {
+public:
+  explicit Auto(const AutoOptions& options)
+      : options_(options), n_(static_cast<Eigen::Index>(options.devices)), model_(n_),
+        shares_(makeShares(options.knownSpeeds, options.devices)), ran_(Vector::Zero(n_)),
+        candidate_(ran_), best_(ran_), speeds_(ran_), steadyMove_(ran_), changeMove_(ran_),
+        excluded_(ran_), lastProbe_(ran_), probeCost_(ran_), beforeProbe_(ran_) {
+    samples_.reserve(256);
+    bool anyKnown = false;
+    for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
+         ++i)
+      anyKnown = anyKnown || options.knownSpeeds[i] > 0;
+    // A device of unknown speed among known ones starts as an average one.
+    if (anyKnown) {
+      const double total = shares_.sum();
+      const auto count = static_cast<double>((shares_.array() > 0).count());
+      for (double& x : shares_)
+        if (x <= 0)
+          x = total / count;
+      normalize(shares_);
+    }
+    seeded_ = anyKnown;
+  }
+
+  bool wantsChunks() const override { return n_ > 1 && summary_.launches == 0 && !seeded_; }
+
+  void observeChunks(std::span<const ChunkSample> chunks, std::uint64_t totalGroups) override {
+    if (totalGroups == 0)
+      return;
+    samples_.clear();
+    const auto total = static_cast<double>(totalGroups);
+    for (const ChunkSample& c : chunks) {
+      if (c.device >= n_ || c.groupEnd <= c.groupBegin || c.groupEnd > totalGroups ||
+          !measures({c.groupBegin, c.groupEnd, c.seconds}) ||
+          samples_.size() == samples_.capacity())
+        continue;
+      samples_.push_back({static_cast<Eigen::Index>(c.device),
+                          static_cast<double>(c.groupBegin) / total,
+                          static_cast<double>(c.groupEnd) / total, total, c.seconds, 1});
+      // A short chunk tells less: its groups need not be average, nor fill the device.
+      const double part = static_cast<double>(c.groupEnd - c.groupBegin) / total;
+      samples_.back().weight = std::clamp(part * LoadModel::bins, 0.02, 0.99);
+    }
+    if (samples_.empty()) {
+      summary_.stop = Stop::NotMeasured;
+      return;
+    }
+    model_.learn(samples_);
+    ++summary_.launches;
+    summary_.stop = Stop::Searching;
+    model_.balance(shares_, total, excluded_);
+  }
+
+  void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
+    if (samples.size() != static_cast<std::size_t>(n_) || totalGroups == 0)
+      return;
+    const auto total = static_cast<double>(totalGroups);
+    if (!take(samples, total)) {
+      summary_.stop = Stop::NotMeasured;
+      return;
+    }
+    ++summary_.launches;
+    model_.learn(samples_);
+    decide(total);
+  }
+
+  std::span<const double> propose() override { return view(shares_); }
+  Summary summary() const override { return summary_; }
+  std::span<const double> speeds() const override {
+    auto& out = const_cast<Vector&>(speeds_);
+    for (Eigen::Index d = 0; d < n_; ++d)
+      out[d] = model_.speed(d);
+    return view(speeds_);
+  }
+
+private:
+  /// Notes what the launch was and what it took; false if no device gave a usable timing.
+  bool take(std::span<const DeviceSample> samples, double total) {
+    samples_.clear();
+    last_ = secondLast_ = 0;
+    double sum = 0;
+    before_ = ran_.sum() > 0;
+    for (Eigen::Index d = 0; d < n_; ++d) {
+      const DeviceSample& s = samples[static_cast<std::size_t>(d)];
+      const double begin = static_cast<double>(s.groupBegin) / total;
+      const double end = static_cast<double>(s.groupEnd) / total;
+      const double old = ran_[d];
+      ran_[d] = end > begin && end <= 1 ? end - begin : 0;
+      if (!measures(s) || end > 1)
+        continue;
+      if (s.seconds > last_) {
+        secondLast_ = last_;
+        last_ = s.seconds;
+        slowest_ = d;
+      } else {
+        secondLast_ = std::max(secondLast_, s.seconds);
+      }
+      sum += s.seconds;
+      const double moving = std::clamp(s.transferSeconds, 0.0, 0.95 * s.seconds);
+      learnMoving(d, moving, ran_[d] - old, total);
+      samples_.push_back({d, begin, end, total, s.seconds - moving, 1});
+    }
+    if (samples_.empty())
+      return false;
+    summary_.imbalance = last_ * static_cast<double>(samples_.size()) / sum - 1;
+    return true;
+  }
+
+  /// What moves in launches that keep their shares recurs; the rest came from what was gained.
+  void learnMoving(Eigen::Index d, double moving, double gained, double total) {
+    if (before_ && std::abs(gained) * total < 0.5) {
+      steadyMove_[d] = moving / (ran_[d] * total);
+      model_.setMoving(d, steadyMove_[d]);
+    } else if (gained > 0) {
+      const double fresh = moving - steadyMove_[d] * ran_[d] * total;
+      changeMove_[d] = std::max(0.0, fresh) / (gained * total);
+    }
+  }
+
+  void decide(double total) {
+    const bool wasProbe = settleProbe();
+    const bool wasTrial = trial_;
+    trial_ = false;
+    const bool setBack = remember();
+    summary_.stop = Stop::Searching;
+    if (setBack || (wasTrial && last_ > bestSeconds_)) {
+      shares_ = best_;
+      hold_ = std::min(hold_ + 2, maxHold);
+      held_ = setBack ? hold_ : 0;
+      return;
+    }
+    const double predicted = model_.balance(candidate_, total, excluded_);
+    const Vector& now = wasProbe ? beforeProbe_ : ran_;
+    if (held_ > 0) {
+      --held_;
+      shares_ = best_;
+    } else if (worthMoving(now, predicted, total)) {
+      shares_ = candidate_;
+    } else {
+      shares_ = now;
+      summary_.stop = Stop::Converged;
+    }
+    tryAlone(total, predicted) || probe(total, predicted);
+  }
+
+  bool worthMoving(const Vector& now, double predicted, double total) const {
+    const double current = model_.makespan(now, total);
+    const double gain = current - predicted;
+    // What one noisy launch suggests is not worth following again and again.
+    const double tolerance = summary_.launches < 4
+                                 ? options_.tolerance
+                                 : std::max(options_.tolerance, 0.5 * model_.noise());
+    return gain > tolerance * current &&
+           gain * static_cast<double>(summary_.launches) > movingCost(total);
+  }
+
+  /// Keeps the best launch. True if the last one was much worse, and that because a device was
+  /// given more than in the best launch: a step in its performance that the model does not know.
+  /// Where a device got no more than then, it has become slower, and the best launch is history.
+  bool remember() {
+    const double slack = 1.05 + 2 * model_.noise();
+    if (bestSeconds_ <= 0 || last_ <= bestSeconds_) {
+      bestSeconds_ = last_;
+      best_ = ran_;
+      return false;
+    }
+    if (last_ <= slack * bestSeconds_) {
+      bestSeconds_ *= 1.002; // a lucky launch fades
+      return false;
+    }
+    if (ran_[slowest_] > 1.02 * best_[slowest_] && summary_.launches > 3)
+      return true;
+    bestSeconds_ = last_;
+    best_ = ran_;
+    held_ = 0;
+    return false;
+  }
+
+  /// After a probe: what it cost sets when the next one may come.
+  bool settleProbe() {
+    if (probed_ < 0)
+      return false;
+    const Eigen::Index d = probed_;
+    probed_ = -1;
+    probeCost_[d] = slowest_ == d ? std::max(0.0, last_ - secondLast_) : 0;
+    // The probe's own delay says nothing of the cut that it was added to.
+    if (slowest_ == d)
+      last_ = secondLast_;
+    return true;
+  }
+
+  double movingCost(double total) const {
+    double cost = 0;
+    for (Eigen::Index d = 0; d < n_; ++d)
+      cost = std::max(cost, changeMove_[d] * std::max(0.0, candidate_[d] - ran_[d]) * total);
+    return cost;
+  }
+
+  bool tryAlone(double total, double predicted) {
+    if (triedAlone_ || summary_.launches != 3 || n_ < 2)
+      return false;
+    Eigen::Index fastest = 0;
+    double alone = 0;
+    for (Eigen::Index d = 0; d < n_; ++d) {
+      const double s = model_.knows(d) ? model_.seconds(d, 0, 1, total) : 0;
+      if (s > 0 && (alone == 0 || s < alone)) {
+        alone = s;
+        fastest = d;
+      }
+    }
+    triedAlone_ = true;
+    if (alone == 0 || predicted < 0.75 * alone || shares_[fastest] > 0.999)
+      return false;
+    shares_.setZero();
+    shares_[fastest] = 1;
+    trial_ = true;
+    return true;
+  }
+
+  bool probe(double total, double predicted) {
+    for (Eigen::Index d = 0; d < n_; ++d) {
+      if (shares_[d] * total >= 0.5) {
+        lastProbe_[d] = static_cast<double>(summary_.launches);
+        continue;
+      }
+      const double piece = 1 / total;
+      const double expected =
+          model_.knows(d) ? std::max(0.0, model_.seconds(d, 0, piece, total) - predicted) : 0;
+      const double period =
+          std::max(static_cast<double>(probePeriod),
+                   std::max(expected, probeCost_[d]) / (probePart * std::max(predicted, 1e-12)));
+      if (static_cast<double>(summary_.launches) - lastProbe_[d] < period)
+        continue;
+      beforeProbe_ = shares_;
+      probed_ = d;
+      lastProbe_[d] = static_cast<double>(summary_.launches);
+      shares_[d] = piece * 1.01;
+      normalize(shares_);
+      return true;
+    }
+    return false;
+  }
+
+  AutoOptions options_;
+  Eigen::Index n_;
+  LoadModel model_;
+  Summary summary_;
+  Vector shares_;    // proposed
+  Vector ran_;       // of the last launch
+  Vector candidate_; // of the model
+  Vector best_;      // of the fastest launch
+  Vector speeds_;
+  Vector steadyMove_; // seconds per group and launch
+  Vector changeMove_; // seconds per group gained
+  Vector excluded_;   // none yet
+  Vector lastProbe_;  // launch at which a device last worked or was probed
+  std::vector<LoadSample> samples_;
+  Vector probeCost_; // seconds by which the last probe of a device delayed its launch
+  Vector beforeProbe_;
+  double last_ = 0;       // seconds of the last launch
+  double secondLast_ = 0; // of its second slowest device
+  Eigen::Index slowest_ = 0;
+  double bestSeconds_ = 0;
+  std::uint64_t hold_ = 0; // launches to stay with the best after the next set-back
+  std::uint64_t held_ = 0; // launches left of that
+  Eigen::Index probed_ = -1;
+  bool trial_ = false; // the last launch was one device alone
+  bool triedAlone_ = false;
+  bool seeded_ = false;
+  bool before_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<ShareSolver> makeAuto(AutoOptions options) {
+  return std::make_unique<Auto>(options);
+}
+
+} // namespace libsplit::solver

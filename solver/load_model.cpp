@@ -1,0 +1,311 @@
+#include "solver/load_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace libsplit::solver {
+
+namespace {
+
+// Inverse variances, in units of log seconds.
+constexpr double dataWeight = 1 / (0.03 * 0.03);  // timings are good to 3 %
+constexpr double bendWeight = 1 / (0.25 * 0.25);  // density, bin to bin, per fit
+constexpr double levelWeight = 0.05;              // density as a whole: only fixes the scale
+constexpr double costWeight = 0.05;               // speeds are free
+constexpr double latencyWeight = 1 / (0.3 * 0.3); // latency, as a part of a typical launch
+
+constexpr double calmAging = 0.85;     // weight of the launch before, while all is as predicted
+constexpr double surprisedAging = 0.4; // and where it is not
+constexpr double leastWeight = 0.01;   // below, a sample is forgotten
+constexpr double contradiction = 0.25; // log seconds off: the device changed
+constexpr int maxIterations = 12;
+
+} // namespace
+
+LoadModel::LoadModel(Eigen::Index devices)
+    : devices_(devices), known_(Vector::Zero(devices)), logCost_(Vector::Zero(devices)),
+      latency_(Vector::Zero(devices)), moving_(Vector::Zero(devices)),
+      reference_(Vector::Zero(devices)), normal_(2 * devices + bins, 2 * devices + bins),
+      gradient_(2 * devices + bins), jacobian_(2 * devices + bins), anchor_(2 * devices + bins),
+      cholesky_(2 * devices + bins) {
+  density_.fill(1);
+  samples_.reserve(capacity);
+}
+
+void LoadModel::seed(Eigen::Index device, double groupsPerSecond) {
+  if (!(groupsPerSecond > 0) || !std::isfinite(groupsPerSecond))
+    return;
+  known_[device] = 1;
+  logCost_[device] = -std::log(groupsPerSecond);
+}
+
+double LoadModel::speed(Eigen::Index device) const {
+  return knows(device) ? std::exp(-logCost_[device]) : 0;
+}
+
+double LoadModel::work(double begin, double end) const {
+  double sum = 0;
+  for (int b = static_cast<int>(begin * bins); b < bins; ++b) {
+    const double low = std::max(begin, static_cast<double>(b) / bins);
+    const double high = std::min(end, static_cast<double>(b + 1) / bins);
+    if (low >= high && b > begin * bins)
+      break;
+    sum += std::max(0.0, high - low) * density_[static_cast<std::size_t>(b)];
+  }
+  return sum;
+}
+
+double LoadModel::seconds(Eigen::Index device, double begin, double end, double groups) const {
+  if (end <= begin)
+    return 0;
+  return latency_[device] + std::exp(logCost_[device]) * groups * work(begin, end) +
+         moving_[device] * groups * (end - begin);
+}
+
+double LoadModel::reach(Eigen::Index device, double begin, double limit, double groups) const {
+  double left = limit - latency_[device];
+  if (left <= 0)
+    return begin;
+  const double cost = std::exp(logCost_[device]) * groups;
+  const double moving = moving_[device] * groups;
+  double at = begin;
+  for (int b = std::min(static_cast<int>(begin * bins), bins - 1); b < bins; ++b) {
+    const double high = static_cast<double>(b + 1) / bins;
+    const double rate = cost * density_[static_cast<std::size_t>(b)] + moving;
+    const double bin = rate * (high - at);
+    if (bin > left)
+      return at + left / rate;
+    left -= bin;
+    at = high;
+  }
+  return 1;
+}
+
+double LoadModel::makespan(const Vector& shares, double groups) const {
+  double at = 0;
+  double longest = 0;
+  for (Eigen::Index d = 0; d < devices_; ++d) {
+    const double end = std::min(1.0, at + shares[d]);
+    longest = std::max(longest, seconds(d, at, end, groups));
+    at = end;
+  }
+  return longest;
+}
+
+double LoadModel::balance(Vector& shares, double groups, const Vector& excluded) const {
+  auto usable = [&](Eigen::Index d) { return knows(d) && excluded[d] <= 0; };
+  // The end of what `d` does from `at` within `limit`, in whole groups: half a group is none, and
+  // one group on a slow device may cost more than the whole launch.
+  auto endOf = [&](Eigen::Index d, double at, double limit) {
+    const double end = reach(d, at, limit, groups);
+    return end >= 1 ? 1 : std::floor(end * groups + 1e-6) / groups;
+  };
+  // How far the devices get by `limit`, each taking all it can: no other cut gets further.
+  auto covered = [&](double limit) {
+    double at = 0;
+    for (Eigen::Index d = 0; d < devices_ && at < 1; ++d)
+      if (usable(d))
+        at = std::max(at, endOf(d, at, limit));
+    return at;
+  };
+  double high = 0;
+  for (Eigen::Index d = 0; d < devices_; ++d)
+    if (usable(d)) {
+      const double alone = seconds(d, 0, 1, groups);
+      high = high > 0 ? std::min(high, alone) : alone;
+    }
+  shares.setZero();
+  if (high <= 0) {
+    normalize(shares);
+    return 0;
+  }
+  high *= 1 + 1e-9;
+  double low = 0;
+  for (int i = 0; i < 48 && high - low > 1e-6 * high; ++i) {
+    const double middle = (low + high) / 2;
+    (covered(middle) >= 1 ? high : low) = middle;
+  }
+  double at = 0;
+  for (Eigen::Index d = 0; d < devices_; ++d)
+    if (usable(d)) {
+      const double end = std::max(at, endOf(d, at, high));
+      shares[d] = end - at;
+      at = end;
+    }
+  normalize(shares);
+  return high;
+}
+
+void LoadModel::keep(const LoadSample& sample) {
+  if (samples_.size() < capacity) {
+    samples_.push_back(sample);
+    return;
+  }
+  samples_[next_] = sample;
+  next_ = (next_ + 1) % capacity;
+}
+
+/// Root mean square of what the samples are off, in log seconds; keeps the noise up to date.
+double LoadModel::surprise(std::span<const LoadSample> samples) {
+  double sum = 0;
+  int count = 0;
+  for (const LoadSample& s : samples)
+    if (knows(s.device)) {
+      const double off = std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups));
+      sum += std::min(1.0, off * off);
+      ++count;
+    }
+  const double rms = count ? std::sqrt(sum / count) : 0;
+  if (count)
+    noise_ += 0.3 * (std::min(rms, 2 * noise_) - noise_);
+  noise_ = std::max(noise_, 0.005);
+  return rms;
+}
+
+void LoadModel::learn(std::span<const LoadSample> samples) {
+  const double aging = surprise(samples) > 2 * noise_ ? surprisedAging : calmAging;
+  for (LoadSample& s : samples_)
+    s.weight *= aging;
+  std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
+  next_ = 0;
+  for (const LoadSample& s : samples) {
+    if (!knows(s.device)) {
+      known_[s.device] = 1;
+      logCost_[s.device] = std::log(s.seconds / (s.groups * std::max(1e-12, s.end - s.begin)));
+    }
+    keep(s);
+  }
+  fit();
+  // One sample per device, and no speeds and density explain both it and the past: it changed.
+  if (samples.size() > static_cast<std::size_t>(devices_))
+    return;
+  bool changed = false;
+  for (const LoadSample& s : samples) {
+    const double off = std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups));
+    if (std::abs(off) < contradiction)
+      continue;
+    changed = true;
+    logCost_[s.device] += off;
+    for (LoadSample& old : samples_)
+      if (old.device == s.device && old.weight < 1)
+        old.weight = 0;
+  }
+  if (changed) {
+    std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
+    next_ = 0;
+    fit();
+  }
+}
+
+/// Pulls towards where this fit began: the gradient is of the distance from `anchor_`.
+void LoadModel::addPrior() {
+  const Eigen::Index first = 2 * devices_;
+  for (Eigen::Index d = 0; d < devices_; ++d) {
+    normal_(d, d) += costWeight;
+    gradient_[d] += costWeight * (anchor_[d] - logCost_[d]);
+    normal_(devices_ + d, devices_ + d) += latencyWeight;
+    gradient_[devices_ + d] -= latencyWeight * latency_[d] / reference_[d];
+  }
+  for (int b = 0; b < bins; ++b) {
+    normal_(first + b, first + b) += levelWeight;
+    gradient_[first + b] -= levelWeight * logDensity_[static_cast<std::size_t>(b)];
+  }
+  for (int b = 0; b + 1 < bins; ++b) {
+    const auto i = first + b;
+    const double bent = logDensity_[static_cast<std::size_t>(b) + 1] -
+                        logDensity_[static_cast<std::size_t>(b)] - (anchor_[i + 1] - anchor_[i]);
+    normal_(i, i) += bendWeight;
+    normal_(i + 1, i + 1) += bendWeight;
+    normal_(i, i + 1) -= bendWeight;
+    normal_(i + 1, i) -= bendWeight;
+    gradient_[i] += bendWeight * bent;
+    gradient_[i + 1] -= bendWeight * bent;
+  }
+}
+
+void LoadModel::fit() {
+  const Eigen::Index first = 2 * devices_;
+  reference_.setConstant(1);
+  for (const LoadSample& s : samples_)
+    reference_[s.device] = s.seconds; // the last of each
+  for (Eigen::Index d = 0; d < devices_; ++d)
+    anchor_[d] = logCost_[d];
+  for (int b = 0; b < bins; ++b)
+    anchor_[first + b] = logDensity_[static_cast<std::size_t>(b)];
+
+  for (int iteration = 0; iteration < maxIterations; ++iteration) {
+    normal_.setZero();
+    gradient_.setZero();
+    for (const LoadSample& s : samples_) {
+      const double inside = std::max(1e-300, work(s.begin, s.end));
+      const double variable = std::exp(logCost_[s.device]) * s.groups * inside;
+      const double predicted = latency_[s.device] + variable;
+      const double residual = std::log(s.seconds / predicted);
+      // A sample that stays far off counts less (Cauchy weights), once the rest had its say.
+      const double scale = iteration < 3 ? 2 : 0.15;
+      const double robust = 1 / (1 + residual * residual / (scale * scale));
+      const double weight = dataWeight * s.weight * robust;
+      jacobian_.setZero();
+      jacobian_[s.device] = variable / predicted;
+      jacobian_[devices_ + s.device] = reference_[s.device] / predicted;
+      const int from = std::min(static_cast<int>(s.begin * bins), bins - 1);
+      int to = from;
+      for (; to < bins && static_cast<double>(to) < s.end * bins; ++to) {
+        const double low = std::max(s.begin, static_cast<double>(to) / bins);
+        const double high = std::min(s.end, static_cast<double>(to + 1) / bins);
+        jacobian_[first + to] = variable / predicted * std::max(0.0, high - low) *
+                                density_[static_cast<std::size_t>(to)] / inside;
+      }
+      // The Jacobian has two entries and one stretch: add the outer product of these alone.
+      const Eigen::Index own[] = {s.device, devices_ + s.device};
+      auto stretch = jacobian_.segment(first + from, to - from);
+      for (const Eigen::Index i : own) {
+        for (const Eigen::Index j : own)
+          normal_(i, j) += weight * jacobian_[i] * jacobian_[j];
+        normal_.col(i).segment(first + from, to - from) += weight * jacobian_[i] * stretch;
+        gradient_[i] += weight * jacobian_[i] * residual;
+      }
+      normal_.block(first + from, first + from, to - from, to - from).noalias() +=
+          weight * stretch * stretch.transpose();
+      gradient_.segment(first + from, to - from) += weight * residual * stretch;
+    }
+    addPrior();
+    // Cholesky reads the lower triangle: rows of the density against the columns of the devices.
+    cholesky_.compute(normal_);
+    if (cholesky_.info() != Eigen::Success)
+      return;
+    cholesky_.solveInPlace(gradient_);
+    if (!gradient_.allFinite())
+      return;
+    const double step = gradient_.cwiseAbs().maxCoeff();
+    for (Eigen::Index d = 0; d < devices_; ++d) {
+      if (!knows(d))
+        continue;
+      logCost_[d] += std::clamp(gradient_[d], -2.0, 2.0);
+      latency_[d] = std::clamp(latency_[d] + gradient_[devices_ + d] * reference_[d], 0.0,
+                               0.95 * reference_[d]);
+    }
+    double sum = 0;
+    for (int b = 0; b < bins; ++b) {
+      auto& value = logDensity_[static_cast<std::size_t>(b)];
+      value = std::clamp(value + std::clamp(gradient_[first + b], -2.0, 2.0), -9.0, 9.0);
+      sum += std::exp(value);
+    }
+    const double scale = std::log(sum / bins); // mean density 1; the costs take the scale
+    for (int b = 0; b < bins; ++b) {
+      auto& value = logDensity_[static_cast<std::size_t>(b)];
+      value -= scale;
+      density_[static_cast<std::size_t>(b)] = std::exp(value);
+    }
+    for (Eigen::Index d = 0; d < devices_; ++d) {
+      logCost_[d] += scale;
+      anchor_[d] += scale;
+    }
+    for (int b = 0; b < bins; ++b)
+      anchor_[first + b] -= scale;
+    if (step < 1e-3 && iteration >= 3)
+      return;
+  }
+}
+
+} // namespace libsplit::solver

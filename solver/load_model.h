@@ -1,0 +1,88 @@
+// What is known of a kernel's cost: how fast each device is, what a launch costs it at least, and
+// where in the NDRange the work lies.
+//
+//     seconds(d, [b, e)) = latency_d + cost_d * groups * ∫_[b,e) density + moving_d * (e - b)
+//
+// over positions 0..1 of the split dimension. The density is piecewise constant over 32 bins with
+// mean 1; cost_d is seconds per average group.
+//
+// Learnt by Gauss-Newton on log(seconds) over the last samples, older ones counting less. Each fit
+// penalises moving the density away from what it was, bin to bin, so that a few totals bend it
+// gently and the chunks of a first launch shape it fully. That is what separates "this device is
+// slow" from "this device has the heavy rows": once a cut moves, the totals disagree on one of
+// them. Normal equations of 2n + 32 unknowns, Cholesky; nothing is allocated after construction.
+#pragma once
+
+#include "solver/simplex.h"
+
+#include <Eigen/Cholesky>
+
+#include <array>
+
+namespace libsplit::solver {
+
+struct LoadSample {
+  Eigen::Index device = 0;
+  double begin = 0; ///< position, 0..1
+  double end = 0;
+  double groups = 0;  ///< of the whole launch
+  double seconds = 0; ///< without moving, where that is known
+  double weight = 1;
+};
+
+class LoadModel {
+public:
+  static constexpr int bins = 32;
+
+  explicit LoadModel(Eigen::Index devices);
+
+  /// Takes one launch's samples: ages what was there, forgets a device's past where it contradicts,
+  /// and fits. Seconds must be positive and finite.
+  void learn(std::span<const LoadSample> samples);
+
+  /// Sets what is known from elsewhere: groups per second. Overruled by the first sample.
+  void seed(Eigen::Index device, double groupsPerSecond);
+
+  bool knows(Eigen::Index device) const { return known_[device] > 0; }
+  double speed(Eigen::Index device) const; ///< average groups per second; 0 if not known
+  double latency(Eigen::Index device) const { return latency_[device]; }
+  double seconds(Eigen::Index device, double begin, double end, double groups) const;
+  /// The furthest end for which seconds(device, begin, end) <= limit; `begin` if none is.
+  double reach(Eigen::Index device, double begin, double limit, double groups) const;
+
+  /// Steady seconds per group that moving data costs `device`.
+  void setMoving(Eigen::Index device, double secondsPerGroup) { moving_[device] = secondsPerGroup; }
+
+  /// Cuts that let all devices end together as early as possible, in device order; a device that
+  /// would not help gets nothing. Returns the predicted seconds. Devices that are not known, and
+  /// those that `excluded` marks by 1, get nothing.
+  double balance(Vector& shares, double groups, const Vector& excluded) const;
+  double noise() const { return noise_; }
+  double makespan(const Vector& shares, double groups) const;
+
+private:
+  static constexpr std::size_t capacity = 192;
+
+  double work(double begin, double end) const; ///< ∫ density
+  double surprise(std::span<const LoadSample> samples);
+  void fit();
+  void addPrior();
+  void keep(const LoadSample& sample);
+
+  Eigen::Index devices_;
+  Vector known_;   // 0 no, 1 yes
+  Vector logCost_; // of seconds per average group
+  Vector latency_;
+  Vector moving_;
+  std::array<double, bins> logDensity_{};
+  std::array<double, bins> density_;
+  std::vector<LoadSample> samples_;
+  std::size_t next_ = 0; // where the oldest sample is overwritten
+  double noise_ = 0.03; ///< of log seconds, launch to launch
+  Vector reference_; // seconds: scale of each device's latency unknown
+  Matrix normal_;
+  Vector gradient_, jacobian_, anchor_;
+  Eigen::LLT<Matrix> cholesky_;
+};
+
+} // namespace libsplit::solver

@@ -1,0 +1,185 @@
+#include "analysis-pass/summary/evaluate.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit {
+namespace {
+
+using Op = Expr::Op;
+using Relation = Guard::Relation;
+
+const Expr g0 = Expr::id(Op::GlobalId, 0);
+const Expr g1 = Expr::id(Op::GlobalId, 1);
+const Expr l0 = Expr::id(Op::LocalId, 0);
+const Expr w0 = Expr::id(Op::GroupId, 0);
+const Expr n = Expr::argument(1, 32, true);
+
+Expr c(std::int64_t value) {
+  return Expr::constant(value);
+}
+
+Access read(Expr offset, std::vector<Guard> guards = {}, std::vector<Loop> loops = {}) {
+  Access access;
+  access.offset = std::move(offset);
+  access.length = 4;
+  access.guards = std::move(guards);
+  access.loops = std::move(loops);
+  return access;
+}
+
+Access write(Expr offset, std::vector<Guard> guards = {}) {
+  Access access = read(std::move(offset), std::move(guards));
+  access.effect = Effect::Write;
+  access.certain = true;
+  return access;
+}
+
+/// The regions of one buffer of `size` bytes; argument 1 is the int `scalar`.
+ArgumentRegions regions(std::vector<Access> accesses, const NDRange& range, const GroupBox& box,
+                        std::int32_t scalar = 0, std::uint64_t size = 1 << 20) {
+  KernelSummary kernel;
+  kernel.parameters = {{"a", "int*", ParameterKind::GlobalBuffer, 0},
+                       {"n", "int", ParameterKind::Scalar, 4}};
+  kernel.accesses = std::move(accesses);
+  const std::vector<ArgumentValue> arguments = {{{}, size},
+                                                {std::as_bytes(std::span(&scalar, 1)), 0}};
+  return evaluate(kernel, range, arguments, box)[0];
+}
+
+const NDRange line{1, {}, {16, 1, 1}, {4, 1, 1}};
+const NDRange square{2, {}, {8, 8, 1}, {4, 4, 1}};
+
+TEST(Evaluate, aGuardedVectorWriteIsCertainUpToTheGuard) {
+  const auto r =
+      regions({write(c(4) * g0, {{g0, Relation::Less, n}})}, line, slab(line, 0, 1, 3), 10);
+  EXPECT_EQ(toString(r.certainWrites), "[16,40)");
+  EXPECT_EQ(r.possibleWrites, r.certainWrites);
+  EXPECT_TRUE(r.reads.empty());
+}
+
+TEST(Evaluate, columnsOfAMatrixAreOneRangePerRow) {
+  const auto r = regions({write(c(4) * (g1 * n + g0))}, square, slab(square, 0, 1, 2), 8, 96);
+  EXPECT_EQ(toString(r.certainWrites), "[16,32) [48,64) [80,96)");
+}
+
+TEST(Evaluate, aStencilReadsOneHaloRowOnEachSide) {
+  std::vector<Access> accesses;
+  for (const int dy : {-1, 0, 1})
+    accesses.push_back(read(c(4) * ((g1 + c(dy)) * c(8) + g0),
+                            {{c(0), Relation::Less, g1}, {g1 + c(1), Relation::Less, c(8)}}));
+  EXPECT_EQ(toString(regions(accesses, square, slab(square, 1, 0, 1)).reads), "[0,160)");
+  EXPECT_EQ(toString(regions(accesses, square, slab(square, 1, 1, 2)).reads), "[96,256)");
+}
+
+TEST(Evaluate, oneWritePerGroupIsCertain) {
+  const auto r =
+      regions({write(c(4) * w0, {{l0, Relation::Equal, c(0)}})}, line, slab(line, 0, 1, 3));
+  EXPECT_EQ(toString(r.certainWrites), "[4,12)");
+}
+
+TEST(Evaluate, groupTimesSizePlusLocalIsTheGlobalId) {
+  const Expr id = w0 * Expr::id(Op::LocalSize, 0) + l0;
+  const NDRange ragged{1, {}, {14, 1, 1}, {4, 1, 1}};
+  EXPECT_EQ(toString(regions({write(c(4) * g0)}, ragged, wholeBox(ragged)).certainWrites),
+            "[0,56)");
+  // In the last group get_local_size is 2, and 3 * 2 + l is not the global id.
+  EXPECT_EQ(toString(regions({write(c(4) * id)}, ragged, slab(ragged, 0, 3, 4)).certainWrites),
+            "[24,32)");
+}
+
+TEST(Evaluate, aLoopOverTheRowReadsTheRow) {
+  const auto r = regions({read(c(4) * (g0 * n + Expr::loop(0)), {}, {{n, true}})}, line,
+                         slab(line, 0, 2, 3), 5);
+  EXPECT_EQ(toString(r.reads), "[160,240)");
+}
+
+TEST(Evaluate, aTriangularLoopIsBoundedFromAboveAndNotCertain) {
+  Access access = write(c(4) * Expr::loop(0));
+  access.loops = {{g0, true}};
+  const auto r = regions({access}, line, slab(line, 0, 1, 2));
+  EXPECT_EQ(toString(r.possibleWrites), "[0,28)");
+  EXPECT_TRUE(r.certainWrites.empty());
+}
+
+TEST(Evaluate, aGuardOverTwoIdsMakesWritesPossibleOnly) {
+  const auto r =
+      regions({write(c(4) * g0, {{g0, Relation::Less, g1 + c(2)}})}, square, slab(square, 1, 0, 1));
+  EXPECT_EQ(toString(r.possibleWrites), "[0,20)");
+  EXPECT_TRUE(r.certainWrites.empty());
+}
+
+TEST(Evaluate, contradictoryGuardsMeanNoAccess) {
+  const auto r =
+      regions({write(c(4) * g0, {{g0, Relation::Less, c(3)}, {c(5), Relation::Less, g0}})}, line,
+              wholeBox(line));
+  EXPECT_TRUE(r.possibleWrites.empty());
+}
+
+TEST(Evaluate, anUnknownIndexIsTheWholeArgumentWithReasonAndLine) {
+  Access access = read(Expr::unknown("index loaded from `col`", 12) + g0);
+  access.where = {"spmv.cl", 11};
+  const auto r = regions({access}, line, wholeBox(line), 0, 64);
+  EXPECT_EQ(toString(r.reads), "[0,64)");
+  ASSERT_TRUE(r.unknownReads);
+  EXPECT_EQ(r.unknownReads->text, "index loaded from `col`");
+  EXPECT_EQ(r.unknownReads->where, (SourceLine{"spmv.cl", 12}));
+  EXPECT_FALSE(r.unknownWrites);
+}
+
+TEST(Evaluate, anUnknownByteAsIndexIsBounded) {
+  const Expr byte = Expr::node(Op::And, {Expr::unknown("loaded"), c(255)});
+  const auto r = regions({read(c(4) * byte)}, line, wholeBox(line));
+  EXPECT_EQ(toString(r.reads), "[0,1024)");
+  EXPECT_FALSE(r.unknownReads);
+}
+
+TEST(Evaluate, whatMayOverflowIsUnknownAndWhatCanNotIsExact) {
+  const Access access = write(c(4) * Expr::wrap(g0 * n, 32, true));
+  EXPECT_FALSE(regions({access}, line, wholeBox(line), 1 << 26, 64).unknownWrites);
+  const auto r = regions({access}, line, wholeBox(line), 1 << 28, 64);
+  ASSERT_TRUE(r.unknownWrites);
+  EXPECT_EQ(r.unknownWrites->text, "the index may overflow 32 bits");
+  EXPECT_EQ(toString(r.possibleWrites), "[0,64)");
+  EXPECT_TRUE(r.certainWrites.empty());
+}
+
+TEST(Evaluate, aGuardMayBeWhatRulesOverflowOut) {
+  const Expr previous = Expr::wrap(g0 + c(-1), 32, false); // u32: wraps for id 0
+  const auto r =
+      regions({write(c(4) * previous, {{c(0), Relation::Less, g0}})}, line, wholeBox(line));
+  EXPECT_EQ(toString(r.certainWrites), "[0,60)");
+}
+
+TEST(Evaluate, accessesOutsideTheBufferAreCutOff) {
+  EXPECT_EQ(toString(regions({read(c(4) * (g0 + c(-2)))}, line, wholeBox(line), 0, 40).reads),
+            "[0,40)");
+  EXPECT_TRUE(regions({read(c(4) * g0)}, line, wholeBox(line), 0, 0).reads.empty());
+}
+
+TEST(Evaluate, tooManyRangesBecomeTheirHullAndNothingCertain) {
+  KernelSummary kernel;
+  kernel.parameters = {{"a", "int*", ParameterKind::GlobalBuffer, 0}};
+  kernel.accesses = {write(c(8) * g0)};
+  const std::vector<ArgumentValue> arguments = {{{}, 1024}};
+  const auto wide = evaluate(kernel, line, arguments, wholeBox(line), 16)[0];
+  EXPECT_EQ(wide.certainWrites.ranges().size(), 16u);
+  const auto few = evaluate(kernel, line, arguments, wholeBox(line), 15)[0];
+  EXPECT_EQ(toString(few.possibleWrites), "[0,124)");
+  EXPECT_TRUE(few.certainWrites.empty());
+}
+
+TEST(Evaluate, aLoopWithoutBoundReachesToTheEndAndSaysWhy) {
+  const auto r = regions({read(c(4) * (g0 + Expr::loop(0)), {},
+                               {{Expr::unknown("`while` with a loaded condition", 5), true}})},
+                         line, slab(line, 0, 1, 2), 0, 256);
+  EXPECT_EQ(toString(r.reads), "[16,256)");
+  ASSERT_TRUE(r.unknownReads);
+  EXPECT_EQ(r.unknownReads->text, "`while` with a loaded condition");
+}
+
+TEST(Evaluate, anEmptyBoxTouchesNothing) {
+  EXPECT_TRUE(regions({write(c(4) * g0)}, line, slab(line, 0, 2, 2)).possibleWrites.empty());
+}
+
+} // namespace
+} // namespace libsplit
