@@ -39,15 +39,17 @@ class Run:
 
     def require(self, condition, what):
         if not condition:
-            streams = f"--- stdout\n{self.stdout}--- stderr\n{self.stderr}" if self.stdout + self.stderr else ""
-            raise Failure(f"{what}\nTo repeat: {self.command}\n{streams}")
+            raise Failure(f"{what}\nTo repeat: {self.command}\n" + streams(self.stdout, self.stderr))
+
+    def ending(self):
+        return f"exit code {self.code}" if self.code >= 0 else signal.strsignal(-self.code)
 
     def require_success(self):
-        self.require(self.code == 0, f"exit code {self.code}")
+        self.require(self.code == 0, self.ending())
 
     def require_same_as(self, native):
         """The same for an observer of the program: exit code, both streams, every output byte."""
-        self.require(self.code == native.code, f"exit code {self.code}, natively {native.code}")
+        self.require(self.code == native.code, f"{self.ending()}, natively {native.ending()}")
         self.require(self.stderr == native.stderr, f"stderr differs, natively it is {native.stderr!r}")
         self.require(self.stdout == native.stdout, f"stdout differs, natively it is {native.stdout!r}")
         if self.dump != native.dump:
@@ -71,6 +73,17 @@ class Run:
         self.require(lines[0].startswith("libsplit: "), "the line is not libsplit's")
         for word in words:
             self.require(word in lines[0], f"the line does not name {word}")
+
+
+def streams(stdout, stderr):
+    """What a program said, its last lines only."""
+    shown = ""
+    for name, text in (("stderr", stderr), ("stdout", stdout)):
+        if text:
+            lines = text.splitlines()
+            shown += f"--- {name}" + (", last lines" if len(lines) > 20 else "") + "\n"
+            shown += "\n".join(lines[-20:]) + "\n"
+    return shown
 
 
 def first_difference(actual, expected):
@@ -140,7 +153,7 @@ class Workbench:
             os.killpg(process.pid, signal.SIGKILL)
             stdout, stderr = process.communicate()
             raise Failure(f"no end after {timeout} s\nTo repeat: {shown} {shlex.join(command)}\n"
-                          f"--- stdout\n{stdout}--- stderr\n{stderr}") from None
+                          + streams(stdout, stderr)) from None
         return Run(f"{shown} {shlex.join(command)}", process.returncode, stdout, stderr,
                    dump_file.read_bytes() if dump_file.exists() else b"",
                    json.loads(stats_file.read_text()) if stats_file.exists() else {})
