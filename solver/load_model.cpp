@@ -8,11 +8,12 @@ namespace libsplit::solver {
 namespace {
 
 // Inverse variances, in units of log seconds.
-constexpr double dataWeight = 1 / (0.03 * 0.03);  // timings are good to 3 %
-constexpr double bendWeight = 1 / (0.25 * 0.25);  // density, bin to bin, per fit
-constexpr double levelWeight = 0.05;              // density as a whole: only fixes the scale
-constexpr double costWeight = 0.05;               // speeds are free
-constexpr double latencyWeight = 1 / (0.3 * 0.3); // latency, as a part of a typical launch
+constexpr double dataWeight = 1 / (0.03 * 0.03);    // timings are good to 3 %
+constexpr double bendWeight = 1 / (0.25 * 0.25);    // density, bin to bin, per fit
+constexpr double roughWeight = 1;                   // density, bin to bin, at all
+constexpr double levelWeight = 0.05;                // density as a whole: only fixes the scale
+constexpr double costWeight = 0.05;                 // speeds are free
+constexpr double latencyWeight = 1 / (0.15 * 0.15); // latency, as a part of a typical launch
 
 constexpr double calmAging = 0.85;     // weight of the launch before, while all is as predicted
 constexpr double surprisedAging = 0.4; // and where it is not
@@ -92,12 +93,12 @@ double LoadModel::makespan(const Vector& shares, double groups) const {
   return longest;
 }
 
-double LoadModel::balance(Vector& shares, double groups, const Vector& excluded) const {
-  auto usable = [&](Eigen::Index d) { return knows(d) && excluded[d] <= 0; };
+double LoadModel::balance(Vector& shares, double groups, const Vector& limits) const {
+  auto usable = [&](Eigen::Index d) { return knows(d) && limits[d] > 0; };
   // The end of what `d` does from `at` within `limit`, in whole groups: half a group is none, and
   // one group on a slow device may cost more than the whole launch.
   auto endOf = [&](Eigen::Index d, double at, double limit) {
-    const double end = reach(d, at, limit, groups);
+    const double end = std::min(reach(d, at, limit, groups), at + limits[d]);
     return end >= 1 ? 1 : std::floor(end * groups + 1e-6) / groups;
   };
   // How far the devices get by `limit`, each taking all it can: no other cut gets further.
@@ -212,14 +213,16 @@ void LoadModel::addPrior() {
   }
   for (int b = 0; b + 1 < bins; ++b) {
     const auto i = first + b;
-    const double bent = logDensity_[static_cast<std::size_t>(b) + 1] -
-                        logDensity_[static_cast<std::size_t>(b)] - (anchor_[i + 1] - anchor_[i]);
-    normal_(i, i) += bendWeight;
-    normal_(i + 1, i + 1) += bendWeight;
-    normal_(i, i + 1) -= bendWeight;
-    normal_(i + 1, i) -= bendWeight;
-    gradient_[i] += bendWeight * bent;
-    gradient_[i + 1] -= bendWeight * bent;
+    const double slope =
+        logDensity_[static_cast<std::size_t>(b) + 1] - logDensity_[static_cast<std::size_t>(b)];
+    const double pull = bendWeight * (slope - (anchor_[i + 1] - anchor_[i])) + roughWeight * slope;
+    constexpr double weight = bendWeight + roughWeight;
+    normal_(i, i) += weight;
+    normal_(i + 1, i + 1) += weight;
+    normal_(i, i + 1) -= weight;
+    normal_(i + 1, i) -= weight;
+    gradient_[i] += pull;
+    gradient_[i + 1] -= pull;
   }
 }
 
