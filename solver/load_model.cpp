@@ -16,7 +16,7 @@ constexpr double costWeight = 0.05;                 // speeds are free
 constexpr double latencyWeight = 1 / (0.15 * 0.15); // latency, as a part of a typical launch
 
 constexpr double calmAging = 0.85;     // weight of the launch before, while all is as predicted
-constexpr double surprisedAging = 0.4; // and where it is not
+constexpr double surprisedAging = 0.3; // and where it is not
 constexpr double leastWeight = 0.01;   // below, a sample is forgotten
 constexpr double contradiction = 0.25; // log seconds off: the device changed
 constexpr int maxIterations = 12;
@@ -26,9 +26,9 @@ constexpr int maxIterations = 12;
 LoadModel::LoadModel(Eigen::Index devices)
     : devices_(devices), known_(Vector::Zero(devices)), logCost_(Vector::Zero(devices)),
       latency_(Vector::Zero(devices)), moving_(Vector::Zero(devices)),
-      reference_(Vector::Zero(devices)), normal_(2 * devices + bins, 2 * devices + bins),
-      gradient_(2 * devices + bins), jacobian_(2 * devices + bins), anchor_(2 * devices + bins),
-      cholesky_(2 * devices + bins) {
+      lastOff_(Vector::Zero(devices)), reference_(Vector::Zero(devices)),
+      normal_(2 * devices + bins, 2 * devices + bins), gradient_(2 * devices + bins),
+      jacobian_(2 * devices + bins), anchor_(2 * devices + bins), cholesky_(2 * devices + bins) {
   density_.fill(1);
   samples_.reserve(capacity);
 }
@@ -146,25 +146,35 @@ void LoadModel::keep(const LoadSample& sample) {
   next_ = (next_ + 1) % capacity;
 }
 
-/// Root mean square of what the samples are off, in log seconds; keeps the noise up to date.
-double LoadModel::surprise(std::span<const LoadSample> samples) {
+/// True if the samples are further off than noise makes them, or off in the same direction again:
+/// then the load drifts and the past counts less. Keeps the noise up to date.
+bool LoadModel::surprised(std::span<const LoadSample> samples) {
   double sum = 0;
+  double before = 0;
+  double product = 0;
   int count = 0;
   for (const LoadSample& s : samples)
     if (knows(s.device)) {
-      const double off = std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups));
-      sum += std::min(1.0, off * off);
+      const double off =
+          std::clamp(std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups)), -1.0, 1.0);
+      sum += off * off;
+      before += lastOff_[s.device] * lastOff_[s.device];
+      product += off * lastOff_[s.device];
+      lastOff_[s.device] = off;
       ++count;
     }
-  const double rms = count ? std::sqrt(sum / count) : 0;
-  if (count)
-    noise_ += 0.3 * (std::min(rms, 2 * noise_) - noise_);
-  noise_ = std::max(noise_, 0.005);
-  return rms;
+  if (count == 0)
+    return false;
+  const double rms = std::sqrt(sum / count);
+  const bool large = rms > 2 * noise_;
+  noise_ = std::max(0.005, noise_ + 0.3 * (std::min(rms, 2 * noise_) - noise_));
+  const double correlation = sum > 0 && before > 0 ? product / std::sqrt(sum * before) : 0;
+  drift_ += 0.5 * (correlation - drift_);
+  return large || drift_ > 0.4;
 }
 
 void LoadModel::learn(std::span<const LoadSample> samples) {
-  const double aging = surprise(samples) > 2 * noise_ ? surprisedAging : calmAging;
+  const double aging = surprised(samples) ? surprisedAging : calmAging;
   for (LoadSample& s : samples_)
     s.weight *= aging;
   std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });

@@ -64,7 +64,7 @@ private:
   static constexpr std::size_t capacity = 192;
 
   double work(double begin, double end) const; ///< ∫ density
-  double surprise(std::span<const LoadSample> samples);
+  bool surprised(std::span<const LoadSample> samples);
   void fit();
   void addPrior();
   void keep(const LoadSample& sample);
@@ -79,6 +79,8 @@ private:
   std::vector<LoadSample> samples_;
   std::size_t next_ = 0; // where the oldest sample is overwritten
   double noise_ = 0.03;  ///< of log seconds, launch to launch
+  double drift_ = 0;     ///< correlation of what launches are off, smoothed
+  Vector lastOff_;       ///< log seconds that each device was off last
   Vector reference_;     // seconds: scale of each device's latency unknown
   Matrix normal_;
   Vector gradient_, jacobian_, anchor_;
