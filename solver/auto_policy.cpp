@@ -84,11 +84,11 @@ public:
   void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
     if (samples.size() != static_cast<std::size_t>(n_) || totalGroups == 0)
       return;
-    const auto total = static_cast<double>(totalGroups);
-    if (!take(samples, total)) {
+    if (!take(samples, totalGroups)) {
       summary_.stop = Stop::NotMeasured;
       return;
     }
+    const auto total = static_cast<double>(totalGroups);
     ++summary_.launches;
     model_.learn(samples_);
     decide(total);
@@ -105,7 +105,16 @@ public:
 
 private:
   /// Notes what the launch was and what it took; false if no device gave a usable timing.
-  bool take(std::span<const DeviceSample> samples, double total) {
+  bool take(std::span<const DeviceSample> samples, std::uint64_t totalGroups) {
+    std::uint64_t given = 0;
+    for (const DeviceSample& s : samples) {
+      if (s.groupBegin > s.groupEnd || s.groupEnd > totalGroups)
+        return false;
+      given += s.groupEnd - s.groupBegin;
+    }
+    if (given != totalGroups)
+      return false; // not one launch, cut into parts
+    const auto total = static_cast<double>(totalGroups);
     samples_.clear();
     last_ = secondLast_ = 0;
     double sum = 0;
@@ -115,8 +124,8 @@ private:
       const double begin = static_cast<double>(s.groupBegin) / total;
       const double end = static_cast<double>(s.groupEnd) / total;
       const double old = ran_[d];
-      ran_[d] = end > begin && end <= 1 ? end - begin : 0;
-      if (!measures(s) || end > 1)
+      ran_[d] = end - begin;
+      if (!measures(s))
         continue;
       if (s.seconds > last_) {
         secondLast_ = last_;
