@@ -1,0 +1,117 @@
+#include "analysis-pass/pass/access_collector.h"
+
+#include <algorithm>
+
+namespace libsplit {
+namespace {
+
+Expr renumber(const Expr& expr, const std::vector<unsigned>& position) {
+  if (expr.op() == Expr::Op::LoopVariable)
+    return Expr::loop(position[expr.index()]);
+  if (loopDepthUsed(expr) == 0)
+    return expr;
+  std::vector<Expr> operands;
+  for (const Expr& operand : expr.operands())
+    operands.push_back(renumber(operand, position));
+  if (expr.op() == Expr::Op::Wrap)
+    return Expr::wrap(operands.front(), expr.width(), expr.isSigned());
+  return Expr::node(expr.op(), std::move(operands));
+}
+
+bool guardUsesLoop(const Guard& guard, unsigned depth) {
+  return usesLoop(guard.left, depth) || usesLoop(guard.right, depth);
+}
+
+bool sameGuard(const Guard& a, const Guard& b) {
+  return a.relation == b.relation && a.left == b.left && a.right == b.right;
+}
+
+bool sameLoop(const Loop& a, const Loop& b) { return a.exact == b.exact && a.count == b.count; }
+
+/// Whether the two differ at most in certainty and line.
+bool sameBytes(const Access& a, const Access& b) {
+  return a.parameter == b.parameter && a.effect == b.effect && a.length == b.length &&
+         a.offset == b.offset && std::ranges::equal(a.guards, b.guards, sameGuard) &&
+         std::ranges::equal(a.loops, b.loops, sameLoop);
+}
+
+} // namespace
+
+void AccessCollector::add(Access access, const PathOfBlock& path) {
+  access.certain &= path.condition.exact;
+  // The address is a number of 64 bits like any other.
+  if (auto unknown = findUnknown(access.offset))
+    access.offset = *unknown;
+  else
+    access.offset = viewed(access.offset, 64, View::Signed);
+  for (const auto& guards : path.condition.anyOf) {
+    Access alternative = access;
+    alternative.guards = guards;
+    add(std::move(alternative), path.loops);
+  }
+}
+
+void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
+  // A count that depends on a loop whose own count is unknown is unknown too.
+  for (unsigned d = 0; d < loops.size(); ++d) {
+    if (!findUnknown(loops[d].count))
+      continue;
+    Expr unknown = *findUnknown(loops[d].count);
+    for (unsigned inner = d + 1; inner < loops.size(); ++inner)
+      if (usesLoop(loops[inner].count, d))
+        loops[inner].count = unknown;
+    if (usesLoop(access.offset, d))
+      access.offset = unknown;
+    auto dropped = std::erase_if(access.guards,
+                                 [&](const Guard& guard) { return guardUsesLoop(guard, d); });
+    if (dropped > 0 || !loops[d].atLeastOnce)
+      access.certain = false;
+  }
+
+  if (access.offset.op() == Expr::Op::Unknown) {
+    access.certain = false;
+    std::erase_if(access.guards, [](const Guard& guard) {
+      return loopDepthUsed(guard.left) > 0 || loopDepthUsed(guard.right) > 0;
+    });
+    loops.clear();
+  }
+
+  // Keep the loops whose variable is used or that may not run at all, and what their counts use.
+  std::vector<bool> keep(loops.size(), false);
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    auto d = static_cast<unsigned>(i);
+    if (findUnknown(loops[d].count))
+      continue;
+    bool used = usesLoop(access.offset, d) ||
+                std::any_of(access.guards.begin(), access.guards.end(),
+                            [&](const Guard& guard) { return guardUsesLoop(guard, d); });
+    for (unsigned inner = d + 1; inner < loops.size(); ++inner)
+      used |= keep[inner] && usesLoop(loops[inner].count, d);
+    keep[d] = used || !loops[d].atLeastOnce;
+  }
+  std::vector<unsigned> position(loops.size(), 0);
+  for (unsigned d = 0; d < loops.size(); ++d) {
+    if (!keep[d])
+      continue;
+    position[d] = static_cast<unsigned>(access.loops.size());
+    access.certain &= loops[d].exact;
+    access.loops.push_back({renumber(loops[d].count, position), loops[d].exact});
+  }
+  access.offset = renumber(access.offset, position);
+  for (Guard& guard : access.guards) {
+    guard.left = renumber(guard.left, position);
+    guard.right = renumber(guard.right, position);
+  }
+
+  // The text only makes the search short: it leaves out what `sameBytes` compares.
+  std::vector<std::size_t>& candidates = known_[toString(access.offset)];
+  for (std::size_t candidate : candidates)
+    if (sameBytes(accesses_[candidate], access)) {
+      accesses_[candidate].certain |= access.certain;
+      return;
+    }
+  candidates.push_back(accesses_.size());
+  accesses_.push_back(std::move(access));
+}
+
+} // namespace libsplit

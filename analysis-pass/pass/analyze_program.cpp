@@ -1,0 +1,82 @@
+#include "analysis-pass/pass/analyze_program.h"
+
+#include "analysis-pass/pass/kernel_access_analysis.h"
+#include "analysis-pass/pass/partition_rewriter.h"
+#include "analysis-pass/pass/prepare.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+
+namespace libsplit {
+namespace {
+
+/// The four analysis managers, which must know of each other.
+struct Managers {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+
+  Managers() {
+    functions.registerPass([] { return KernelAccessAnalysis(); });
+    llvm::PassBuilder builder;
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(callGraph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  }
+};
+
+/// Takes over what the rewriter did and could not do.
+void applyRewrite(PartitionRewrite rewrite, ProgramSummary& program) {
+  for (KernelSummary& kernel : program.kernels) {
+    bool rewritten = std::ranges::find(rewrite.kernels, kernel.name) != rewrite.kernels.end();
+    std::string failure = rewrite.failure;
+    if (failure.empty() && kernel.needsPartitionArgument && !rewritten)
+      failure = "a work-item function that the rewriter did not find";
+    kernel.needsPartitionArgument |= rewritten;
+    if (kernel.needsPartitionArgument && !failure.empty())
+      kernel.obstacles.push_back(
+          {Obstacle::Kind::Other, {"no partition-ready source: " + failure, rewrite.where}});
+  }
+  if (rewrite.failure.empty())
+    program.partitionSource = std::move(rewrite.source);
+}
+
+} // namespace
+
+ProgramSummary analyzeProgram(const ProgramInput& input) {
+  ProgramSummary program;
+  CompiledProgram compiled = compile(input);
+  program.includes = std::move(compiled.includes);
+  program.failure = std::move(compiled.failure);
+  if (!compiled.module)
+    return program;
+
+  Managers managers;
+  PreparePass().run(*compiled.module, managers.modules);
+  for (llvm::Function& function : *compiled.module)
+    if (isKernel(function))
+      program.kernels.push_back(managers.functions.getResult<KernelAccessAnalysis>(function));
+  applyRewrite(rewriteForPartitions(input, !program.includes.empty()), program);
+  return program;
+}
+
+std::string preparedIr(const ProgramInput& input, std::string& failure) {
+  CompiledProgram compiled = compile(input);
+  failure = compiled.failure;
+  if (!compiled.module)
+    return {};
+  Managers managers;
+  PreparePass().run(*compiled.module, managers.modules);
+  std::string text;
+  llvm::raw_string_ostream(text) << *compiled.module;
+  return text;
+}
+
+} // namespace libsplit

@@ -1,0 +1,71 @@
+#include "analysis-pass/pass/build_options.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace libsplit {
+namespace {
+
+bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// Those that Clang turns into macros or into other constants.
+constexpr std::array<std::string_view, 6> floatFlags{
+    "-cl-fast-relaxed-math",       "-cl-finite-math-only",         "-cl-unsafe-math-optimizations",
+    "-cl-single-precision-constant", "-cl-no-signed-zeros", "-cl-denorms-are-zero"};
+
+} // namespace
+
+std::vector<std::string> splitOptions(std::string_view text) {
+  std::vector<std::string> words;
+  std::optional<std::string> word;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '\\' && i + 1 < text.size() &&
+        (text[i + 1] == '"' || text[i + 1] == '\'' || text[i + 1] == '\\' || text[i + 1] == ' ')) {
+      word = word.value_or("") + text[++i];
+    } else if (quote != 0 ? c == quote : c == '"' || c == '\'') {
+      quote = quote != 0 ? 0 : c;
+      word = word.value_or("");
+    } else if (quote == 0 && isBlank(c)) {
+      if (word)
+        words.push_back(*std::exchange(word, std::nullopt));
+    } else {
+      word = word.value_or("") + c;
+    }
+  }
+  if (word)
+    words.push_back(*word);
+  return words;
+}
+
+BuildOptions parseBuildOptions(const std::vector<std::string>& options) {
+  BuildOptions result;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::string_view option = options[i];
+    // -Dname and -D name.
+    auto valueOf = [&](std::size_t prefix) {
+      if (option.size() > prefix)
+        return std::string(option.substr(prefix));
+      return i + 1 < options.size() ? options[++i] : std::string();
+    };
+    if (option.starts_with("-D")) {
+      result.defines.push_back(valueOf(2));
+    } else if (option.starts_with("-I")) {
+      result.includePaths.push_back(valueOf(2));
+    } else if (option.starts_with("-cl-std=")) {
+      result.standard = option.substr(8);
+    } else if (option == "-x") {
+      ++i;
+    } else if (std::ranges::find(floatFlags, option) != floatFlags.end()) {
+      result.floatFlags.emplace_back(option);
+    }
+  }
+  std::erase(result.defines, std::string());
+  std::erase(result.includePaths, std::string());
+  return result;
+}
+
+} // namespace libsplit

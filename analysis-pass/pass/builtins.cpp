@@ -1,0 +1,223 @@
+#include "analysis-pass/pass/builtins.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/ADT/StringSet.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/InstrTypes.h>
+
+#include <algorithm>
+
+using llvm::StringRef;
+
+namespace libsplit {
+namespace {
+
+Builtin of(BuiltinKind kind) { return {.kind = kind}; }
+
+Builtin idQuery(Expr::Op op, bool needsPartitionArgument) {
+  return {BuiltinKind::IdQuery, op, needsPartitionArgument};
+}
+
+const llvm::StringMap<Builtin>& namedBuiltins() {
+  using Op = Expr::Op;
+  static const llvm::StringMap<Builtin> table = [] {
+    llvm::StringMap<Builtin> t;
+    t["get_global_id"] = idQuery(Op::GlobalId, false);
+    t["get_local_id"] = idQuery(Op::LocalId, false);
+    t["get_group_id"] = idQuery(Op::GroupId, true);
+    t["get_global_size"] = idQuery(Op::GlobalSize, true);
+    t["get_local_size"] = idQuery(Op::LocalSize, false);
+    t["get_enqueued_local_size"] = idQuery(Op::EnqueuedLocalSize, false);
+    t["get_num_groups"] = idQuery(Op::NumGroups, true);
+    t["get_global_offset"] = idQuery(Op::GlobalOffset, true);
+    t["get_work_dim"] = of(BuiltinKind::WorkDim);
+    t["get_global_linear_id"] = {BuiltinKind::GlobalLinearId, Op::Unknown, true};
+    t["get_local_linear_id"] = of(BuiltinKind::LocalLinearId);
+
+    for (StringRef name :
+         {"barrier", "work_group_barrier", "sub_group_barrier", "wait_group_events",
+          "get_sub_group_size", "get_max_sub_group_size", "get_num_sub_groups",
+          "get_enqueued_num_sub_groups", "get_sub_group_id", "get_sub_group_local_id"})
+      t[name] = of(BuiltinKind::GroupSensitive);
+    for (StringRef name : {"mem_fence", "read_mem_fence", "write_mem_fence", "prefetch",
+                           "atomic_work_item_fence", "get_fence"})
+      t[name] = of(BuiltinKind::Harmless);
+    for (StringRef name :
+         {"min", "max", "clamp", "abs", "mul24", "mad24", "abs_diff", "add_sat", "sub_sat"})
+      t[name] = of(BuiltinKind::IntegerMath);
+    for (StringRef name : {"sincos", "fract", "modf", "frexp", "remquo", "lgamma_r"})
+      t[name] = of(BuiltinKind::PointerResult);
+    for (StringRef name : {"to_global", "to_local", "to_private", "__to_global", "__to_local",
+                           "__to_private"})
+      t[name] = of(BuiltinKind::PointerCast);
+    t["async_work_group_copy"] = of(BuiltinKind::AsyncCopy);
+    t["async_work_group_strided_copy"] = of(BuiltinKind::AsyncStrided);
+    t["printf"] = of(BuiltinKind::Printf);
+    return t;
+  }();
+  return table;
+}
+
+bool startsWithAny(StringRef name, std::initializer_list<StringRef> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](StringRef prefix) { return name.starts_with(prefix); });
+}
+
+/// Reads one arithmetic type off the front of an Itanium-mangled text.
+std::optional<std::uint64_t> consumeArithmeticType(StringRef& text) {
+  unsigned lanes = 1;
+  if (text.consume_front("Dv")) {
+    if (text.consumeInteger(10, lanes) || !text.consume_front("_"))
+      return std::nullopt;
+    if (lanes == 3)
+      lanes = 4; // a vector of three takes the room of four
+  }
+  if (text.consume_front("Dh"))
+    return 2ull * lanes;
+  if (text.empty())
+    return std::nullopt;
+  char code = text.front();
+  text = text.drop_front();
+  switch (code) {
+  case 'c':
+  case 'a':
+  case 'h':
+    return lanes;
+  case 's':
+  case 't':
+    return 2ull * lanes;
+  case 'i':
+  case 'j':
+  case 'f':
+    return 4ull * lanes;
+  case 'l':
+  case 'm':
+  case 'd':
+    return 8ull * lanes;
+  default:
+    return std::nullopt;
+  }
+}
+
+unsigned lanesOf(const llvm::Type* type) {
+  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    return vector->getNumElements();
+  return 1;
+}
+
+} // namespace
+
+StringRef builtinName(StringRef functionName) {
+  StringRef rest = functionName;
+  unsigned length = 0;
+  if (!rest.consume_front("_Z") || rest.consumeInteger(10, length) || length > rest.size())
+    return functionName;
+  return rest.take_front(length);
+}
+
+Builtin classifyBuiltin(StringRef name) {
+  auto found = namedBuiltins().find(name);
+  if (found != namedBuiltins().end())
+    return found->second;
+  if (startsWithAny(name, {"vload"}))
+    return of(BuiltinKind::VectorLoad);
+  if (startsWithAny(name, {"vstore"}))
+    return of(BuiltinKind::VectorStore);
+  if (startsWithAny(name, {"atomic_", "atom_", "__opencl_atomic_"}))
+    return of(BuiltinKind::Atomic);
+  if (startsWithAny(name, {"read_image", "write_image", "get_image_"}))
+    return of(BuiltinKind::Image);
+  if (startsWithAny(name, {"read_pipe", "write_pipe", "reserve_", "commit_", "work_group_reserve_",
+                           "work_group_commit_", "sub_group_reserve_", "sub_group_commit_",
+                           "get_pipe_", "__read_pipe", "__write_pipe", "__reserve_", "__commit_",
+                           "__work_group_reserve_", "__work_group_commit_", "__sub_group_reserve_",
+                           "__sub_group_commit_", "__get_pipe_", "is_valid_reserve_id"}))
+    return of(BuiltinKind::Pipe);
+  if (startsWithAny(name, {"enqueue_", "__enqueue_", "ndrange_", "get_default_queue", "get_kernel_",
+                           "__get_kernel_", "create_user_event", "set_user_event", "retain_event",
+                           "release_event", "is_valid_event", "capture_event"}))
+    return of(BuiltinKind::DeviceEnqueue);
+  if (startsWithAny(name, {"sub_group_", "work_group_"}))
+    return of(BuiltinKind::GroupSensitive);
+  return {};
+}
+
+Builtin classifyCall(const llvm::CallBase& call) {
+  const llvm::Function* callee = call.getCalledFunction();
+  if (!callee || !callee->isDeclaration())
+    return {};
+  Builtin builtin = classifyBuiltin(builtinName(callee->getName()));
+  bool takesPointer = std::any_of(call.arg_begin(), call.arg_end(), [](const llvm::Use& operand) {
+    return operand->getType()->isPtrOrPtrVectorTy();
+  });
+  switch (builtin.kind) {
+  case BuiltinKind::Unknown:
+    return call.doesNotAccessMemory() ? of(BuiltinKind::Harmless) : builtin;
+  case BuiltinKind::GroupSensitive:
+    // wait_group_events takes private events; the others take no pointer, so anything else that
+    // does is a vendor's block read or write.
+    if (takesPointer && builtinName(callee->getName()) != "wait_group_events")
+      return {};
+    return builtin;
+  case BuiltinKind::IntegerMath:
+    return takesPointer ? Builtin{} : builtin;
+  default:
+    return builtin;
+  }
+}
+
+std::optional<std::uint64_t> mangledPointeeSize(StringRef functionName, unsigned parameter) {
+  StringRef name = builtinName(functionName);
+  if (name.size() == functionName.size())
+    return std::nullopt;
+  StringRef rest(name.end(), functionName.end() - name.end());
+  std::optional<std::uint64_t> size;
+  for (unsigned pointer = 0;;) {
+    bool substitution = false;
+    if (rest.consume_front("P")) {
+      while (!rest.empty()) {
+        unsigned length = 0;
+        if (rest.consume_front("U")) {
+          if (rest.consumeInteger(10, length) || length > rest.size())
+            return std::nullopt;
+          rest = rest.drop_front(length);
+        } else if (!rest.consume_front("K") && !rest.consume_front("V")) {
+          break;
+        }
+      }
+      // A substitution repeats a type that came before: among these built-ins always the element.
+      if (rest.consume_front("S")) {
+        std::size_t end = rest.find('_');
+        if (end == StringRef::npos || !size)
+          return std::nullopt;
+        rest = rest.drop_front(end + 1);
+        substitution = true;
+      }
+      if (!substitution)
+        size = consumeArithmeticType(rest);
+      if (!size || pointer++ == parameter)
+        return size;
+    } else if (!consumeArithmeticType(rest)) {
+      return std::nullopt;
+    }
+  }
+}
+
+VectorAccess vectorAccess(const llvm::CallBase& call, const llvm::DataLayout& layout) {
+  StringRef name = builtinName(call.getCalledFunction()->getName());
+  bool store = name.starts_with("vstore");
+  bool half = name.contains("_half");
+  bool aligned = name.starts_with("vloada") || name.starts_with("vstorea");
+  llvm::Type* data = store ? call.getArgOperand(0)->getType() : call.getType();
+  unsigned lanes = lanesOf(data);
+  std::uint64_t element = half ? 2 : layout.getTypeStoreSize(data->getScalarType()).getFixedValue();
+  VectorAccess access;
+  access.indexOperand = store ? 1 : 0;
+  access.pointerOperand = access.indexOperand + 1;
+  access.length = element * lanes;
+  access.stride = element * (aligned && lanes == 3 ? 4 : lanes);
+  return access;
+}
+
+} // namespace libsplit

@@ -1,0 +1,659 @@
+#include "analysis-pass/pass/expression_builder.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <algorithm>
+
+using llvm::cast;
+using llvm::dyn_cast;
+using llvm::isa;
+namespace match = llvm::PatternMatch;
+
+namespace libsplit {
+namespace {
+
+using Op = Expr::Op;
+
+/// Trees are shared, so a deep recursion over values is cut off rather than the stack.
+constexpr std::size_t maxDepth = 400;
+
+Expr power2(unsigned bits) { return Expr::constant(std::int64_t{1} << bits); }
+
+} // namespace
+
+std::optional<Expr> findUnknown(const Expr& expr) {
+  if (expr.op() == Op::Unknown)
+    return expr;
+  for (const Expr& operand : expr.operands())
+    if (auto unknown = findUnknown(operand))
+      return unknown;
+  return std::nullopt;
+}
+
+unsigned loopDepthUsed(const Expr& expr) {
+  if (expr.op() == Op::LoopVariable)
+    return expr.index() + 1;
+  unsigned depth = 0;
+  for (const Expr& operand : expr.operands())
+    depth = std::max(depth, loopDepthUsed(operand));
+  return depth;
+}
+
+bool usesLoop(const Expr& expr, unsigned depth) {
+  if (expr.op() == Op::LoopVariable)
+    return expr.index() == depth;
+  return std::any_of(expr.operands().begin(), expr.operands().end(),
+                     [&](const Expr& operand) { return usesLoop(operand, depth); });
+}
+
+Expr combine(Op op, std::vector<Expr> operands) {
+  for (const Expr& operand : operands)
+    if (operand.op() == Op::Unknown)
+      return operand;
+  return Expr::node(op, std::move(operands));
+}
+
+Expr minus(const Expr& a, const Expr& b) {
+  return combine(Op::Add, {a, combine(Op::Mul, {Expr::constant(-1), b})});
+}
+
+unsigned lineOf(const llvm::Value* value) {
+  auto* instruction = llvm::dyn_cast_or_null<llvm::Instruction>(value);
+  return instruction && instruction->getDebugLoc() ? instruction->getDebugLoc().getLine() : 0;
+}
+
+bool isReadOnlyByValue(const llvm::Argument& argument) {
+  if (!argument.hasByValAttr())
+    return false;
+  std::vector<const llvm::Value*> pointers{&argument};
+  while (!pointers.empty()) {
+    const llvm::Value* pointer = pointers.back();
+    pointers.pop_back();
+    for (const llvm::User* user : pointer->users()) {
+      if (isa<llvm::GetElementPtrInst, llvm::AddrSpaceCastInst, llvm::BitCastInst>(user))
+        pointers.push_back(user);
+      else if (auto* transfer = dyn_cast<llvm::MemTransferInst>(user);
+               isa<llvm::LoadInst>(user) || (transfer && transfer->getRawDest() != pointer))
+        continue;
+      else
+        return false;
+    }
+  }
+  return true;
+}
+
+std::optional<GatedPhi> gate(llvm::PHINode& phi, const llvm::DominatorTree& dominators) {
+  llvm::BasicBlock* block = phi.getParent();
+  const auto* node = dominators.getNode(block);
+  if (phi.getNumIncomingValues() != 2 || !node || !node->getIDom())
+    return std::nullopt;
+  llvm::BasicBlock* above = node->getIDom()->getBlock();
+  auto* branch = dyn_cast<llvm::BranchInst>(above->getTerminator());
+  if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1))
+    return std::nullopt;
+  llvm::BasicBlockEdge onTrue(above, branch->getSuccessor(0));
+  llvm::BasicBlockEdge onFalse(above, branch->getSuccessor(1));
+  const llvm::Use& first = phi.getOperandUse(0);
+  const llvm::Use& second = phi.getOperandUse(1);
+  if (dominators.dominates(onTrue, first) && dominators.dominates(onFalse, second))
+    return GatedPhi{above, branch->getCondition(), first.get(), second.get()};
+  if (dominators.dominates(onFalse, first) && dominators.dominates(onTrue, second))
+    return GatedPhi{above, branch->getCondition(), second.get(), first.get()};
+  return std::nullopt;
+}
+
+Expr viewed(const Expr& expr, unsigned width, View view) {
+  if (view == View::Modular || expr.op() == Op::Unknown)
+    return expr;
+  bool isSigned = view == View::Signed;
+  switch (expr.op()) {
+  case Op::Constant:
+    if (isSigned ? width == 64 || (expr.value() >= -(std::int64_t{1} << (width - 1)) &&
+                                   expr.value() < (std::int64_t{1} << (width - 1)))
+                 : expr.value() >= 0 && (width == 64 || expr.value() >> width == 0))
+      return expr;
+    break;
+  case Op::Argument:
+  case Op::Wrap:
+    // Already in a range that the wanted one contains.
+    if (expr.isSigned() == isSigned ? expr.width() <= width
+                                    : isSigned && expr.width() < width)
+      return expr;
+    break;
+  case Op::And:
+    // A non-negative mask bounds the result whatever the other side is.
+    for (const Expr& operand : expr.operands())
+      if (operand.op() == Op::Constant && operand.value() >= 0 &&
+          viewed(operand, width, view).op() == Op::Constant)
+        return expr;
+    break;
+  case Op::WorkDim:
+    if (width >= 8)
+      return expr;
+    break;
+  case Op::GlobalId:
+  case Op::LocalId:
+  case Op::GroupId:
+  case Op::GlobalSize:
+  case Op::LocalSize:
+  case Op::EnqueuedLocalSize:
+  case Op::NumGroups:
+  case Op::GlobalOffset:
+    if (width == 64 && !isSigned)
+      return expr; // a size_t by definition
+    break;
+  default:
+    break;
+  }
+  return Expr::wrap(expr, width, isSigned);
+}
+
+ExpressionBuilder::ExpressionBuilder(llvm::Function& function, llvm::LoopInfo& loops,
+                                     llvm::ScalarEvolution& evolution,
+                                     llvm::DominatorTree& dominators)
+    : function_(function), loops_(loops), evolution_(evolution), dominators_(dominators) {}
+
+Expr ExpressionBuilder::build(llvm::Value* value, View view) {
+  auto key = std::make_pair(value, view);
+  if (auto found = known_.find(key); found != known_.end())
+    return found->second;
+  if (underway_.size() > maxDepth)
+    return Expr::unknown("expression too deep", lineOf(value));
+  if (!underway_.insert(value).second)
+    return Expr::unknown("value carried around a loop", lineOf(value));
+  Expr result = compute(value, view);
+  underway_.erase(value);
+  known_.emplace(key, result);
+  return result;
+}
+
+Expr ExpressionBuilder::compute(llvm::Value* value, View view) {
+  auto* type = dyn_cast<llvm::IntegerType>(value->getType());
+  if (!type || type->getBitWidth() > 64)
+    return Expr::unknown("not an integer of at most 64 bits", lineOf(value));
+  unsigned width = type->getBitWidth();
+
+  if (auto* constant = dyn_cast<llvm::ConstantInt>(value)) {
+    const llvm::APInt& bits = constant->getValue();
+    if (view == View::Unsigned && bits.getActiveBits() < 64)
+      return Expr::constant(static_cast<std::int64_t>(bits.getZExtValue()));
+    return viewed(Expr::constant(bits.getSExtValue()), width, view);
+  }
+  if (isa<llvm::UndefValue>(value))
+    return Expr::unknown("undefined value");
+  if (auto* argument = dyn_cast<llvm::Argument>(value))
+    return Expr::argument(argument->getArgNo(), width, view != View::Unsigned);
+
+  auto* instruction = dyn_cast<llvm::Instruction>(value);
+  if (!instruction)
+    return Expr::unknown("constant that the analysis can't read");
+  switch (instruction->getOpcode()) {
+  case llvm::Instruction::Trunc:
+    return viewed(build(instruction->getOperand(0), View::Modular), width, view);
+  case llvm::Instruction::SExt:
+    return viewed(build(instruction->getOperand(0), View::Signed), width, view);
+  case llvm::Instruction::ZExt: {
+    llvm::Value* narrow = instruction->getOperand(0);
+    if (narrow->getType()->isIntegerTy(1))
+      return select(narrow, Expr::constant(1), Expr::constant(0));
+    // Narrow casts mean a remainder, and a remainder is exact where a wrap would have to be proven.
+    unsigned from = narrow->getType()->getIntegerBitWidth();
+    if (from < 32)
+      return combine(Op::And,
+                     {build(narrow, View::Modular), Expr::constant((std::int64_t{1} << from) - 1)});
+    return build(narrow, View::Unsigned);
+  }
+  case llvm::Instruction::Freeze:
+    return build(instruction->getOperand(0), view);
+  case llvm::Instruction::Select:
+    return minMaxOrSelect(cast<llvm::SelectInst>(*instruction), view);
+  case llvm::Instruction::PHI:
+    return phi(cast<llvm::PHINode>(*instruction), view);
+  case llvm::Instruction::Load:
+    return load(cast<llvm::LoadInst>(*instruction), width, 0, view);
+  case llvm::Instruction::Call:
+    return call(*instruction, view);
+  case llvm::Instruction::ExtractElement:
+    return component(cast<llvm::ExtractElementInst>(*instruction), view);
+  case llvm::Instruction::FPToSI:
+  case llvm::Instruction::FPToUI:
+    return Expr::unknown("computed in floating point", lineOf(value));
+  case llvm::Instruction::PtrToInt:
+    return Expr::unknown("computed from a pointer", lineOf(value));
+  default:
+    if (isa<llvm::BinaryOperator>(instruction))
+      return binary(*instruction, view);
+    if (isa<llvm::ICmpInst>(instruction))
+      return select(instruction, Expr::constant(view == View::Signed ? -1 : 1), Expr::constant(0));
+    return Expr::unknown(std::string("computed by `") + instruction->getOpcodeName() + "`",
+                         lineOf(value));
+  }
+}
+
+Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
+  llvm::Value* left = instruction.getOperand(0);
+  llvm::Value* right = instruction.getOperand(1);
+  unsigned width = instruction.getType()->getIntegerBitWidth();
+  auto operands = [&](View how) {
+    return std::vector<Expr>{build(left, how), build(right, how)};
+  };
+  auto modular = [&](Op op) { return viewed(combine(op, operands(View::Modular)), width, view); };
+  // Results that lie in the n-bit range by themselves, read signed or unsigned.
+  auto inRange = [&](View natural, const Expr& expr) {
+    return view == View::Modular || view == natural ? expr : viewed(expr, width, view);
+  };
+  auto* amount = dyn_cast<llvm::ConstantInt>(right);
+  bool shiftIsKnown = amount && amount->getValue().ult(std::min(width, 63u));
+  unsigned shift = shiftIsKnown ? static_cast<unsigned>(amount->getZExtValue()) : 0;
+
+  switch (instruction.getOpcode()) {
+  case llvm::Instruction::Add:
+    return modular(Op::Add);
+  case llvm::Instruction::Sub:
+    return viewed(minus(build(left, View::Modular), build(right, View::Modular)), width, view);
+  case llvm::Instruction::Mul:
+    return modular(Op::Mul);
+  case llvm::Instruction::Or:
+    if (cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint())
+      return modular(Op::Add);
+    return modular(Op::Or);
+  case llvm::Instruction::And:
+    return modular(Op::And);
+  case llvm::Instruction::Xor:
+    return modular(Op::Xor);
+  case llvm::Instruction::Shl:
+    if (shiftIsKnown)
+      return viewed(combine(Op::Mul, {power2(shift), build(left, View::Modular)}), width, view);
+    return viewed(combine(Op::Shl, {build(left, View::Modular), build(right, View::Unsigned)}),
+                  width, view);
+  case llvm::Instruction::LShr:
+    if (shiftIsKnown)
+      return inRange(View::Unsigned,
+                     combine(Op::DivFloor, {build(left, View::Unsigned), power2(shift)}));
+    return inRange(View::Unsigned, combine(Op::ShrArith, operands(View::Unsigned)));
+  case llvm::Instruction::AShr:
+    if (shiftIsKnown)
+      return inRange(View::Signed,
+                     combine(Op::DivFloor, {build(left, View::Signed), power2(shift)}));
+    return inRange(View::Signed, combine(Op::ShrArith, {build(left, View::Signed),
+                                                        build(right, View::Unsigned)}));
+  case llvm::Instruction::UDiv:
+    return inRange(View::Unsigned, combine(Op::DivFloor, operands(View::Unsigned)));
+  case llvm::Instruction::URem:
+    return inRange(View::Unsigned, combine(Op::RemTrunc, operands(View::Unsigned)));
+  case llvm::Instruction::SDiv:
+    return inRange(View::Signed, combine(Op::DivTrunc, operands(View::Signed)));
+  case llvm::Instruction::SRem:
+    return inRange(View::Signed, combine(Op::RemTrunc, operands(View::Signed)));
+  default:
+    return Expr::unknown(std::string("computed by `") + instruction.getOpcodeName() + "`",
+                         lineOf(&instruction));
+  }
+}
+
+Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
+  auto& call = cast<llvm::CallBase>(instruction);
+  unsigned width = instruction.getType()->getIntegerBitWidth();
+  unsigned line = lineOf(&instruction);
+  const llvm::Function* callee = call.getCalledFunction();
+  if (!callee)
+    return Expr::unknown("result of an indirect call", line);
+
+  auto argument = [&](unsigned i, View how) { return build(call.getArgOperand(i), how); };
+  auto extreme = [&](Op op, View how) {
+    Expr result = combine(op, {argument(0, how), argument(1, how)});
+    return view == View::Modular || view == how ? result : viewed(result, width, view);
+  };
+  switch (call.getIntrinsicID()) {
+  case llvm::Intrinsic::smin:
+    return extreme(Op::Min, View::Signed);
+  case llvm::Intrinsic::smax:
+    return extreme(Op::Max, View::Signed);
+  case llvm::Intrinsic::umin:
+    return extreme(Op::Min, View::Unsigned);
+  case llvm::Intrinsic::umax:
+    return extreme(Op::Max, View::Unsigned);
+  case llvm::Intrinsic::abs: {
+    Expr value = argument(0, View::Signed);
+    return viewed(combine(Op::Max, {value, minus(Expr::constant(0), value)}), width, view);
+  }
+  default:
+    break;
+  }
+
+  llvm::StringRef name = builtinName(callee->getName());
+  auto id = [](Op op, unsigned d) { return Expr::id(op, d); };
+  Builtin builtin = classifyCall(call);
+  switch (builtin.kind) {
+  case BuiltinKind::IdQuery: {
+    auto* dimension = dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+    if (!dimension)
+      return Expr::unknown("`" + name.str() + "` of a computed dimension", line);
+    // The specification says 0 for ids and 1 for sizes, but PoCL says 0 for sizes as well.
+    if (dimension->getValue().uge(3))
+      return Expr::unknown("`" + name.str() + "` of a dimension beyond the third", line);
+    return viewed(id(builtin.query, static_cast<unsigned>(dimension->getZExtValue())), width, view);
+  }
+  case BuiltinKind::WorkDim:
+    return Expr::workDim();
+  case BuiltinKind::GlobalLinearId: {
+    auto position = [&](unsigned d) { return minus(id(Op::GlobalId, d), id(Op::GlobalOffset, d)); };
+    Expr linear = position(2) * id(Op::GlobalSize, 1) + position(1);
+    return viewed(linear * id(Op::GlobalSize, 0) + position(0), width, view);
+  }
+  case BuiltinKind::LocalLinearId: {
+    Expr linear = id(Op::LocalId, 2) * id(Op::LocalSize, 1) + id(Op::LocalId, 1);
+    return viewed(linear * id(Op::LocalSize, 0) + id(Op::LocalId, 0), width, view);
+  }
+  case BuiltinKind::IntegerMath: {
+    // The last letter of a mangled integer type says whether it is signed.
+    char type = callee->getName().back();
+    View how = type == 'h' || type == 't' || type == 'j' || type == 'm' ? View::Unsigned
+                                                                        : View::Signed;
+    if (name == "min")
+      return extreme(Op::Min, how);
+    if (name == "max")
+      return extreme(Op::Max, how);
+    if (name == "clamp") {
+      // min(max(x, low), high)
+      Expr raised = combine(Op::Max, {argument(0, how), argument(1, how)});
+      Expr result = combine(Op::Min, {raised, argument(2, how)});
+      return view == View::Modular || view == how ? result : viewed(result, width, view);
+    }
+    if (name == "abs") {
+      Expr value = argument(0, how);
+      if (how == View::Signed)
+        value = combine(Op::Max, {value, minus(Expr::constant(0), value)});
+      return viewed(value, width, view);
+    }
+    if (name == "mul24" || name == "mad24") {
+      // Defined only for factors of 24 bits.
+      auto factor = [&](unsigned i) { return viewed(argument(i, how), 24, how); };
+      Expr product = combine(Op::Mul, {factor(0), factor(1)});
+      if (name == "mad24")
+        product = combine(Op::Add, {product, argument(2, View::Modular)});
+      return viewed(product, width, view);
+    }
+    break;
+  }
+  default:
+    break;
+  }
+  return Expr::unknown("result of `" + name.str() + "`", line);
+}
+
+Expr ExpressionBuilder::component(llvm::ExtractElementInst& extract, View view) {
+  unsigned width = extract.getType()->getIntegerBitWidth();
+  llvm::Value* vector = extract.getVectorOperand();
+  auto* lane = dyn_cast<llvm::ConstantInt>(extract.getIndexOperand());
+  auto* type = dyn_cast<llvm::FixedVectorType>(vector->getType());
+  if (lane && type && width % 8 == 0 && lane->getValue().ult(type->getNumElements())) {
+    unsigned bit = static_cast<unsigned>(lane->getZExtValue()) * width;
+    if (auto* argument = dyn_cast<llvm::Argument>(vector))
+      return Expr::argument(argument->getArgNo(), width, view != View::Unsigned, bit);
+    if (auto* whole = dyn_cast<llvm::LoadInst>(vector))
+      return load(*whole, width, bit, view);
+  }
+  return Expr::unknown("component of a computed vector", lineOf(&extract));
+}
+
+/// `width` bits from bit `bit` of what `load` reads.
+Expr ExpressionBuilder::load(llvm::LoadInst& load, unsigned width, unsigned bit, View view) {
+  const llvm::DataLayout& layout = function_.getDataLayout();
+  llvm::Value* pointer = load.getPointerOperand();
+  llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+  const llvm::Value* base =
+      pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+  if (auto* argument = dyn_cast<llvm::Argument>(base); argument && argument->hasByValAttr()) {
+    if (!isReadOnlyByValue(*argument))
+      return Expr::unknown("parameter " + nameOf(argument) + " is changed in the kernel",
+                           lineOf(&load));
+    std::uint64_t size = layout.getTypeAllocSize(argument->getParamByValType()).getFixedValue();
+    if (width % 8 == 0 && offset.isNonNegative() && offset.ult(size) &&
+        offset.getZExtValue() + (bit + width) / 8 <= size)
+      return Expr::argument(argument->getArgNo(), width, view != View::Unsigned,
+                            static_cast<unsigned>(offset.getZExtValue() * 8) + bit);
+  }
+  return Expr::unknown("value loaded from " + nameOf(pointer), lineOf(&load));
+}
+
+std::string ExpressionBuilder::nameOf(const llvm::Value* pointer) const {
+  const llvm::Value* object = llvm::getUnderlyingObject(pointer, 0);
+  if (auto* argument = dyn_cast<llvm::Argument>(object)) {
+    if (argument->getArgNo() < names_.size())
+      return "`" + names_[argument->getArgNo()] + "`";
+    return "parameter " + std::to_string(argument->getArgNo());
+  }
+  if (isa<llvm::AllocaInst>(object))
+    return "private memory";
+  if (auto* global = dyn_cast<llvm::GlobalVariable>(object)) {
+    llvm::StringRef name = global->getName();
+    if (global->getAddressSpace() == 3)
+      name = name.rsplit('.').second.empty() ? name : name.split('.').second;
+    return "`" + name.str() + "`";
+  }
+  return "memory";
+}
+
+Expr ExpressionBuilder::phi(llvm::PHINode& phi, View view) {
+  unsigned width = phi.getType()->getIntegerBitWidth();
+  llvm::Loop* loop = loops_.getLoopFor(phi.getParent());
+  if (loop && loop->getHeader() == phi.getParent()) {
+    llvm::BasicBlock* before = loop->getLoopPredecessor();
+    if (!before)
+      return Expr::unknown("value carried around a loop", lineOf(&phi));
+    Expr start = build(phi.getIncomingValueForBlock(before), View::Modular);
+    return viewed(combine(Op::Add, {start, movement(phi)}), width, view);
+  }
+  if (phi.getNumIncomingValues() == 1)
+    return closedOverLoops(phi.getIncomingValue(0), phi, view);
+  if (auto gated = gate(phi, dominators_)) {
+    // Values of an exited loop can't stand here: their loop variables have no meaning outside.
+    unsigned depth = loop ? loop->getLoopDepth() : 0;
+    Expr result = select(gated->condition, build(gated->ifTrue, view), build(gated->ifFalse, view));
+    if (loopDepthUsed(result) <= depth && loops_.getLoopFor(gated->branch) == loop &&
+        loops_.getLoopFor(phi.getIncomingBlock(0)) == loop &&
+        loops_.getLoopFor(phi.getIncomingBlock(1)) == loop)
+      return result;
+  }
+  return Expr::unknown("value depends on a branch", lineOf(&phi));
+}
+
+Expr ExpressionBuilder::movement(llvm::PHINode& phi) {
+  Expr unknown = Expr::unknown("value carried around a loop", lineOf(&phi));
+  llvm::Loop* loop = loops_.getLoopFor(phi.getParent());
+  llvm::BasicBlock* latch = loop->getLoopLatch();
+  if (!latch)
+    return unknown;
+  // What one iteration adds. Seen from the loop itself, inner loops are closed over: `k++` in an
+  // inner loop of four iterations adds four.
+  llvm::Value* next = phi.getIncomingValueForBlock(latch);
+  while (auto* passed = dyn_cast<llvm::PHINode>(next)) {
+    if (passed->getNumIncomingValues() != 1)
+      break;
+    next = passed->getIncomingValue(0);
+  }
+  const llvm::SCEV* now = evolution_.getSCEV(&phi);
+  const llvm::SCEV* step =
+      evolution_.getMinusSCEV(evolution_.getSCEVAtScope(evolution_.getSCEV(next), loop), now);
+  if (isa<llvm::SCEVCouldNotCompute>(step) || !evolution_.isLoopInvariant(step, loop))
+    return unknown;
+  Expr by = build(step, View::Modular, loop->getParentLoop());
+  return combine(Op::Mul, {by, Expr::loop(loop->getLoopDepth() - 1)});
+}
+
+Expr ExpressionBuilder::closedOverLoops(llvm::Value* inner, llvm::PHINode& outside, View view) {
+  auto* instruction = dyn_cast<llvm::Instruction>(inner);
+  llvm::Loop* scope = loops_.getLoopFor(outside.getParent());
+  llvm::Loop* home = instruction ? loops_.getLoopFor(instruction->getParent()) : nullptr;
+  if (!home || home->contains(scope))
+    return build(inner, view);
+  const llvm::SCEV* atExit = evolution_.getSCEVAtScope(evolution_.getSCEV(inner), scope);
+  return build(atExit, view, scope);
+}
+
+Expr ExpressionBuilder::build(const llvm::SCEV* evolution, View view, const llvm::Loop* scope) {
+  if (isa<llvm::SCEVCouldNotCompute>(evolution) || !evolution->getType()->isIntegerTy() || evolution->getType()->getIntegerBitWidth() > 64)
+    return Expr::unknown("value left by a loop");
+  unsigned width = evolution->getType()->getIntegerBitWidth();
+  auto all = [&](Op op, View how) {
+    std::vector<Expr> operands;
+    for (const llvm::SCEV* operand : evolution->operands())
+      operands.push_back(build(operand, how, scope));
+    return viewed(combine(op, std::move(operands)), width, view);
+  };
+  switch (evolution->getSCEVType()) {
+  case llvm::scConstant:
+    return build(cast<llvm::SCEVConstant>(evolution)->getValue(), view);
+  case llvm::scAddExpr:
+    return all(Op::Add, View::Modular);
+  case llvm::scMulExpr:
+    return all(Op::Mul, View::Modular);
+  case llvm::scUDivExpr:
+    return all(Op::DivFloor, View::Unsigned);
+  case llvm::scSMaxExpr:
+    return all(Op::Max, View::Signed);
+  case llvm::scSMinExpr:
+    return all(Op::Min, View::Signed);
+  case llvm::scUMaxExpr:
+    return all(Op::Max, View::Unsigned);
+  case llvm::scUMinExpr:
+  case llvm::scSequentialUMinExpr:
+    return all(Op::Min, View::Unsigned);
+  case llvm::scTruncate:
+    return viewed(build(evolution->operands()[0], View::Modular, scope), width, view);
+  case llvm::scSignExtend:
+    return viewed(build(evolution->operands()[0], View::Signed, scope), width, view);
+  case llvm::scZeroExtend:
+    if (unsigned from = evolution->operands()[0]->getType()->getIntegerBitWidth(); from < 32)
+      return combine(Op::And, {build(evolution->operands()[0], View::Modular, scope),
+                               Expr::constant((std::int64_t{1} << from) - 1)});
+    return viewed(build(evolution->operands()[0], View::Unsigned, scope), width, view);
+  case llvm::scAddRecExpr: {
+    auto* recurrence = cast<llvm::SCEVAddRecExpr>(evolution);
+    const llvm::Loop* loop = recurrence->getLoop();
+    if (!recurrence->isAffine() || !loop->contains(scope))
+      return Expr::unknown("value left by a loop",
+                           lineOf(&loop->getHeader()->front()));
+    Expr start = build(recurrence->getStart(), View::Modular, scope);
+    Expr step = build(recurrence->getStepRecurrence(evolution_), View::Modular, scope);
+    Expr moved = combine(Op::Mul, {step, Expr::loop(loop->getLoopDepth() - 1)});
+    return viewed(combine(Op::Add, {start, moved}), width, view);
+  }
+  case llvm::scUnknown: {
+    llvm::Value* value = cast<llvm::SCEVUnknown>(evolution)->getValue();
+    auto* instruction = dyn_cast<llvm::Instruction>(value);
+    llvm::Loop* home = instruction ? loops_.getLoopFor(instruction->getParent()) : nullptr;
+    if (home && !home->contains(scope))
+      return Expr::unknown("value left by a loop", lineOf(value));
+    return build(value, view);
+  }
+  default:
+    return Expr::unknown("value left by a loop");
+  }
+}
+
+Expr ExpressionBuilder::offsetOf(const llvm::GEPOperator& gep) {
+  const llvm::DataLayout& layout = function_.getDataLayout();
+  llvm::MapVector<llvm::Value*, llvm::APInt> variable;
+  unsigned width = layout.getIndexTypeSizeInBits(gep.getType());
+  llvm::APInt constant(width, 0);
+  if (width != 64 || !gep.collectOffset(layout, width, variable, constant))
+    return Expr::unknown("address that the analysis can't read", lineOf(&gep));
+  Expr offset = Expr::constant(constant.getSExtValue());
+  for (const auto& [index, scale] : variable) {
+    // An index narrower than a pointer is sign-extended.
+    View how = index->getType()->getIntegerBitWidth() < 64 ? View::Signed : View::Modular;
+    if (index->getType()->getIntegerBitWidth() > 64)
+      return Expr::unknown("address that the analysis can't read", lineOf(&gep));
+    Expr scaled = combine(Op::Mul, {Expr::constant(scale.getSExtValue()), build(index, how)});
+    offset = combine(Op::Add, {offset, scaled});
+  }
+  return offset;
+}
+
+Expr ExpressionBuilder::minMaxOrSelect(llvm::SelectInst& instruction, View view) {
+  unsigned width = instruction.getType()->getIntegerBitWidth();
+  llvm::Value *left = nullptr, *right = nullptr;
+  auto extreme = [&](Op op, View how) {
+    Expr result = combine(op, {build(left, how), build(right, how)});
+    return view == View::Modular || view == how ? result : viewed(result, width, view);
+  };
+  switch (llvm::matchSelectPattern(&instruction, left, right).Flavor) {
+  case llvm::SPF_SMIN:
+    return extreme(Op::Min, View::Signed);
+  case llvm::SPF_SMAX:
+    return extreme(Op::Max, View::Signed);
+  case llvm::SPF_UMIN:
+    return extreme(Op::Min, View::Unsigned);
+  case llvm::SPF_UMAX:
+    return extreme(Op::Max, View::Unsigned);
+  default:
+    return select(instruction.getCondition(), build(instruction.getTrueValue(), view),
+                  build(instruction.getFalseValue(), view));
+  }
+}
+
+Expr ExpressionBuilder::select(llvm::Value* condition, const Expr& ifTrue, const Expr& ifFalse) {
+  if (ifTrue == ifFalse)
+    return ifTrue;
+  if (ifTrue.op() == Op::Unknown)
+    return ifTrue;
+  if (ifFalse.op() == Op::Unknown)
+    return ifFalse;
+  llvm::Value *a = nullptr, *b = nullptr;
+  if (auto* constant = dyn_cast<llvm::ConstantInt>(condition))
+    return constant->isZero() ? ifFalse : ifTrue;
+  if (auto* freeze = dyn_cast<llvm::FreezeInst>(condition))
+    return select(freeze->getOperand(0), ifTrue, ifFalse);
+  if (match::match(condition, match::m_Not(match::m_Value(a))))
+    return select(a, ifFalse, ifTrue);
+  if (match::match(condition, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b))))
+    return select(a, select(b, ifTrue, ifFalse), ifFalse);
+  if (match::match(condition, match::m_LogicalOr(match::m_Value(a), match::m_Value(b))))
+    return select(a, ifTrue, select(b, ifTrue, ifFalse));
+  auto* compare = dyn_cast<llvm::ICmpInst>(condition);
+  if (!compare || !compare->getOperand(0)->getType()->isIntegerTy())
+    return Expr::unknown("value depends on a condition that is not over ids and arguments",
+                         lineOf(condition));
+  if (compare->getOperand(0)->getType()->isIntegerTy(1))
+    return Expr::unknown("value depends on a condition over conditions", lineOf(condition));
+
+  View how = compare->isUnsigned() ? View::Unsigned : View::Signed;
+  Expr left = build(compare->getOperand(0), how);
+  Expr right = build(compare->getOperand(1), how);
+  auto less = [&](const Expr& low, const Expr& high, const Expr& yes, const Expr& no) {
+    return combine(Op::Select, {low, high, yes, no});
+  };
+  switch (compare->getPredicate()) {
+  case llvm::ICmpInst::ICMP_SLT:
+  case llvm::ICmpInst::ICMP_ULT:
+    return less(left, right, ifTrue, ifFalse);
+  case llvm::ICmpInst::ICMP_SGT:
+  case llvm::ICmpInst::ICMP_UGT:
+    return less(right, left, ifTrue, ifFalse);
+  case llvm::ICmpInst::ICMP_SLE:
+  case llvm::ICmpInst::ICMP_ULE:
+    return less(right, left, ifFalse, ifTrue);
+  case llvm::ICmpInst::ICMP_SGE:
+  case llvm::ICmpInst::ICMP_UGE:
+    return less(left, right, ifFalse, ifTrue);
+  case llvm::ICmpInst::ICMP_EQ:
+    return less(left, right, ifFalse, less(right, left, ifFalse, ifTrue));
+  case llvm::ICmpInst::ICMP_NE:
+    return less(left, right, ifTrue, less(right, left, ifTrue, ifFalse));
+  default:
+    return Expr::unknown("value depends on a comparison", lineOf(condition));
+  }
+}
+
+} // namespace libsplit

@@ -1,0 +1,197 @@
+#include "analysis-pass/pass/front_end.h"
+
+#include "analysis-pass/pass/include_watch.h"
+#include "analysis-pass/pass/macro_watch.h"
+
+#include <clang/Basic/DiagnosticOptions.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/FrontendOptions.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/PreprocessorOptions.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
+
+#include <algorithm>
+
+namespace libsplit {
+namespace {
+
+constexpr const char* baseHeaderName = "/libsplit/opencl-c-base.h";
+constexpr char baseHeaderText[] = {
+#include "opencl_c_base_header.inc"
+};
+
+/// Keeps the first error, as the user would want to see it.
+class FirstError : public clang::DiagnosticConsumer {
+public:
+  explicit FirstError(std::optional<std::string>& error) : error_(error) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic& info) override {
+    clang::DiagnosticConsumer::HandleDiagnostic(level, info);
+    if (level < clang::DiagnosticsEngine::Error || error_)
+      return;
+    llvm::SmallString<128> message;
+    info.FormatDiagnostic(message);
+    error_ = std::string();
+    if (info.getLocation().isValid() && info.hasSourceManager()) {
+      clang::PresumedLoc place = info.getSourceManager().getPresumedLoc(info.getLocation());
+      if (place.isValid())
+        error_ = std::string(place.getFilename()) + ":" + std::to_string(place.getLine()) + ": ";
+    }
+    *error_ += message.str();
+  }
+
+private:
+  std::optional<std::string>& error_;
+};
+
+std::vector<std::string> arguments(const ProgramInput& input) {
+  std::vector<std::string> args{"-triple",
+                                "spir64-unknown-unknown",
+                                "-x",
+                                "cl",
+                                "-O1",
+                                "-disable-llvm-passes",
+                                "-fdeclare-opencl-builtins",
+                                "-fpreserve-vec3-type",
+                                "-cl-kernel-arg-info",
+                                "-debug-info-kind=line-tables-only",
+                                "-w",
+                                "-include",
+                                baseHeaderName};
+  unsigned version = languageVersion(input);
+  args.push_back("-cl-std=CL" + std::to_string(version / 100) + "." +
+                 std::to_string(version / 10 % 10));
+  args.insert(args.end(), input.options.floatFlags.begin(), input.options.floatFlags.end());
+  args.push_back("-D__OPENCL_VERSION__=" + std::to_string(input.device.version));
+
+  const TargetDevice& device = input.device;
+  auto isFeature = [](const std::string& define) { return define.starts_with("__opencl_c_"); };
+  bool tellsFeatures = std::ranges::any_of(device.defines, isFeature);
+  if (device.extensions && (version < 300 || tellsFeatures)) {
+    std::string list = "-cl-ext=-all";
+    for (const std::string& extension : *device.extensions)
+      list += ",+" + extension;
+    for (const std::string& define : device.defines)
+      if (isFeature(define))
+        list += ",+" + define.substr(0, define.find('='));
+    args.push_back(list);
+  }
+  if (device.extensions)
+    for (const std::string& extension : *device.extensions)
+      args.push_back("-D" + extension + "=1");
+  for (const std::string& define : device.defines)
+    args.push_back("-D" + define);
+  for (const std::string& name : device.undefines)
+    args.push_back("-U" + name);
+  for (const std::string& define : input.options.defines)
+    args.push_back("-D" + define);
+  for (const std::string& path : input.options.includePaths) {
+    args.push_back("-I");
+    args.push_back(path);
+  }
+  args.push_back("-main-file-name");
+  args.push_back(llvm::sys::path::filename(input.name).str());
+  args.push_back(input.name);
+  return args;
+}
+
+/// Emits IR and watches the preprocessor meanwhile.
+class CompileAction : public clang::EmitLLVMOnlyAction {
+public:
+  CompileAction(llvm::LLVMContext& context, const ProgramInput& input)
+      : EmitLLVMOnlyAction(&context), macros_(knownMacros(input, languageVersion(input))) {}
+
+  std::vector<IncludedFile> includes;
+  std::optional<std::string> unknownMacro;
+
+protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef file) override {
+    clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    preprocessor.addPPCallbacks(std::make_unique<IncludeWatch>(preprocessor, baseHeaderName, includes));
+    preprocessor.addPPCallbacks(
+        std::make_unique<MacroWatch>(preprocessor, macros_, baseHeaderName, unknownMacro));
+    return EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
+  }
+
+private:
+  KnownMacros macros_;
+};
+
+} // namespace
+
+std::optional<unsigned> parseDeviceVersion(std::string_view text) {
+  auto digit = text.find_first_of("0123456789");
+  if (digit == std::string_view::npos)
+    return std::nullopt;
+  unsigned major = 0;
+  std::size_t i = digit;
+  auto isDigit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  for (; isDigit(i) && i < digit + 4; ++i)
+    major = major * 10 + static_cast<unsigned>(text[i] - '0');
+  if (i < text.size() && text[i] == '.' && isDigit(i + 1))
+    return major * 100 + static_cast<unsigned>(text[i + 1] - '0') * 10;
+  if (major >= 100 && major < 1000)
+    return major;
+  return std::nullopt;
+}
+
+unsigned languageVersion(const ProgramInput& input) {
+  if (!input.options.standard.empty())
+    if (auto version = parseDeviceVersion(input.options.standard))
+      return *version;
+  return std::min(input.device.version, 120u);
+}
+
+std::optional<std::string> runClang(const ProgramInput& input, clang::FrontendAction& action) {
+  std::optional<std::string> error;
+  if (input.options.standard.starts_with("CLC++") || input.options.standard.starts_with("clc++"))
+    return "C++ for OpenCL is not analysed";
+
+  clang::CompilerInstance compiler;
+  compiler.createDiagnostics(new FirstError(error), /*ShouldOwnClient=*/true);
+  auto words = arguments(input);
+  std::vector<const char*> argv;
+  for (const std::string& word : words)
+    argv.push_back(word.c_str());
+  if (!clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), argv,
+                                                 compiler.getDiagnostics()))
+    return error.value_or("Clang refuses its options");
+
+  compiler.getDiagnosticOpts().ShowCarets = false; // nor a count of warnings on stderr
+  auto& preprocessor = compiler.getPreprocessorOpts();
+  preprocessor.addRemappedFile(
+      input.name, llvm::MemoryBuffer::getMemBufferCopy(input.text, input.name).release());
+  preprocessor.addRemappedFile(
+      baseHeaderName,
+      llvm::MemoryBuffer::getMemBufferCopy({baseHeaderText, sizeof(baseHeaderText)}, baseHeaderName)
+          .release());
+  preprocessor.RetainRemappedFileBuffers = false;
+  if (!compiler.ExecuteAction(action))
+    return error.value_or("Clang failed");
+  return error;
+}
+
+CompiledProgram compile(const ProgramInput& input) {
+  CompiledProgram result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  CompileAction action(*result.context, input);
+  auto error = runClang(input, action);
+  result.includes = std::move(action.includes);
+  if (action.unknownMacro)
+    result.failure = "the source tests " + *action.unknownMacro +
+                     ", whose value on the device is not known";
+  else if (error)
+    result.failure = *error;
+  else if (!(result.module = action.takeModule()))
+    result.failure = "Clang produced no code";
+  return result;
+}
+
+} // namespace libsplit

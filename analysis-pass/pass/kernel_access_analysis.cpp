@@ -1,0 +1,410 @@
+#include "analysis-pass/pass/kernel_access_analysis.h"
+
+#include "analysis-pass/pass/access_collector.h"
+#include "analysis-pass/pass/builtins.h"
+#include "analysis-pass/pass/expression_builder.h"
+#include "analysis-pass/pass/path_condition.h"
+#include "analysis-pass/pass/pointer_targets.h"
+#include "analysis-pass/pass/report.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/raw_ostream.h>
+
+using llvm::cast;
+using llvm::dyn_cast;
+using llvm::isa;
+
+namespace libsplit {
+namespace {
+
+using Kind = Obstacle::Kind;
+
+std::string metadataText(const llvm::Function& function, llvm::StringRef key, unsigned i) {
+  const llvm::MDNode* node = function.getMetadata(key);
+  if (!node || node->getNumOperands() != function.arg_size())
+    return {};
+  auto* text = dyn_cast<llvm::MDString>(node->getOperand(i));
+  return text ? text->getString().str() : std::string();
+}
+
+ParameterKind kindOf(const llvm::Argument& argument, llvm::StringRef baseType,
+                     llvm::StringRef qualifiers) {
+  llvm::Type* type = argument.getType();
+  llvm::StringRef opaque;
+  if (auto* target = dyn_cast<llvm::TargetExtType>(type))
+    opaque = target->getName();
+  if (opaque == "spirv.Image" || (baseType.starts_with("image") && baseType.ends_with("_t")))
+    return ParameterKind::Image;
+  if (opaque == "spirv.Sampler" || baseType == "sampler_t")
+    return ParameterKind::Sampler;
+  if (!opaque.empty() || qualifiers.contains("pipe") || baseType == "queue_t")
+    return ParameterKind::Other;
+  if (argument.hasByValAttr())
+    return ParameterKind::Scalar;
+  if (!type->isPointerTy())
+    return ParameterKind::Scalar;
+  switch (type->getPointerAddressSpace()) {
+  case 1:
+    return ParameterKind::GlobalBuffer;
+  case 2:
+    return ParameterKind::ConstantBuffer;
+  case 3:
+    return ParameterKind::LocalBuffer;
+  default:
+    return ParameterKind::Other;
+  }
+}
+
+template <typename Node> std::string fullPath(const Node& node) {
+  llvm::SmallString<128> path(node.getFilename());
+  llvm::sys::fs::make_absolute(node.getDirectory(), path);
+  return std::string(path);
+}
+
+/// Walks over the instructions of one kernel and fills its summary.
+class KernelWalk {
+public:
+  KernelWalk(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
+      : function_(function), layout_(function.getDataLayout()),
+        builder_(function, analyses.getResult<llvm::LoopAnalysis>(function),
+                 analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
+                 analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
+        paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
+        pointers_(builder_) {}
+
+  KernelSummary run() {
+    readSignature();
+    for (llvm::BasicBlock& block : function_)
+      if (builder_.dominators().isReachableFromEntry(&block))
+        for (llvm::Instruction& instruction : block)
+          visit(instruction);
+    summary_.accesses = accesses_.take();
+    return std::move(summary_);
+  }
+
+private:
+  void readSignature();
+  void visit(llvm::Instruction& instruction);
+  void visitCall(llvm::CallBase& call);
+  void visitIntrinsic(llvm::IntrinsicInst& call);
+  void asyncCopy(llvm::CallBase& call, bool strided);
+
+  /// What an instruction does at `pointer` + `displacement`.
+  struct Touch {
+    llvm::Value* pointer = nullptr;
+    Effect effect = Effect::Read;
+    Expr displacement{};
+    std::uint64_t length = 0;
+    bool certain = true;             ///< writes all of these bytes whenever it runs
+    std::optional<Expr> repetitions{}; ///< runs for each value of an innermost loop of its own
+  };
+  void touch(llvm::Instruction& instruction, const Touch& touch);
+  void store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type);
+  void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
+
+  SourceLine where(const llvm::Instruction& instruction) const;
+  void obstacle(Kind kind, const llvm::Instruction& instruction, std::string text);
+
+  llvm::Function& function_;
+  const llvm::DataLayout& layout_;
+  ExpressionBuilder builder_;
+  PathConditions paths_;
+  PointerResolver pointers_;
+  AccessCollector accesses_;
+  KernelSummary summary_;
+};
+
+void KernelWalk::readSignature() {
+  summary_.name = function_.getName().str();
+  std::vector<std::string> names;
+  for (const llvm::Argument& argument : function_.args()) {
+    unsigned i = argument.getArgNo();
+    Parameter parameter;
+    parameter.name = metadataText(function_, "kernel_arg_name", i);
+    if (parameter.name.empty())
+      parameter.name = argument.hasName() ? argument.getName().str() : "arg" + std::to_string(i);
+    parameter.type = metadataText(function_, "kernel_arg_type", i);
+    parameter.kind = kindOf(argument, metadataText(function_, "kernel_arg_base_type", i),
+                            metadataText(function_, "kernel_arg_type_qual", i));
+    if (parameter.kind == ParameterKind::Scalar) {
+      llvm::Type* type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
+      parameter.size = static_cast<std::uint32_t>(layout_.getTypeAllocSize(type).getFixedValue());
+    }
+    SourceLine line{{}, function_.getSubprogram() ? function_.getSubprogram()->getLine() : 0};
+    if (parameter.kind == ParameterKind::Image)
+      summary_.obstacles.push_back({Kind::Image, {"image parameter `" + parameter.name + "`", line}});
+    if (parameter.kind == ParameterKind::Other)
+      summary_.obstacles.push_back(
+          {Kind::Other, {"parameter `" + parameter.name + "` of type " + parameter.type, line}});
+    if (parameter.kind == ParameterKind::LocalBuffer)
+      summary_.dependsOnGroups = true;
+    names.push_back(parameter.name);
+    summary_.parameters.push_back(std::move(parameter));
+  }
+  builder_.setParameterNames(std::move(names));
+
+  if (const llvm::MDNode* required = function_.getMetadata("reqd_work_group_size"))
+    for (unsigned d = 0; d < 3 && d < required->getNumOperands(); ++d)
+      if (auto* size = llvm::mdconst::dyn_extract<llvm::ConstantInt>(required->getOperand(d)))
+        summary_.requiredLocal[d] = size->getZExtValue();
+}
+
+SourceLine KernelWalk::where(const llvm::Instruction& instruction) const {
+  const llvm::DILocation* location = instruction.getDebugLoc();
+  if (!location)
+    return {};
+  SourceLine result{{}, location->getLine()};
+  const llvm::DISubprogram* kernel = function_.getSubprogram();
+  if (kernel && kernel->getUnit() && fullPath(*location) != fullPath(*kernel->getUnit()))
+    result.file = location->getFilename().str();
+  return result;
+}
+
+void KernelWalk::obstacle(Kind kind, const llvm::Instruction& instruction, std::string text) {
+  Reason reason{std::move(text), where(instruction)};
+  for (const Obstacle& known : summary_.obstacles)
+    if (known.kind == kind && known.reason == reason)
+      return;
+  summary_.obstacles.push_back({kind, std::move(reason)});
+}
+
+void KernelWalk::visit(llvm::Instruction& instruction) {
+  if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) {
+    if (load->isAtomic())
+      return atomic(*load, load->getPointerOperand());
+    // A vector of three may be read with its padding.
+    touch(*load, {.pointer = load->getPointerOperand(),
+                  .effect = Effect::Read,
+                  .length = layout_.getTypeAllocSize(load->getType()).getFixedValue()});
+  } else if (auto* stored = dyn_cast<llvm::StoreInst>(&instruction)) {
+    if (stored->isAtomic())
+      return atomic(*stored, stored->getPointerOperand());
+    store(*stored, stored->getPointerOperand(), stored->getValueOperand()->getType());
+  } else if (auto* update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+    atomic(*update, update->getPointerOperand());
+  } else if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    atomic(*exchange, exchange->getPointerOperand());
+  } else if (auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+    visitIntrinsic(*intrinsic);
+  } else if (auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
+    visitCall(*call);
+  } else if (instruction.mayReadOrWriteMemory() && !isa<llvm::FenceInst>(instruction)) {
+    obstacle(Kind::Other, instruction,
+             std::string("instruction `") + instruction.getOpcodeName() + "`");
+  }
+}
+
+void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
+  if (auto* memory = dyn_cast<llvm::MemIntrinsic>(&call)) {
+    // Copies of structs may leave out their padding: never certain.
+    auto* length = dyn_cast<llvm::ConstantInt>(memory->getLength());
+    Expr displacement = length ? Expr() : Expr::unknown("copy of a computed size", lineOf(&call));
+    std::uint64_t bytes = length ? length->getZExtValue() : 0;
+    touch(call, {memory->getRawDest(), Effect::Write, displacement, bytes, false, {}});
+    if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory))
+      touch(call, {transfer->getRawSource(), Effect::Read, displacement, bytes, false, {}});
+    return;
+  }
+  if (!call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory())
+    obstacle(Kind::UnknownCall, call, "call to `" + call.getCalledFunction()->getName().str() + "`");
+}
+
+void KernelWalk::visitCall(llvm::CallBase& call) {
+  if (call.isInlineAsm())
+    return obstacle(Kind::Other, call, "inline assembly");
+  Builtin builtin = classifyCall(call);
+  llvm::StringRef symbol =
+      call.getCalledFunction() ? call.getCalledFunction()->getName() : llvm::StringRef();
+  std::string name = builtinName(symbol).str();
+  summary_.needsPartitionArgument |= builtin.needsPartitionArgument;
+
+  switch (builtin.kind) {
+  case BuiltinKind::Harmless:
+  case BuiltinKind::WorkDim:
+  case BuiltinKind::GlobalLinearId:
+  case BuiltinKind::IntegerMath:
+  case BuiltinKind::PointerCast:
+    return;
+  case BuiltinKind::IdQuery:
+    summary_.dependsOnGroups |= builtin.query != Expr::Op::GlobalId &&
+                                builtin.query != Expr::Op::GlobalSize &&
+                                builtin.query != Expr::Op::GlobalOffset;
+    return;
+  case BuiltinKind::LocalLinearId:
+  case BuiltinKind::GroupSensitive:
+    summary_.dependsOnGroups = true;
+    return;
+  case BuiltinKind::VectorLoad:
+  case BuiltinKind::VectorStore: {
+    VectorAccess access = vectorAccess(call, layout_);
+    Expr index = builder_.build(call.getArgOperand(access.indexOperand), View::Modular);
+    auto stride = Expr::constant(static_cast<std::int64_t>(access.stride));
+    touch(call, {.pointer = call.getArgOperand(access.pointerOperand),
+                 .effect = builtin.kind == BuiltinKind::VectorLoad ? Effect::Read : Effect::Write,
+                 .displacement = combine(Expr::Op::Mul, {stride, index}),
+                 .length = access.length});
+    return;
+  }
+  case BuiltinKind::PointerResult: {
+    llvm::Type* type = call.getType();
+    if (name == "frexp" || name == "remquo" || name == "lgamma_r")
+      type = type->getWithNewType(llvm::Type::getInt32Ty(type->getContext()));
+    store(call, call.getArgOperand(call.arg_size() - 1), type);
+    return;
+  }
+  case BuiltinKind::AsyncCopy:
+    return asyncCopy(call, false);
+  case BuiltinKind::AsyncStrided:
+    return asyncCopy(call, true);
+  case BuiltinKind::Atomic:
+    for (llvm::Value* operand : call.args())
+      if (operand->getType()->isPointerTy())
+        atomic(call, operand);
+    return;
+  case BuiltinKind::Printf:
+    return obstacle(Kind::Printf, call, "printf");
+  case BuiltinKind::Image:
+    return obstacle(Kind::Image, call, "image access by `" + name + "`");
+  case BuiltinKind::Pipe:
+    return obstacle(Kind::Pipe, call, "pipe access by `" + name + "`");
+  case BuiltinKind::DeviceEnqueue:
+    return obstacle(Kind::DeviceEnqueue, call, "device-side enqueue by `" + name + "`");
+  case BuiltinKind::Unknown:
+    return obstacle(Kind::UnknownCall, call,
+                    name.empty() ? "indirect call" : "call to `" + name + "`");
+  }
+}
+
+void KernelWalk::asyncCopy(llvm::CallBase& call, bool strided) {
+  summary_.dependsOnGroups = true;
+  // Every work-item of the group names the same bytes, so each may be taken to copy them all.
+  auto element = mangledPointeeSize(call.getCalledFunction()->getName(), 0);
+  Expr count = builder_.build(call.getArgOperand(2), View::Unsigned);
+  Expr known = element ? Expr() : Expr::unknown("element type of an async copy", lineOf(&call));
+  if (findUnknown(count))
+    known = count;
+  for (unsigned operand : {0u, 1u}) {
+    std::uint64_t size = element.value_or(0);
+    Expr step = Expr::constant(static_cast<std::int64_t>(size));
+    bool isLocal = call.getArgOperand(operand)->getType()->getPointerAddressSpace() == 3;
+    if (strided && !isLocal)
+      step = combine(Expr::Op::Mul, {step, builder_.build(call.getArgOperand(3), View::Unsigned)});
+    auto depth = static_cast<unsigned>(paths_.of(call.getParent()).loops.size());
+    Expr moved = combine(Expr::Op::Mul, {step, Expr::loop(depth)});
+    touch(call, {.pointer = call.getArgOperand(operand),
+                 .effect = operand == 0 ? Effect::Write : Effect::Read,
+                 .displacement = combine(Expr::Op::Add, {known, moved}),
+                 .length = size,
+                 .repetitions = count});
+  }
+}
+
+void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type) {
+  std::uint64_t written = layout_.getTypeStoreSize(type).getFixedValue();
+  std::uint64_t allocated = layout_.getTypeAllocSize(type).getFixedValue();
+  touch(instruction, {.pointer = pointer,
+                      .effect = Effect::Write,
+                      .length = written,
+                      .certain = !type->isAggregateType()});
+  // The padding of a vector of three is written by some compilers and not by others.
+  if (allocated > written)
+    touch(instruction, {.pointer = pointer,
+                        .effect = Effect::Write,
+                        .displacement = Expr::constant(static_cast<std::int64_t>(written)),
+                        .length = allocated - written,
+                        .certain = false});
+}
+
+void KernelWalk::atomic(llvm::Instruction& instruction, llvm::Value* pointer) {
+  for (const PointerTarget& target : pointers_.targets(pointer)) {
+    switch (target.kind) {
+    case PointerTarget::Kind::Private:
+    case PointerTarget::Kind::Constant:
+      break;
+    case PointerTarget::Kind::Local:
+      summary_.dependsOnGroups = true;
+      break;
+    case PointerTarget::Kind::Parameter:
+      obstacle(Kind::Atomic, instruction,
+               "atomic operation on `" + summary_.parameters[target.parameter].name + "`");
+      break;
+    case PointerTarget::Kind::ProgramGlobal:
+      obstacle(Kind::Atomic, instruction, "atomic operation on " + target.name);
+      break;
+    case PointerTarget::Kind::Unknown:
+      obstacle(Kind::UnknownPointer, instruction, "atomic operation through " + target.name);
+      break;
+    }
+  }
+}
+
+void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
+  bool isVolatile = instruction.isVolatile();
+  const auto& targets = pointers_.targets(touch.pointer);
+  for (const PointerTarget& target : targets) {
+    switch (target.kind) {
+    case PointerTarget::Kind::Private:
+    case PointerTarget::Kind::Constant:
+      continue;
+    case PointerTarget::Kind::Local:
+      summary_.dependsOnGroups = true;
+      continue;
+    case PointerTarget::Kind::ProgramGlobal:
+      obstacle(Kind::Other, instruction, "program-scope variable " + target.name);
+      continue;
+    case PointerTarget::Kind::Unknown:
+      obstacle(Kind::UnknownPointer, instruction, "access through " + target.name);
+      continue;
+    case PointerTarget::Kind::Parameter:
+      break;
+    }
+    if (isVolatile)
+      obstacle(Kind::Other, instruction,
+               "volatile access to `" + summary_.parameters[target.parameter].name +
+                   "`: work-groups may communicate");
+    PathOfBlock path = paths_.of(instruction.getParent());
+    if (touch.repetitions)
+      path.loops.push_back({nullptr, *touch.repetitions, true, false});
+    Access access;
+    access.parameter = target.parameter;
+    access.effect = touch.effect;
+    access.offset = combine(Expr::Op::Add, {target.offset, touch.displacement});
+    access.length = touch.length;
+    access.certain = touch.effect == Effect::Write && touch.certain && targets.size() == 1;
+    access.where = where(instruction);
+    accesses_.add(std::move(access), path);
+  }
+}
+
+} // namespace
+
+bool isKernel(const llvm::Function& function) {
+  return !function.isDeclaration() &&
+         (function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL ||
+          function.hasMetadata("kernel_arg_addr_space"));
+}
+
+llvm::AnalysisKey KernelAccessAnalysis::Key;
+
+KernelSummary KernelAccessAnalysis::run(llvm::Function& function,
+                                        llvm::FunctionAnalysisManager& analyses) {
+  return KernelWalk(function, analyses).run();
+}
+
+llvm::PreservedAnalyses KernelAccessPrinter::run(llvm::Function& function,
+                                                 llvm::FunctionAnalysisManager& analyses) {
+  if (isKernel(function))
+    out_ << describe(analyses.getResult<KernelAccessAnalysis>(function));
+  return llvm::PreservedAnalyses::all();
+}
+
+} // namespace libsplit

@@ -1,0 +1,213 @@
+#include "analysis-pass/pass/macro_watch.h"
+
+#include "analysis-pass/pass/front_end.h"
+
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+#include <clang/Lex/MacroInfo.h>
+#include <clang/Lex/Preprocessor.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace libsplit {
+namespace {
+
+/// Defined alike, or undefined, by every OpenCL C compiler for little-endian Linux.
+constexpr const char* sameEverywhere[] = {
+    "__OPENCL_VERSION__", "__OPENCL_C_VERSION__",
+    "__ENDIAN_LITTLE__",  "__LINE__",
+    "__FILE__",           "__FAST_RELAXED_MATH__",
+    "__COUNTER__",        "__cplusplus",
+    "__STDC__",           "__OPENCL_CPP_VERSION__",
+    "__CUDACC__",         "__HIPCC__",
+    "__HIP__",            "__METAL_VERSION__",
+    "__APPLE__",          "__MACOSX__",
+    "_WIN32",             "_WIN64",
+    "__WIN32__",          "_MSC_VER",
+    "__MINGW32__",        "__CYGWIN__",
+    "__EMBEDDED_PROFILE__", "__VA_ARGS__"};
+
+bool isReserved(llvm::StringRef name) {
+  if (name.starts_with("__") || name.starts_with("cl_") || name.starts_with("CL_") ||
+      name.starts_with("FP_FAST_FMA"))
+    return true;
+  return name.size() > 1 && name[0] == '_' && std::isupper(static_cast<unsigned char>(name[1])) != 0;
+}
+
+bool looksLikeIncludeGuard(llvm::StringRef name, const clang::MacroInfo& macro) {
+  if (!macro.isObjectLike())
+    return false;
+  if (macro.tokens_empty())
+    return true;
+  llvm::StringRef trimmed = name.rtrim('_');
+  return trimmed.ends_with("_H") || trimmed.ends_with("_HPP") || trimmed.ends_with("_CL") ||
+         trimmed.ends_with("_CLH") || trimmed.contains("INCLUDE") || trimmed.contains("GUARD");
+}
+
+} // namespace
+
+KnownMacros knownMacros(const ProgramInput& input, unsigned languageVersion) {
+  KnownMacros known;
+  known.languageVersion = languageVersion;
+  for (const char* name : sameEverywhere)
+    known.names.insert(name);
+  auto insertName = [&](const std::string& define) {
+    known.names.insert(llvm::StringRef(define).split('=').first.split('(').first);
+  };
+  for (const std::string& define : input.options.defines)
+    insertName(define);
+  for (const std::string& define : input.device.defines) {
+    insertName(define);
+    known.tellsFeatures |= define.starts_with("__opencl_c_");
+  }
+  for (const std::string& name : input.device.undefines)
+    insertName(name);
+  if (input.device.extensions) {
+    known.extensions.emplace();
+    for (const std::string& extension : *input.device.extensions)
+      known.extensions->insert(extension);
+  }
+  return known;
+}
+
+MacroWatch::MacroWatch(clang::Preprocessor& preprocessor, const KnownMacros& known,
+                       std::string ownHeader, std::optional<std::string>& unknown)
+    : preprocessor_(preprocessor), known_(known), ownHeader_(std::move(ownHeader)),
+      unknown_(unknown) {}
+
+bool MacroWatch::isOwn(clang::SourceLocation where) const {
+  const clang::SourceManager& sources = preprocessor_.getSourceManager();
+  clang::SourceLocation file = sources.getFileLoc(where);
+  if (file.isInvalid() || sources.isWrittenInBuiltinFile(file) ||
+      sources.isWrittenInCommandLineFile(file))
+    return true;
+  return sources.getFilename(file) == ownHeader_;
+}
+
+bool MacroWatch::isKnown(llvm::StringRef name) const {
+  if (!isReserved(name) || known_.names.contains(name))
+    return true;
+  const clang::MacroInfo* macro =
+      preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name));
+  if (macro && !isOwn(macro->getDefinitionLoc()))
+    return true; // the program's own
+  if (name.starts_with("CL_VERSION_"))
+    return true;
+  if (name.starts_with("cl_"))
+    return !known_.extensions || known_.extensions->contains(name) == (macro != nullptr);
+  if (name.starts_with("__opencl_c_"))
+    return known_.tellsFeatures || (known_.languageVersion < 300 && !macro);
+  return false;
+}
+
+void MacroWatch::test(llvm::StringRef name, clang::SourceLocation where) {
+  if (!unknown_ && !isOwn(where) && !isKnown(name))
+    unknown_ = name.str();
+}
+
+/// Every identifier written in a condition, and in the macros that it expands.
+void MacroWatch::testTokens(clang::SourceRange range) {
+  const clang::SourceManager& sources = preprocessor_.getSourceManager();
+  if (range.isInvalid() || isOwn(range.getBegin()))
+    return;
+  auto [file, begin] = sources.getDecomposedLoc(sources.getFileLoc(range.getBegin()));
+  auto [endFile, end] = sources.getDecomposedLoc(sources.getFileLoc(range.getEnd()));
+  if (file != endFile)
+    return;
+  llvm::StringRef text = sources.getBufferData(file);
+  clang::Lexer lexer(sources.getLocForStartOfFile(file), preprocessor_.getLangOpts(), text.begin(),
+                     text.begin() + begin, text.end());
+  llvm::StringSet<> seen;
+  std::vector<std::string> open;
+  clang::Token token;
+  while (!lexer.LexFromRawLexer(token) && sources.getFileOffset(token.getLocation()) <= end)
+    if (token.is(clang::tok::raw_identifier))
+      open.push_back(token.getRawIdentifier().str());
+  while (!open.empty()) {
+    std::string name = std::move(open.back());
+    open.pop_back();
+    if (!seen.insert(name).second)
+      continue;
+    test(name, range.getBegin());
+    if (auto* macro = preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name)))
+      for (const clang::Token& inner : macro->tokens())
+        if (const clang::IdentifierInfo* identifier = inner.getIdentifierInfo())
+          open.push_back(identifier->getName().str());
+  }
+}
+
+/// The #ifndef just seen was no include guard: a test like any other.
+void MacroWatch::settleGuard() {
+  std::string name = std::exchange(pendingGuard_, {});
+  if (!name.empty() && !unknown_ && !isKnown(name))
+    unknown_ = name;
+}
+
+void MacroWatch::MacroExpands(const clang::Token& name, const clang::MacroDefinition& definition,
+                              clang::SourceRange range, const clang::MacroArgs*) {
+  settleGuard();
+  const clang::MacroInfo* macro = definition.getMacroInfo();
+  if (macro && isOwn(macro->getDefinitionLoc()))
+    test(name.getIdentifierInfo()->getName(), range.getBegin());
+}
+
+void MacroWatch::MacroDefined(const clang::Token& name, const clang::MacroDirective* directive) {
+  llvm::StringRef text = name.getIdentifierInfo()->getName();
+  if (text == pendingGuard_ && looksLikeIncludeGuard(text, *directive->getMacroInfo()))
+    pendingGuard_.clear();
+  // From here on the name is the program's own; it must not hide the test before.
+  else if (text == pendingGuard_ && !unknown_)
+    unknown_ = std::exchange(pendingGuard_, {});
+  settleGuard();
+}
+
+void MacroWatch::Defined(const clang::Token& name, const clang::MacroDefinition&,
+                         clang::SourceRange range) {
+  settleGuard();
+  test(name.getIdentifierInfo()->getName(), range.getBegin());
+}
+
+void MacroWatch::If(clang::SourceLocation, clang::SourceRange condition, ConditionValueKind) {
+  settleGuard();
+  testTokens(condition);
+}
+
+void MacroWatch::Elif(clang::SourceLocation, clang::SourceRange condition, ConditionValueKind value,
+                      clang::SourceLocation) {
+  settleGuard();
+  if (value != CVK_NotEvaluated)
+    testTokens(condition);
+}
+
+void MacroWatch::Ifdef(clang::SourceLocation where, const clang::Token& name,
+                       const clang::MacroDefinition&) {
+  settleGuard();
+  test(name.getIdentifierInfo()->getName(), where);
+}
+
+void MacroWatch::Ifndef(clang::SourceLocation where, const clang::Token& name,
+                        const clang::MacroDefinition&) {
+  settleGuard();
+  llvm::StringRef text = name.getIdentifierInfo()->getName();
+  if (!isOwn(where) && !isKnown(text))
+    pendingGuard_ = text.str();
+}
+
+void MacroWatch::Elifdef(clang::SourceLocation where, const clang::Token& name,
+                         const clang::MacroDefinition&) {
+  settleGuard();
+  test(name.getIdentifierInfo()->getName(), where);
+}
+
+void MacroWatch::Elifndef(clang::SourceLocation where, const clang::Token& name,
+                          const clang::MacroDefinition&) {
+  settleGuard();
+  test(name.getIdentifierInfo()->getName(), where);
+}
+
+void MacroWatch::Endif(clang::SourceLocation, clang::SourceLocation) { settleGuard(); }
+
+void MacroWatch::EndOfMainFile() { settleGuard(); }
+
+} // namespace libsplit

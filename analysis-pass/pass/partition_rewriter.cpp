@@ -1,0 +1,327 @@
+#include "analysis-pass/pass/partition_rewriter.h"
+
+#include "analysis-pass/pass/builtins.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendActions.h>
+#include <clang/Frontend/PreprocessorOutputOptions.h>
+#include <clang/Lex/Lexer.h>
+#include <clang/Rewrite/Core/Rewriter.h>
+#include <clang/Rewrite/Frontend/Rewriters.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using clang::FunctionDecl;
+using clang::SourceLocation;
+
+namespace libsplit {
+namespace {
+
+/// `text` with all included files in place of their #include lines.
+class FlattenAction : public clang::PreprocessorFrontendAction {
+public:
+  std::string text;
+
+protected:
+  void ExecuteAction() override {
+    clang::PreprocessorOutputOptions options;
+    options.ShowLineMarkers = false;
+    llvm::raw_string_ostream out(text);
+    clang::RewriteIncludesInInput(getCompilerInstance().getPreprocessor(), &out, options);
+  }
+};
+
+struct Call {
+  const clang::CallExpr* expr = nullptr;
+  const FunctionDecl* caller = nullptr;
+  const FunctionDecl* callee = nullptr;
+};
+
+/// Every function with its declarations, and every call between functions.
+class CallCollector : public clang::RecursiveASTVisitor<CallCollector> {
+public:
+  std::set<const FunctionDecl*> functions; ///< canonical declarations of the program's own
+  std::vector<Call> calls;
+  std::set<std::string> misleading; ///< names of called work-item functions that a part gets wrong
+  std::set<const FunctionDecl*> misled; ///< functions that call them
+
+  bool TraverseFunctionDecl(FunctionDecl* function) { // NOLINT: Clang calls it by this name
+    const FunctionDecl* before = std::exchange(current_, function->getCanonicalDecl());
+    if (function->getLocation().isValid())
+      functions.insert(current_);
+    bool goOn = RecursiveASTVisitor::TraverseFunctionDecl(function);
+    current_ = before;
+    return goOn;
+  }
+
+  bool VisitCallExpr(clang::CallExpr* call) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    if (!callee || !current_)
+      return true;
+    std::string name = callee->getNameAsString();
+    if (!callee->isDefined() && classifyBuiltin(name).needsPartitionArgument) {
+      misleading.insert(name);
+      misled.insert(current_);
+    }
+    calls.push_back({call, current_, callee->getCanonicalDecl()});
+    return true;
+  }
+
+private:
+  const FunctionDecl* current_ = nullptr;
+};
+
+/// The edits of one translation unit.
+class Editor {
+public:
+  Editor(clang::ASTContext& context, const CallCollector& program, std::string prefix)
+      : sources_(context.getSourceManager()), language_(context.getLangOpts()), program_(program),
+        prefix_(std::move(prefix)), parameter_(prefix_ + "part"), rewriter_(sources_, language_) {}
+
+  PartitionRewrite run();
+
+private:
+  struct Refusal {
+    std::string why;
+    SourceLocation where;
+  };
+
+  void findNeedy();
+  void editDeclaration(const FunctionDecl& declaration);
+  void editCall(const Call& call);
+  void insert(SourceLocation end, bool isFirst, const std::string& text);
+  void refuse(std::string why, SourceLocation where);
+  std::string prelude() const;
+
+  /// Where the text at `location` was spelled, so that equal places compare equal.
+  SourceLocation spelled(SourceLocation location) const { return sources_.getSpellingLoc(location); }
+  static SourceLocation closingParen(const FunctionDecl& declaration) {
+    clang::FunctionTypeLoc type = declaration.getFunctionTypeLoc();
+    return type ? type.getRParenLoc() : SourceLocation();
+  }
+
+  clang::SourceManager& sources_;
+  const clang::LangOptions& language_;
+  const CallCollector& program_;
+  std::string prefix_;
+  std::string parameter_;
+  clang::Rewriter rewriter_;
+  std::set<const FunctionDecl*> needy_; ///< take the parameter
+  std::map<SourceLocation, bool> edited_; ///< places, and whether the list there was empty
+  std::optional<Refusal> refusal_;
+};
+
+void Editor::refuse(std::string why, SourceLocation where) {
+  if (!refusal_)
+    refusal_ = {std::move(why), where};
+}
+
+/// Closes the set of functions that take the parameter: over calls, and over shared macro text.
+void Editor::findNeedy() {
+  std::map<SourceLocation, std::vector<const FunctionDecl*>> declaredAt;
+  for (const FunctionDecl* function : program_.functions)
+    for (const FunctionDecl* declaration : function->redecls())
+      if (SourceLocation end = closingParen(*declaration); end.isValid())
+        declaredAt[spelled(end)].push_back(function);
+  std::map<SourceLocation, std::vector<const Call*>> calledAt;
+  for (const Call& call : program_.calls)
+    calledAt[spelled(call.expr->getRParenLoc())].push_back(&call);
+
+  std::vector<const FunctionDecl*> open(program_.misled.begin(), program_.misled.end());
+  while (!open.empty()) {
+    const FunctionDecl* function = open.back();
+    open.pop_back();
+    if (!needy_.insert(function).second)
+      continue;
+    for (const FunctionDecl* declaration : function->redecls())
+      if (SourceLocation end = closingParen(*declaration); end.isValid())
+        for (const FunctionDecl* twin : declaredAt[spelled(end)])
+          open.push_back(twin);
+    for (const Call& call : program_.calls) {
+      if (call.callee != function)
+        continue;
+      for (const Call* twin : calledAt[spelled(call.expr->getRParenLoc())]) {
+        open.push_back(twin->caller);
+        if (program_.functions.contains(twin->callee))
+          open.push_back(twin->callee);
+        else
+          refuse("a macro calls both `" + function->getNameAsString() + "` and the built-in `" +
+                     twin->callee->getNameAsString() + "`",
+                 twin->expr->getExprLoc());
+      }
+    }
+  }
+}
+
+void Editor::insert(SourceLocation end, bool isFirst, const std::string& text) {
+  SourceLocation place = spelled(end);
+  if (place.isInvalid() || sources_.getFileID(place) != sources_.getMainFileID())
+    return refuse("text that comes from pasted tokens or from a macro on the command line", end);
+  auto [found, isNew] = edited_.try_emplace(place, isFirst);
+  if (!isNew) {
+    if (found->second != isFirst)
+      refuse("a macro that stands for lists with and without elements", end);
+    return;
+  }
+  rewriter_.InsertTextBefore(place, (isFirst ? "" : ", ") + text);
+}
+
+void Editor::editDeclaration(const FunctionDecl& declaration) {
+  clang::FunctionTypeLoc type = declaration.getFunctionTypeLoc();
+  if (!type)
+    return refuse("`" + declaration.getNameAsString() + "` is declared through a typedef",
+                  declaration.getLocation());
+  bool isFirst = declaration.getNumParams() == 0;
+  if (isFirst) {
+    // `(void)`: the word has to go.
+    SourceLocation begin = spelled(type.getLParenLoc()).getLocWithOffset(1);
+    SourceLocation end = spelled(type.getRParenLoc());
+    bool sameFile = sources_.getFileID(begin) == sources_.getFileID(end) && !(end < begin);
+    if (!sameFile)
+      return refuse("a parameter list that a macro puts together", declaration.getLocation());
+    auto range = clang::CharSourceRange::getCharRange(begin, end);
+    llvm::StringRef between = clang::Lexer::getSourceText(range, sources_, language_);
+    if (between.contains("void") && !edited_.contains(end))
+      rewriter_.RemoveText(range);
+    else if (!between.trim().empty())
+      return refuse("a parameter list that a macro puts together", declaration.getLocation());
+  }
+  insert(type.getRParenLoc(), isFirst, "ulong16 " + parameter_);
+}
+
+void Editor::editCall(const Call& call) {
+  insert(call.expr->getRParenLoc(), call.expr->getNumArgs() == 0, parameter_);
+}
+
+std::string Editor::prelude() const {
+  auto uses = [&](const char* name) { return program_.misleading.contains(name); };
+  // One word of the argument by a dimension that may be computed. Beyond the third, the device's
+  // own answer doesn't depend on the part (and is not everywhere what the specification says).
+  auto pick = [&](const char* words, const std::string& beyond) {
+    std::string text;
+    for (unsigned d = 0; d < 3; ++d)
+      text += "d == " + std::to_string(d) + " ? p.s" + words[d] + " : ";
+    return text + beyond;
+  };
+  std::string functions;
+  std::string macros;
+  auto answer = [&](const char* name, const std::string& value) {
+    if (!uses(name))
+      return;
+    functions += "static inline size_t " + prefix_ + name + "(ulong16 p, uint d) { return (size_t)(" +
+                 value + "); }\n";
+    macros += std::string("#define ") + name + "(d) " + prefix_ + name + "(" + parameter_ + ", d)\n";
+  };
+  answer("get_group_id", "get_group_id(d) + (" + pick("012", "0ul") + ")");
+  answer("get_num_groups", pick("345", "get_num_groups(d)"));
+  answer("get_global_size", pick("678", "get_global_size(d)"));
+  answer("get_global_offset", pick("9ab", "get_global_offset(d)"));
+  if (uses("get_global_linear_id")) {
+    functions += "static inline size_t " + prefix_ + "get_global_linear_id(ulong16 p) { return " +
+                 "(size_t)(((get_global_id(2) - p.sb) * p.s7 + get_global_id(1) - p.sa) * p.s6 + " +
+                 "get_global_id(0) - p.s9); }\n";
+    macros += "#define get_global_linear_id() " + prefix_ + "get_global_linear_id(" + parameter_ +
+              ")\n";
+  }
+  return functions + macros;
+}
+
+PartitionRewrite Editor::run() {
+  PartitionRewrite result;
+  findNeedy();
+  for (const FunctionDecl* function : needy_)
+    if (function->hasAttr<clang::OpenCLKernelAttr>() ||
+        (function->getDefinition() &&
+         function->getDefinition()->hasAttr<clang::OpenCLKernelAttr>()))
+      result.kernels.push_back(function->getNameAsString());
+  if (result.kernels.empty())
+    return result;
+  std::ranges::sort(result.kernels);
+
+  for (const FunctionDecl* function : needy_)
+    for (const FunctionDecl* declaration : function->redecls())
+      editDeclaration(*declaration);
+  for (const Call& call : program_.calls)
+    if (needy_.contains(call.callee))
+      editCall(call);
+  if (refusal_) {
+    result.failure = refusal_->why;
+    clang::PresumedLoc place = sources_.getPresumedLoc(refusal_->where);
+    if (place.isValid())
+      result.where.line = place.getLine();
+    return result;
+  }
+  clang::FileID main = sources_.getMainFileID();
+  const auto* edited = rewriter_.getRewriteBufferFor(main);
+  result.source = prelude();
+  if (edited)
+    result.source.append(edited->begin(), edited->end());
+  else
+    result.source += sources_.getBufferData(main);
+  return result;
+}
+
+class RewriteAction : public clang::ASTFrontendAction {
+public:
+  explicit RewriteAction(std::string prefix) : prefix_(std::move(prefix)) {}
+  PartitionRewrite result;
+
+protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                        llvm::StringRef) override {
+    class Consumer : public clang::ASTConsumer {
+    public:
+      explicit Consumer(RewriteAction& action) : action_(action) {}
+      void HandleTranslationUnit(clang::ASTContext& context) override {
+        CallCollector program;
+        program.TraverseDecl(context.getTranslationUnitDecl());
+        action_.result = Editor(context, program, action_.prefix_).run();
+      }
+
+    private:
+      RewriteAction& action_;
+    };
+    return std::make_unique<Consumer>(*this);
+  }
+
+private:
+  std::string prefix_;
+};
+
+/// "libsplit_", or with a number where the program uses that prefix itself.
+std::string freePrefix(const std::string& text) {
+  std::string prefix = "libsplit_";
+  for (unsigned i = 1; text.find(prefix) != std::string::npos; ++i)
+    prefix = "libsplit" + std::to_string(i) + "_";
+  return prefix;
+}
+
+} // namespace
+
+PartitionRewrite rewriteForPartitions(const ProgramInput& input, bool flatten) {
+  ProgramInput program = input;
+  if (flatten) {
+    FlattenAction flattened;
+    runClang(input, flattened);
+    program.text = std::move(flattened.text);
+  }
+  RewriteAction rewrite(freePrefix(program.text));
+  if (auto error = runClang(program, rewrite))
+    return {{}, {}, "the program with its includes in place does not compile: " + *error, {}};
+  PartitionRewrite result = std::move(rewrite.result);
+  if (result.source.empty())
+    return result;
+  program.text = result.source;
+  clang::SyntaxOnlyAction check;
+  if (auto error = runClang(program, check)) {
+    result.source.clear();
+    result.failure = "the rewritten source does not compile: " + *error;
+  }
+  return result;
+}
+
+} // namespace libsplit

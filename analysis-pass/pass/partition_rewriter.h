@@ -1,0 +1,44 @@
+// Makes OpenCL C partition-ready: a kernel that runs as a part of an NDRange answers the work-item
+// functions as the whole NDRange would.
+//
+// A part is launched by global_work_offset, so get_global_id and the local ids are right by
+// themselves. get_group_id, get_num_groups, get_global_size, get_global_offset and
+// get_global_linear_id would lie. Each function that calls one of them, by itself or through others,
+// gets a trailing parameter of type ulong16 (partition_argument.h), calls pass it on, and a prelude
+// redefines the five as macros that answer from it. Being macros they also serve where the program
+// calls them from macros of its own, in its text or on the command line.
+//
+// Worked example:
+//
+//     int row() { return get_group_id(0); }
+//     kernel void k(global int* a) { a[row()] = 1; }
+//
+// becomes, after the prelude,
+//
+//     int row(ulong16 libsplit_part) { return get_group_id(0); }
+//     kernel void k(global int* a, ulong16 libsplit_part) { a[row(libsplit_part)] = 1; }
+//
+// Text is edited where it was spelled. A function or a call that comes out of a macro is edited in
+// the macro's body, once; every other use of that body is then touched too, so what they define or
+// call needs the parameter as well. Where text can't be edited (pasted tokens, a macro from the
+// command line), the rewrite fails as a whole and says so.
+#pragma once
+
+#include "analysis-pass/pass/front_end.h"
+
+#include <string>
+#include <vector>
+
+namespace libsplit {
+
+struct PartitionRewrite {
+  std::string source;               ///< empty if no kernel needs the argument
+  std::vector<std::string> kernels; ///< those that take the trailing argument
+  std::string failure;              ///< why there is no source though `kernels` need one
+  SourceLine where;                 ///< of the failure
+};
+
+/// `flatten`: the program includes files, and the result must not.
+PartitionRewrite rewriteForPartitions(const ProgramInput& input, bool flatten);
+
+} // namespace libsplit

@@ -1,0 +1,383 @@
+#include "analysis-pass/pass/path_condition.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <algorithm>
+
+using llvm::cast;
+using llvm::dyn_cast;
+namespace match = llvm::PatternMatch;
+
+namespace libsplit {
+namespace {
+
+using Op = Expr::Op;
+using Relation = Guard::Relation;
+
+/// More alternatives than this cost more than they tell.
+constexpr std::size_t maxAlternatives = 16;
+
+Condition single(const Expr& left, Relation relation, const Expr& right) {
+  if (findUnknown(left) || findUnknown(right))
+    return Condition::undecided();
+  return {{{Guard{left, relation, right}}}, true};
+}
+
+} // namespace
+
+Condition either(const Condition& a, const Condition& b) {
+  Condition result{a.anyOf, a.exact && b.exact};
+  result.anyOf.insert(result.anyOf.end(), b.anyOf.begin(), b.anyOf.end());
+  bool always = std::any_of(result.anyOf.begin(), result.anyOf.end(),
+                            [](const auto& guards) { return guards.empty(); });
+  if (always)
+    result.anyOf = {{}};
+  if (result.anyOf.size() > maxAlternatives)
+    return Condition::undecided();
+  return result;
+}
+
+Condition both(const Condition& a, const Condition& b) {
+  Condition result{{}, a.exact && b.exact};
+  if (a.anyOf.size() * b.anyOf.size() > maxAlternatives)
+    return {a.anyOf.size() > b.anyOf.size() ? b.anyOf : a.anyOf, false};
+  for (const auto& left : a.anyOf)
+    for (const auto& right : b.anyOf) {
+      auto& guards = result.anyOf.emplace_back(left);
+      guards.insert(guards.end(), right.begin(), right.end());
+    }
+  return result;
+}
+
+PathConditions::PathConditions(llvm::Function& function, ExpressionBuilder& builder,
+                               llvm::PostDominatorTree& postDominators)
+    : builder_(builder), postDominators_(postDominators) {
+  llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
+  irreducible_ = llvm::containsIrreducibleCFG<const llvm::BasicBlock*>(order, builder.loops());
+}
+
+Condition PathConditions::condition(llvm::Value* value, bool wanted) {
+  llvm::Value *a = nullptr, *b = nullptr;
+  if (auto* constant = dyn_cast<llvm::ConstantInt>(value))
+    return constant->isOne() == wanted ? Condition::always() : Condition::never();
+  if (auto* freeze = dyn_cast<llvm::FreezeInst>(value))
+    return condition(freeze->getOperand(0), wanted);
+  if (match::match(value, match::m_Not(match::m_Value(a))))
+    return condition(a, !wanted);
+  bool isAnd = match::match(value, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b)));
+  if (isAnd || match::match(value, match::m_LogicalOr(match::m_Value(a), match::m_Value(b)))) {
+    Condition left = condition(a, wanted);
+    Condition right = condition(b, wanted);
+    return isAnd == wanted ? both(left, right) : either(left, right);
+  }
+  if (auto* phi = dyn_cast<llvm::PHINode>(value)) {
+    // `a && b` where b could not be computed ahead. Only inside one loop: a condition that is
+    // carried out of a loop speaks of that loop's variable.
+    auto gated = gate(*phi, builder_.dominators());
+    llvm::LoopInfo& loops = builder_.loops();
+    llvm::Loop* loop = loops.getLoopFor(phi->getParent());
+    bool sameLoop = gated && loops.getLoopFor(gated->branch) == loop &&
+                    loops.getLoopFor(phi->getIncomingBlock(0)) == loop &&
+                    loops.getLoopFor(phi->getIncomingBlock(1)) == loop &&
+                    !(loop && loop->getHeader() == phi->getParent());
+    if (!sameLoop)
+      return Condition::undecided();
+    return either(both(condition(gated->condition, true), condition(gated->ifTrue, wanted)),
+                  both(condition(gated->condition, false), condition(gated->ifFalse, wanted)));
+  }
+  if (auto* comparison = dyn_cast<llvm::ICmpInst>(value))
+    return compare(*comparison, wanted);
+  return Condition::undecided();
+}
+
+Condition PathConditions::compare(llvm::ICmpInst& comparison, bool wanted) {
+  llvm::Value* a = comparison.getOperand(0);
+  llvm::Value* b = comparison.getOperand(1);
+  auto predicate = wanted ? comparison.getPredicate() : comparison.getInversePredicate();
+  if (!a->getType()->isIntegerTy())
+    return Condition::undecided();
+  auto* constant = dyn_cast<llvm::ConstantInt>(b);
+  bool isEquality = llvm::ICmpInst::isEquality(predicate);
+
+  // A bool that took the way through an integer: `(x < y) != 0`.
+  if (isEquality && constant && constant->getValue().ult(2)) {
+    llvm::Value* narrow = a;
+    match::match(a, match::m_ZExt(match::m_Value(narrow)));
+    if (narrow->getType()->isIntegerTy(1))
+      return condition(narrow, constant->isOne() == (predicate == llvm::ICmpInst::ICMP_EQ));
+  }
+  if (a->getType()->isIntegerTy(1))
+    return Condition::undecided();
+
+  // `x - 1u < 62u` is how a two-sided test looks once simplified: below 2^(n-1) the unsigned
+  // comparison is 0 <= x - 1 && x - 1 < 62 in signed numbers, whatever x is.
+  if (predicate == llvm::ICmpInst::ICMP_ULT && constant && !constant->isNegative() &&
+      builder_.build(a, View::Unsigned).op() == Op::Wrap) {
+    Expr low = builder_.build(a, View::Signed);
+    return both(single(Expr::constant(0), Relation::LessEqual, low),
+                single(low, Relation::Less, builder_.build(b, View::Signed)));
+  }
+
+  View how = llvm::ICmpInst::isUnsigned(predicate) ? View::Unsigned : View::Signed;
+  Expr left = builder_.build(a, how);
+  Expr right = builder_.build(b, how);
+  switch (predicate) {
+  case llvm::ICmpInst::ICMP_EQ:
+    return single(left, Relation::Equal, right);
+  case llvm::ICmpInst::ICMP_NE:
+    return single(left, Relation::NotEqual, right);
+  case llvm::ICmpInst::ICMP_SLT:
+  case llvm::ICmpInst::ICMP_ULT:
+    return single(left, Relation::Less, right);
+  case llvm::ICmpInst::ICMP_SLE:
+  case llvm::ICmpInst::ICMP_ULE:
+    return single(left, Relation::LessEqual, right);
+  case llvm::ICmpInst::ICMP_SGT:
+  case llvm::ICmpInst::ICMP_UGT:
+    return single(right, Relation::Less, left);
+  case llvm::ICmpInst::ICMP_SGE:
+  case llvm::ICmpInst::ICMP_UGE:
+    return single(right, Relation::LessEqual, left);
+  default:
+    return Condition::undecided();
+  }
+}
+
+const PathConditions::LoopExits& PathConditions::exitsOf(llvm::Loop* loop) {
+  auto found = exits_.find(loop);
+  if (found != exits_.end())
+    return found->second;
+  LoopExits result;
+  llvm::SmallVector<llvm::BasicBlock*, 4> exiting;
+  loop->getExitingBlocks(exiting);
+  llvm::BasicBlock* latch = loop->getLoopLatch();
+  for (llvm::BasicBlock* from : exiting) {
+    Exit exit{from, nullptr, Expr::unknown("loop without a known count", lineOf(from->getTerminator()))};
+    if (auto* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
+        branch && branch->isConditional()) {
+      bool firstStays = loop->contains(branch->getSuccessor(0));
+      bool secondStays = loop->contains(branch->getSuccessor(1));
+      if (firstStays != secondStays) {
+        exit.stays = branch->getSuccessor(firstStays ? 0 : 1);
+        if (builder_.loops().getLoopFor(from) == loop)
+          exit.count = exitCount(loop, from, exit.stays);
+      }
+    }
+    bool oncePerIteration = builder_.loops().getLoopFor(from) == loop;
+    if (!oncePerIteration || !latch || !builder_.dominators().dominates(from, latch))
+      result.regular = false;
+    result.exits.push_back(std::move(exit));
+  }
+  return exits_.try_emplace(loop, std::move(result)).first->second;
+}
+
+/// Completed iterations before `loop` is left at the end of `exiting`, if only that exit is taken.
+Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting,
+                               llvm::BasicBlock* stays) {
+  llvm::ScalarEvolution& evolution = builder_.evolution();
+  Expr unknown = Expr::unknown("loop without a known count", lineOf(exiting->getTerminator()));
+  auto known = [&](const Expr& expr) {
+    // The count is fixed where the loop is entered: it can't name the loop's own variable.
+    return !findUnknown(expr) && loopDepthUsed(expr) < loop->getLoopDepth();
+  };
+  const llvm::SCEV* count = evolution.getExitCount(loop, exiting);
+  bool proven = !llvm::isa<llvm::SCEVCouldNotCompute>(count);
+  if (auto counted = countByComparison(loop, exiting, stays, proven); counted && known(*counted))
+    return *counted;
+  if (!proven)
+    return unknown;
+  Expr stated = builder_.build(count, View::Unsigned, loop->getParentLoop());
+  return known(stated) ? stated : unknown;
+}
+
+/// The count of `for (v = start; v < bound; v += step)` as max(0, ceil((bound - start) / step)),
+/// also for v downwards. Scalar evolution's own count is often hard to bound (a maximum minus one of
+/// its operands), or not there at all if the variable might wrap around. It can't if the last value,
+/// at most bound + step - 1, still fits its type: unless `proven` already, a Wrap says so and leaves
+/// the proof to the launch. A step below 1 would never end but with no iteration, which step 1 gives
+/// as well.
+std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::BasicBlock* exiting,
+                                                      llvm::BasicBlock* stays, bool proven) {
+  llvm::ScalarEvolution& evolution = builder_.evolution();
+  auto* branch = cast<llvm::BranchInst>(exiting->getTerminator());
+  auto* comparison = dyn_cast<llvm::ICmpInst>(branch->getCondition());
+  if (!comparison || !comparison->getOperand(0)->getType()->isIntegerTy())
+    return std::nullopt;
+  auto predicate = branch->getSuccessor(0) == stays ? comparison->getPredicate()
+                                                    : comparison->getInversePredicate();
+  const llvm::SCEV* variable = evolution.getSCEV(comparison->getOperand(0));
+  const llvm::SCEV* bound = evolution.getSCEV(comparison->getOperand(1));
+  if (!evolution.isLoopInvariant(bound, loop)) {
+    std::swap(variable, bound);
+    predicate = llvm::ICmpInst::getSwappedPredicate(predicate);
+  }
+  if (llvm::ICmpInst::isEquality(predicate) || !evolution.isLoopInvariant(bound, loop))
+    return std::nullopt;
+
+  // The variable may be narrower than the comparison: `int i ... i < get_local_size(0)`.
+  View how = llvm::ICmpInst::isUnsigned(predicate) ? View::Unsigned : View::Signed;
+  View natural = how;
+  llvm::Type* wide = variable->getType();
+  if (auto* extension = dyn_cast<llvm::SCEVIntegralCastExpr>(variable)) {
+    if (extension->getSCEVType() == llvm::scTruncate)
+      return std::nullopt;
+    natural = extension->getSCEVType() == llvm::scSignExtend ? View::Signed : View::Unsigned;
+    variable = extension->getOperand();
+    proven = false;
+  }
+  auto* recurrence = dyn_cast<llvm::SCEVAddRecExpr>(variable);
+  if (!recurrence || !recurrence->isAffine() || recurrence->getLoop() != loop)
+    return std::nullopt;
+  bool upwards = llvm::ICmpInst::isLT(predicate) || llvm::ICmpInst::isLE(predicate);
+  if (!upwards && natural == View::Signed && how == View::Unsigned)
+    return std::nullopt; // a negative value would not end the loop
+
+  const llvm::Loop* scope = loop->getParentLoop();
+  const llvm::SCEV* first = recurrence->getStart();
+  if (first->getType() != wide)
+    first = natural == View::Signed ? evolution.getSignExtendExpr(first, wide)
+                                    : evolution.getZeroExtendExpr(first, wide);
+  const llvm::SCEV* step = recurrence->getStepRecurrence(evolution);
+  if (!upwards)
+    step = evolution.getNegativeSCEV(step);
+  Expr one = Expr::constant(1);
+  Expr by = combine(Op::Max, {builder_.build(step, natural, scope), one});
+  Expr start = builder_.build(first, how, scope);
+  Expr end = builder_.build(bound, how, scope);
+  bool inclusive = llvm::ICmpInst::isLE(predicate) || llvm::ICmpInst::isGE(predicate);
+  auto width = static_cast<unsigned>(evolution.getTypeSizeInBits(recurrence->getType()));
+  Expr overshoot = minus(by, one);
+  if (inclusive)
+    overshoot = combine(Op::Add, {overshoot, one});
+  Expr last = upwards ? combine(Op::Add, {end, overshoot}) : minus(end, overshoot);
+  if (!proven)
+    last = viewed(last, width, natural);
+  Expr distance = upwards ? minus(last, start) : minus(start, last);
+  return combine(Op::Max, {combine(Op::DivFloor, {distance, by}), Expr::constant(0)});
+}
+
+LoopRuns PathConditions::runs(llvm::Loop* loop, llvm::BasicBlock* block) {
+  const LoopExits& exits = exitsOf(loop);
+  LoopRuns result{loop, Expr::unknown("loop without a known count",
+                                      lineOf(loop->getHeader()->getTerminator())),
+                  exits.regular, true};
+  std::vector<Expr> bounds;
+  for (const Exit& exit : exits.exits) {
+    bool after = exit.stays && exit.stays != exit.from &&
+                 builder_.dominators().dominates(
+                     llvm::BasicBlockEdge(exit.from, exit.stays), block);
+    result.atLeastOnce &= !after;
+    if (exit.counted())
+      bounds.push_back(after ? exit.count : exit.count + Expr::constant(1));
+    else
+      result.exact = false;
+  }
+  if (bounds.empty())
+    result.exact = false;
+  else
+    result.count = bounds.size() == 1 ? bounds.front() : combine(Op::Min, std::move(bounds));
+  return result;
+}
+
+bool PathConditions::isCountedExit(llvm::BasicBlock* block, llvm::BasicBlock* successor) {
+  for (llvm::Loop* loop = builder_.loops().getLoopFor(block); loop; loop = loop->getParentLoop())
+    for (const Exit& exit : exitsOf(loop).exits)
+      if (exit.from == block && exit.stays == successor && exit.counted())
+        return true;
+  return false;
+}
+
+/// The condition under which `from` branches along the edge that dominates `to`.
+Condition PathConditions::ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, bool& edgeFound) {
+  const llvm::DominatorTree& dominators = builder_.dominators();
+  edgeFound = false;
+  auto* terminator = from->getTerminator();
+  if (auto* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional()) {
+    if (branch->getSuccessor(0) == branch->getSuccessor(1))
+      return Condition::undecided();
+    for (unsigned i : {0u, 1u})
+      if (dominators.dominates(llvm::BasicBlockEdge(from, branch->getSuccessor(i)), to)) {
+        edgeFound = true;
+        if (isCountedExit(from, branch->getSuccessor(i)))
+          return Condition::always();
+        return condition(branch->getCondition(), i == 0);
+      }
+  } else if (auto* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
+    if (!choice->getCondition()->getType()->isIntegerTy())
+      return Condition::undecided();
+    Expr value = builder_.build(choice->getCondition(), View::Signed);
+    Condition cases = Condition::never();
+    Condition others = Condition::always();
+    for (const auto& target : choice->cases()) {
+      Expr label = builder_.build(target.getCaseValue(), View::Signed);
+      if (target.getCaseSuccessor() == to)
+        cases = either(cases, single(value, Relation::Equal, label));
+      else
+        others = both(others, single(value, Relation::NotEqual, label));
+    }
+    // Every way into `to` must be one of this switch's.
+    bool onlyFromHere = std::all_of(llvm::pred_begin(to), llvm::pred_end(to),
+                                    [&](llvm::BasicBlock* before) { return before == from; });
+    edgeFound = onlyFromHere;
+    if (!onlyFromHere)
+      return Condition::undecided();
+    if (choice->getDefaultDest() == to)
+      return others;
+    return cases;
+  }
+  return Condition::undecided();
+}
+
+const PathOfBlock& PathConditions::of(llvm::BasicBlock* block) {
+  auto found = paths_.find(block);
+  if (found == paths_.end())
+    found = paths_.try_emplace(block, compute(block)).first;
+  return found->second;
+}
+
+PathOfBlock PathConditions::compute(llvm::BasicBlock* block) {
+  llvm::LoopInfo& loops = builder_.loops();
+  PathOfBlock result{Condition::always(), {}};
+  result.condition.exact = !irreducible_;
+  for (llvm::Loop* loop = loops.getLoopFor(block); loop; loop = loop->getParentLoop()) {
+    result.loops.insert(result.loops.begin(), runs(loop, block));
+    if (!exitsOf(loop).regular)
+      result.condition.exact = false;
+  }
+
+  llvm::BasicBlock* current = block;
+  while (true) {
+    const auto* node = builder_.dominators().getNode(current);
+    if (!node || !node->getIDom())
+      break;
+    llvm::BasicBlock* above = node->getIDom()->getBlock();
+    bool leftLoop = false;
+    for (llvm::Loop* loop = loops.getLoopFor(above); loop && !loop->contains(current);
+         loop = loops.getLoopFor(above)) {
+      above = loop->getLoopPreheader();
+      leftLoop = true;
+      if (!above)
+        return {Condition::undecided(), std::move(result.loops)};
+    }
+    if (!postDominators_.dominates(current, above)) {
+      bool edgeFound = false;
+      Condition condition =
+          leftLoop ? Condition::undecided() : ofEdge(above, current, edgeFound);
+      if (!edgeFound)
+        condition = Condition::undecided();
+      result.condition = both(condition, result.condition);
+    }
+    current = above;
+  }
+  return result;
+}
+
+} // namespace libsplit

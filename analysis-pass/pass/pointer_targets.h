@@ -1,0 +1,50 @@
+// What a pointer of the IR may point to.
+#pragma once
+
+#include "analysis-pass/pass/expression_builder.h"
+
+#include <llvm/ADT/SmallPtrSet.h>
+
+#include <map>
+#include <vector>
+
+namespace libsplit {
+
+struct PointerTarget {
+  enum class Kind {
+    Parameter, ///< the buffer of kernel parameter `parameter`
+    Private,   ///< private memory and by-value parameters
+    Local,
+    Constant,      ///< program-scope constant data
+    ProgramGlobal, ///< program-scope variable in global memory
+    Unknown        ///< loaded from memory, made from an integer, ...
+  };
+  Kind kind = Kind::Unknown;
+  unsigned parameter = 0;
+  Expr offset;               ///< bytes from the target's start
+  std::string name;          ///< of anything but parameters, for messages
+  unsigned line = 0;         ///< where the pointer came from
+};
+
+/// Resolves pointers through casts, arithmetic, phis and selects. Not thread-safe.
+class PointerResolver {
+public:
+  explicit PointerResolver(ExpressionBuilder& builder) : builder_(builder) {}
+
+  /// Everything that `pointer` may point to. With one target the offset holds whenever the pointer
+  /// is used; with several, each offset holds whenever that target is the one.
+  const std::vector<PointerTarget>& targets(llvm::Value* pointer);
+
+private:
+  std::vector<PointerTarget> compute(llvm::Value* pointer);
+  std::vector<PointerTarget> ofPhi(llvm::PHINode& phi);
+  std::vector<PointerTarget> merge(llvm::Value* condition, llvm::Value* ifTrue,
+                                   llvm::Value* ifFalse);
+  std::vector<PointerTarget> unknownOffsets(llvm::Value* pointer, const std::string& why);
+
+  ExpressionBuilder& builder_;
+  std::map<llvm::Value*, std::vector<PointerTarget>> known_;
+  llvm::SmallPtrSet<llvm::Value*, 16> underway_;
+};
+
+} // namespace libsplit

@@ -1,0 +1,17 @@
+// Brings a module into the form that the analysis reads best: each kernel self-contained, its
+// scalars in registers, its loops in simplified form. Chosen to keep the program's arithmetic as
+// the source says it (no instcombine, no loop transformations): the analysis names it to the user.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace libsplit {
+
+/// Module pass. Inlines every function into the kernels that call it, whatever its attributes.
+class PreparePass : public llvm::PassInfoMixin<PreparePass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
+  static bool isRequired() { return true; }
+};
+
+} // namespace libsplit

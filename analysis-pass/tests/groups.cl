@@ -1,0 +1,61 @@
+// RUN: %splitc %s | %FileCheck %s
+
+// CHECK-LABEL: kernel global_only(
+// CHECK-NEXT: writes a
+kernel void global_only(global int* a) { a[get_global_id(0)] = 0; }
+
+// CHECK-LABEL: kernel tile(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: reads in at 4*G0, 4 bytes{{$}}
+// CHECK-NEXT: writes out at 4*G0, 4 bytes{{$}}
+kernel void tile(global float* out, global const float* in) {
+  local float t[64];
+  int l = get_local_id(0);
+  t[l] = in[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = t[63 - l];
+}
+
+// CHECK-LABEL: kernel group_and_size(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: needs the partition argument
+// CHECK-NEXT: writes a at 4*(W0*localSize0 + L0), 4 bytes{{$}}
+kernel void group_and_size(global int* a) {
+  a[get_group_id(0) * get_local_size(0) + get_local_id(0)] = 0;
+}
+
+// CHECK-LABEL: kernel partial_sums(
+// CHECK: writes sums at 4*W0, 4 bytes, if L0 == 0{{$}}
+kernel void partial_sums(global float* sums, global const float* in) {
+  local float t[256];
+  int l = get_local_id(0);
+  t[l] = in[get_global_id(0)];
+  for (int s = get_local_size(0) / 2; s > 0; s >>= 1) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < s) t[l] += t[l + s];
+  }
+  if (l == 0) sums[get_group_id(0)] = t[0];
+}
+
+// CHECK-LABEL: kernel required(
+// CHECK-NEXT: work-group size 16 x 8 x 1 required
+kernel __attribute__((reqd_work_group_size(16, 8, 1))) void required(global int* a) {
+  a[get_global_id(0)] = 0;
+}
+
+// CHECK-LABEL: kernel async(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: needs the partition argument
+// CHECK-NEXT: reads in at 256*W0 + 4*k0, 4 bytes, k0 < 64{{$}}
+// CHECK-NEXT: writes out at 256*W0 + 4*k0, 4 bytes, k0 < n{{$}}
+// CHECK-NEXT: reads in at 4*stride*k0, 4 bytes, k0 < n{{$}}
+kernel void async(global float* out, global const float* in, uint n, uint stride) {
+  local float t[64];
+  size_t g = get_group_id(0);
+  event_t e = async_work_group_copy(t, in + 64 * g, 64, 0);
+  wait_group_events(1, &e);
+  e = async_work_group_copy(out + 64 * g, t, n, 0);
+  wait_group_events(1, &e);
+  e = async_work_group_strided_copy(t, in, n, stride, 0);
+  wait_group_events(1, &e);
+}

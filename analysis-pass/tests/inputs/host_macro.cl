@@ -1,0 +1,6 @@
+#ifdef __x86_64__
+#define SCALE 2
+#else
+#define SCALE 1
+#endif
+kernel void k(global int* a) { a[SCALE * get_global_id(0)] = 0; }

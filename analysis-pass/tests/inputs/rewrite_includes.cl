@@ -1,0 +1,4 @@
+#include "group.h"
+#if SEVEN == 7
+kernel void k(global int* a) { a[group(1)] = SEVEN; }
+#endif

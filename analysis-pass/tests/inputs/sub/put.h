@@ -1,0 +1,2 @@
+void put(global int* a) { a[7] = 1; }
+#include "deep.h"

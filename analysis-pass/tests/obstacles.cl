@@ -1,0 +1,47 @@
+// RUN: %splitc %s | %FileCheck %s
+
+// CHECK-LABEL: kernel prints(
+// CHECK: line [[#@LINE+1]]: can't be split: printf
+kernel void prints(int x) { printf("%d\n", x); }
+
+// CHECK-LABEL: kernel old_atomic(
+// CHECK: line [[#@LINE+1]]: can't be split: atomic operation on `a`
+kernel void old_atomic(global int* a) { atomic_add(a, 1); }
+
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+// CHECK-LABEL: kernel older_atomic(
+// CHECK: line [[#@LINE+1]]: can't be split: atomic operation on `a`
+kernel void older_atomic(global long* a) { atom_inc(a); }
+
+// Atomics on local memory stay in the work-group.
+// CHECK-LABEL: kernel local_atomic(
+// CHECK-NOT: can't be split
+// CHECK: writes a at 4*W0, 4 bytes
+kernel void local_atomic(global int* a, local int* sum) {
+  atomic_add(sum, 1);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  a[get_group_id(0)] = *sum;
+}
+
+// CHECK-LABEL: kernel images(
+// CHECK-DAG: can't be split: image parameter `in`
+// CHECK-DAG: can't be split: image parameter `out`
+// CHECK-DAG: can't be split: image access by `read_imagef`
+// CHECK-DAG: can't be split: image access by `write_imagef`
+kernel void images(read_only image2d_t in, write_only image2d_t out, sampler_t s) {
+  int2 p = (int2)(get_global_id(0), get_global_id(1));
+  write_imagef(out, p, read_imagef(in, s, p));
+}
+
+// CHECK-LABEL: kernel waits(
+// CHECK: can't be split: volatile access to `flag`
+kernel void waits(global volatile int* flag) { while (*flag == 0) {} }
+
+void elsewhere(global int* a);
+// CHECK-LABEL: kernel calls_elsewhere(
+// CHECK: can't be split: call to `elsewhere`
+kernel void calls_elsewhere(global int* a) { elsewhere(a); }
+
+// CHECK-LABEL: kernel assembly(
+// CHECK: can't be split: inline assembly
+kernel void assembly(global int* a) { __asm__ volatile("nop"); a[0] = 1; }

@@ -1,0 +1,13 @@
+// What can't be rewritten is an obstacle, with its reason.
+// RUN: %splitc %s -- '-DCALL_HELPER=helper(1)' | %FileCheck %s
+
+int helper(int x) { return x + get_group_id(0); }
+
+// CHECK-LABEL: kernel uses(
+// CHECK: needs the partition argument
+// CHECK: can't be split: no partition-ready source: text that comes from pasted tokens or from a macro on the command line
+kernel void uses(global int* a) { a[0] = CALL_HELPER; }
+
+// CHECK-LABEL: kernel innocent(
+// CHECK-NOT: can't be split
+kernel void innocent(global int* a) { a[0] = 1; }

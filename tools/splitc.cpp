@@ -1,0 +1,116 @@
+// splitc: what an OpenCL C program does to its buffers, and whether its kernels can be split.
+//
+// Called by people (`splitc kernel.cl`) and by the runtime (`splitc - --emit=summary ...`, program
+// on stdin). A program that can't be analysed is an answer like any other: the exit status is 0
+// whenever an answer was written, 1 if not, and that of CLI11 for a bad command line.
+#include "analysis-pass/pass/analyze_program.h"
+#include "analysis-pass/pass/report.h"
+#include "analysis-pass/summary/serialize.h"
+
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+namespace {
+
+using namespace libsplit;
+
+bool readAll(const std::string& path, std::string& text) {
+  if (path == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    return !std::cin.bad();
+  }
+  std::ifstream file(path, std::ios::binary);
+  text.assign(std::istreambuf_iterator<char>(file), {});
+  return file.good() || file.eof();
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+/// Writes what `emit` asks for. False if there is none; the reason is on stderr.
+bool write(const ProgramInput& input, const std::string& emit) {
+  if (emit == "ir") {
+    std::string failure;
+    std::cout << preparedIr(input, failure);
+    if (!failure.empty())
+      std::cerr << "splitc: " << failure << "\n";
+    return failure.empty();
+  }
+  ProgramSummary program = analyzeProgram(input);
+  if (emit == "summary") {
+    std::cout << serialize(program);
+  } else if (emit == "report") {
+    std::cout << describe(program);
+  } else if (!program.failure.empty()) {
+    std::cerr << "splitc: " << program.failure << "\n";
+    return false;
+  } else {
+    std::cout << (program.partitionSource.empty() ? input.text : program.partitionSource);
+  }
+  return true;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Tells which bytes of which buffer an OpenCL C program's kernels touch, what keeps\n"
+               "them from being split over several devices, and why."};
+  std::string path = "-";
+  std::string emit = "report";
+  std::string buildOptions;
+  std::string version;
+  std::string extensions;
+  std::vector<std::string> trailing;
+  ProgramInput input;
+  app.add_option("file", path, "OpenCL C source, - for stdin");
+  app.add_option("--emit", emit, "What to write")
+      ->check(CLI::IsMember({"report", "summary", "source", "ir"}))
+      ->capture_default_str();
+  app.add_option("--build-options", buildOptions, "Options as given to clBuildProgram");
+  app.add_option("--device-version", version, "CL_DEVICE_OPENCL_C_VERSION, or as in 120");
+  auto* extensionOption =
+      app.add_option("--device-extensions", extensions, "CL_DEVICE_EXTENSIONS of the device");
+  app.add_option("--device-define", input.device.defines, "Macro that the device's compiler sets")
+      ->allow_extra_args(false);
+  app.add_option("--device-undefine", input.device.undefines,
+                 "Macro that the device's compiler is known not to set")
+      ->allow_extra_args(false);
+  app.footer("Build options may also follow after --.");
+
+  // CLI11 would take what stands behind -- as positionals; they are the program's.
+  int own = argc;
+  for (int i = 1; i < argc && own == argc; ++i)
+    if (std::string_view(argv[i]) == "--")
+      own = i;
+  trailing.assign(argv + std::min(own + 1, argc), argv + argc);
+  CLI11_PARSE(app, own, argv);
+
+  auto options = splitOptions(buildOptions);
+  options.insert(options.end(), trailing.begin(), trailing.end());
+  input.options = parseBuildOptions(options);
+  if (!version.empty()) {
+    auto parsed = parseDeviceVersion(version);
+    if (!parsed) {
+      std::cerr << "splitc: bad --device-version " << version << "\n";
+      return 1;
+    }
+    input.device.version = *parsed;
+  }
+  if (extensionOption->count() > 0)
+    input.device.extensions = words(extensions);
+  if (path != "-")
+    input.name = path;
+  if (!readAll(path, input.text)) {
+    std::cerr << "splitc: can't read " << path << "\n";
+    return 1;
+  }
+  if (!write(input, emit))
+    return 1;
+  return std::cout.flush() ? 0 : 1;
+}
