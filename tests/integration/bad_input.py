@@ -1,0 +1,165 @@
+"""Whatever is wrong around libsplit: one line on stderr, and the program runs right."""
+
+import os
+import stat
+from pathlib import Path
+
+from harness import main
+
+STATIC = {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1"}
+
+
+def program(bench):
+    return bench.sample("saxpy", "--size", "16384")
+
+
+def complains_once(bench, options, *words, env=None, split=None, cwd=None):
+    """One line that holds `words`, output as natively; split or not where `split` says so."""
+    native = bench.native(program(bench), dump=True, env=env, cwd=cwd)
+    native.require_success()
+    for door in ("preload", "layer"):
+        run = bench.run(program(bench), door, options, dump=True, env=env, cwd=cwd)
+        run.require_one_complaint(*words)
+        run.stderr = ""
+        run.require_same_as(native)
+        if split is not None:
+            done = run.total("split_launches") > 0
+            run.require(done == split, "split" if done else "not split")
+    return run
+
+
+def bad_values(bench):
+    for name, value in (("POLICY", "quickly"), ("POLICY", "static:0.5,"), ("POLICY", "static:-1,2"),
+                        ("POLICY", "static:nan,1"), ("VERIFY", "perhaps"), ("LOG", "loud"),
+                        ("SEPARATE_NODES", "2"), ("DEVICES", "zero"), ("DEVICES", "0.0/"),
+                        ("ANALYSIS_TIMEOUT", "soon")):
+        complains_once(bench, {**STATIC, name: value}, f"LIBSPLIT_{name}", value)
+
+
+def unknown_names(bench):
+    complains_once(bench, {**STATIC, "POLICI": "auto"}, "LIBSPLIT_POLICI", "LIBSPLIT_POLICY", split=True)
+    complains_once(bench, {**STATIC, "STAT": "x"}, "LIBSPLIT_STAT", "LIBSPLIT_STATS", split=True)
+
+
+def devices_that_are_not_there(bench):
+    complains_once(bench, {**STATIC, "DEVICES": "0.0,0.1,7.3"}, "7.3", split=True)
+
+
+def shares_that_do_not_fit(bench):
+    complains_once(bench, {"POLICY": "static:0.5,0.3,0.2", "WAIT_ANALYSIS": "1"}, "static")
+
+
+def single_device(bench):
+    complains_once(bench, STATIC, "device", env={"POCL_DEVICES": "pthread"}, split=False)
+
+
+def script(bench, name, text):
+    path = bench.tmp / name
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def splitc_missing(bench):
+    complains_once(bench, {**STATIC, "SPLITC": "/nowhere/splitc"}, "/nowhere/splitc", split=False)
+
+
+def splitc_not_executable(bench):
+    path = bench.tmp / "splitc"
+    path.write_text("no program")
+    complains_once(bench, {**STATIC, "SPLITC": str(path)}, split=False)
+
+
+def splitc_crashing(bench):
+    complains_once(bench, {**STATIC, "SPLITC": script(bench, "splitc", "kill -SEGV $$\n")}, split=False)
+
+
+def splitc_failing(bench):
+    complains_once(bench, {**STATIC, "SPLITC": script(bench, "splitc", "echo no >&2; exit 3\n")}, split=False)
+
+
+def splitc_hanging(bench):
+    """Also what splitc itself started must be gone."""
+    hanging = script(bench, "splitc", f"echo $$ >> {bench.tmp}/pids\nexec sleep 1000\n")
+    complains_once(bench, {**STATIC, "SPLITC": hanging, "ANALYSIS_TIMEOUT": "1"}, split=False)
+    for pid in (bench.tmp / "pids").read_text().split():
+        if Path(f"/proc/{pid}/cmdline").exists() and b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(int(pid), 9)
+            raise SystemExit("FAILED: a hanging splitc outlives the program")
+
+
+def splitc_talking_nonsense(bench):
+    for text in ("echo nonsense\n", "head -c 100000 /dev/urandom\n", "exit 0\n"):
+        complains_once(bench, {**STATIC, "SPLITC": script(bench, "splitc", text)}, split=False)
+
+
+def splitc_talking_without_end(bench):
+    endless = script(bench, "splitc", "exec yes\n")
+    complains_once(bench, {**STATIC, "SPLITC": endless, "ANALYSIS_TIMEOUT": "2"}, split=False)
+
+
+def cache_unwritable(bench):
+    """Below a plain file no folder can be, not even for root. The analysis is done without cache."""
+    (bench.tmp / "file").write_text("")
+    complains_once(bench, {**STATIC, "CACHE_DIR": str(bench.tmp / "file" / "cache")}, "cache")
+
+
+def cache_corrupt(bench):
+    native = bench.native(program(bench), dump=True)
+
+    def spoil_each(how):
+        bench.run(program(bench), "preload", STATIC, dump=True).require_same_as(native)
+        entries = [path for path in (bench.tmp / "cache").rglob("*") if path.is_file()]
+        assert entries, "nothing was cached"
+        for path in entries:
+            path.write_bytes(how(path.read_bytes()))
+        run = bench.run(program(bench), "preload", STATIC, dump=True)
+        run.require_one_complaint("cache")
+        run.stderr = ""
+        run.require_same_as(native)
+
+    spoil_each(lambda text: b"")
+    spoil_each(lambda text: text[:len(text) // 2])
+    spoil_each(lambda text: text[:-1])
+    spoil_each(lambda text: b"\x00\xff" * 500)
+    spoil_each(lambda text: text + text)
+    # A single digit that turned into another: still well-formed, but not what was written.
+    spoil_each(lambda text: text[:len(text) // 2] + bytes([text[len(text) // 2] ^ 1]) + text[len(text) // 2 + 1:])
+
+
+def stats_unwritable(bench):
+    native = bench.native(program(bench), dump=True)
+    run = bench.run(program(bench), "preload", {**STATIC, "STATS": "/nowhere/stats.json"}, dump=True)
+    run.require_one_complaint("/nowhere/stats.json")
+    run.stderr = ""
+    run.require_same_as(native)
+
+
+def working_directory_read_only(bench):
+    """Nothing is to be written there, so there is nothing to complain about."""
+    native = bench.native(program(bench), dump=True, cwd="/proc")
+    run = bench.run(program(bench), "preload", STATIC, dump=True, cwd="/proc")
+    run.require_same_as(native)
+    run.require(run.total("split_launches") > 0, "not split")
+
+
+def splitrun_command_line(bench):
+    splitrun = str(bench.build / "bin" / "splitrun")
+    run = bench.native([splitrun, "--", "/bin/sh", "-c", "exit 42"])
+    run.require(run.code == 42, "the exit code got lost")
+    run = bench.native([splitrun, "--", "/nowhere/program"])
+    run.require(run.code == 127 and "/nowhere/program" in run.stderr, "a missing program goes unnoticed")
+    run = bench.native([splitrun, "--policy", "quickly", "--", "/bin/true"])
+    run.require(run.code != 0 and "quickly" in run.stderr, "a bad policy goes unnoticed")
+    run = bench.native([splitrun, "--list-devices"])
+    run.require_success()
+    run.require("0.0" in run.stdout and "0.1" in run.stdout, "devices are missing")
+    run = bench.native([splitrun, "--help"])
+    run.require_success()
+    run.require("LIBSPLIT_POLICY" in run.stdout or "--policy" in run.stdout, "--help does not help")
+
+
+if __name__ == "__main__":
+    main({name: value for name, value in list(globals().items())
+          if callable(value) and getattr(value, "__module__", "") == "__main__"
+          and name not in ("program", "complains_once", "script")})

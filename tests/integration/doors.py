@@ -1,0 +1,33 @@
+"""Each way in which a program comes by OpenCL: caught, and each launch counted once."""
+
+from pathlib import Path
+
+from harness import DOORS, main
+
+LAUNCHES = 5  # of tests/doors/triple.h and through_ctypes.py
+
+
+def command_of(bench, program):
+    doors = bench.build / "doors"
+    if program == "plugin":
+        return [str(doors / "door_plugin_host"), str(doors / "libdoor_plugin.so")]
+    if program == "ctypes":
+        return ["/usr/bin/python3", str(Path(__file__).parent.parent / "doors" / "through_ctypes.py")]
+    return [str(doors / f"door_{program}")]
+
+
+def door(bench, program):
+    command = command_of(bench, program)
+    native = bench.native(command)
+    native.require_success()
+    for way in DOORS:
+        run = bench.run(command, way, {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1", "VERIFY": "1"})
+        run.require_same_as(native)
+        run.require(run.stats, "no stats were written: the program was not caught")
+        kernel = run.kernel("triple")
+        run.require(kernel["launches"] == LAUNCHES, f"{kernel['launches']} launches counted by {way}")
+        run.require(kernel["split_launches"] == LAUNCHES, f"not split: {kernel['reason']}")
+
+
+if __name__ == "__main__":
+    main({"door": door})

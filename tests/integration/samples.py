@@ -1,0 +1,161 @@
+"""Every sample, by every door and with several shares: the same for its user as natively."""
+
+import re
+from dataclasses import dataclass, field
+
+from harness import Failure, main
+
+
+@dataclass
+class Expectation:
+    split: tuple = ()  # kernels that must be split when shares are static
+    whole: tuple = ()  # kernels that must not be, and the stats must say why
+    launches: dict = field(default_factory=dict)  # exact counts
+    homes: tuple = ("0.0", "0.1")
+
+
+SAMPLES = {
+    "vector_add": Expectation(("vector_add",), launches={"vector_add": 3}),
+    "saxpy": Expectation(("saxpy",), launches={"saxpy": 8}),
+    "matmul_naive": Expectation(("matmul_naive",), launches={"matmul_naive": 2}),
+    "matmul_tiled": Expectation(("matmul_tiled",), launches={"matmul_tiled": 2}),
+    "convolution2d": Expectation(("convolution2d",), launches={"convolution2d": 2}),
+    "jacobi2d": Expectation(("jacobi2d",), launches={"jacobi2d": 50}),
+    "transpose": Expectation(("transpose_naive", "transpose_tiled"), launches={"transpose_naive": 2}),
+    "nbody": Expectation(("nbody",), launches={"nbody": 5}),
+    "black_scholes": Expectation(("black_scholes",), launches={"black_scholes": 3}),
+    "mandelbrot": Expectation(("mandelbrot",), launches={"mandelbrot": 4}),
+    "reduction": Expectation(("reduction",), launches={"reduction": 3}),
+    "spmv_csr": Expectation(launches={"spmv_csr": 3}),
+    "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
+    "images": Expectation(whole=("to_image", "blur", "from_image"), launches={"blur": 3}),
+    "two_queues": Expectation(launches={"scale": 8, "add": 4}),
+    # PoCL's basic device deadlocks natively on a closed user event.
+    "user_events": Expectation(launches={"scale": 4}, homes=("0.1",)),
+    "api_coverage": Expectation(("advance",)),
+    "api_programs": Expectation(),
+    "odd_launches": Expectation(("plus",)),
+    "two_devices": Expectation(homes=("0.0",)),
+}
+
+CHECKED = {"VERIFY": "1", "WAIT_ANALYSIS": "1"}
+
+CONFIGURATIONS = {
+    "preload": (
+        {"POLICY": "static:0.5,0.5"},
+        {"POLICY": "static:0.3,0.7"},
+        {"POLICY": "static:0.3,0.7", "SEPARATE_NODES": "1"},
+        {"POLICY": "static:0,1", "SEPARATE_NODES": "1"},
+        {"POLICY": "auto", "MIN_LAUNCH": "0"},
+        {"POLICY": "auto", "SEPARATE_NODES": "1", "MIN_LAUNCH": "0"},
+    ),
+    "layer": (
+        {"POLICY": "static:0.5,0.5"},
+        {"POLICY": "auto", "SEPARATE_NODES": "1", "MIN_LAUNCH": "0"},
+    ),
+    "splitrun": ({"POLICY": "static:0.6,0.4", "SEPARATE_NODES": "1"},),
+}
+
+
+def sample(bench, name, door):
+    """Byte for byte as natively on the same home device, silent, and split where it can be."""
+    expected = SAMPLES[name]
+    for home in expected.homes:
+        command = bench.sample(name, "--device", home)
+        native = bench.native(command, dump=True)
+        native.require_success()
+        for configuration in CONFIGURATIONS[door]:
+            run = bench.run(command, door, {**CHECKED, **configuration}, dump=True)
+            run.require_same_as(native)
+            run.require(run.stats, "no stats were written")
+            check_stats(run, expected, must_split="static:0," not in configuration["POLICY"]
+                        and configuration["POLICY"] != "auto")
+        # As users run it: nothing verified, analysis behind the program's back.
+        bench.run(command, door, {}, dump=True).require_same_as(native)
+
+
+def check_stats(run, expected, must_split):
+    for kernel, launches in expected.launches.items():
+        counted = run.kernel(kernel)["launches"]
+        run.require(counted == launches, f"{counted} launches of {kernel} counted, expected {launches}")
+    for kernel in expected.whole:
+        stats = run.kernel(kernel)
+        run.require(stats["split_launches"] == 0, f"{kernel} was split")
+        run.require(stats["reason"], f"the stats do not say why {kernel} is not split")
+    if must_split:
+        for kernel in expected.split:
+            stats = run.kernel(kernel)
+            run.require(stats["split_launches"] > 0, f"{kernel} was not split: {stats['reason']}")
+
+
+def splits_without_waiting(bench):
+    """The analysis comes while the program runs: late launches are split, none of the early waits."""
+    command = bench.sample("jacobi2d", "--iterations", "20000", "--size", "128")
+    native = bench.native(command, dump=True)
+    run = bench.run(command, "preload", {"POLICY": "static:0.5,0.5"}, dump=True)
+    run.require_same_as(native)
+    stats = run.kernel("jacobi2d")
+    run.require(stats["launches"] == 20000, "launches got lost")
+    warm = bench.run(command, "preload", {"POLICY": "static:0.5,0.5"}, dump=True)
+    warm.require_same_as(native)
+    warm.require(warm.kernel("jacobi2d")["split_launches"] > 0, "not split with a warm cache")
+
+
+def passes_through_programs_with_several_devices(bench):
+    run = bench.run(bench.sample("two_devices"), "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
+    run.require_success()
+    run.require(run.stderr == "", "not silent")
+    run.require(run.total("split_launches") == 0, "a program that uses both devices itself was split")
+
+
+def policy_off_and_single(bench):
+    """`off` splits nothing; `single:1` has everything run on the other device."""
+    command = bench.sample("nbody")
+    native = bench.native(command, dump=True)
+    run = bench.run(command, "preload", {**CHECKED, "POLICY": "off"}, dump=True)
+    run.require_same_as(native)
+    if run.stats:
+        run.require(run.total("split_launches") == 0, "split although the policy is off")
+    run = bench.run(command, "preload", {**CHECKED, "POLICY": "single:1"}, dump=True)
+    run.require_same_as(native)
+    shares = run.kernel("nbody")["last_shares"]
+    run.require(shares == [0, 1], f"shares are {shares}")
+
+
+def fails_the_same(bench):
+    """A kernel that does not compile: same error code, status and build log."""
+
+    def without_random_names(run):
+        run.stdout = re.sub(r"tempfile_\w+", "tempfile", run.stdout)
+        return run
+
+    for home in ("0.0", "0.1"):
+        command = bench.sample("bad_kernel", "--device", home)
+        native = without_random_names(bench.native(command))
+        native.require_success()
+        native.require("undeclared_variable" in native.stdout, "the native build log names no culprit")
+        for door in ("preload", "layer", "splitrun"):
+            for options in ({}, {"WAIT_ANALYSIS": "1"}):
+                without_random_names(bench.run(command, door, options)).require_same_as(native)
+
+
+def detects_a_wrong_program(bench):
+    """The comparison itself can fail: another size gives another dump."""
+    small = bench.native(bench.sample("vector_add", "--size", "1024"), dump=True)
+    large = bench.native(bench.sample("vector_add", "--size", "2048"), dump=True)
+    try:
+        large.require_same_as(small)
+    except Failure:
+        return
+    raise Failure("two different outputs pass for the same")
+
+
+if __name__ == "__main__":
+    main({
+        "sample": sample,
+        "splits_without_waiting": splits_without_waiting,
+        "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
+        "policy_off_and_single": policy_off_and_single,
+        "fails_the_same": fails_the_same,
+        "detects_a_wrong_program": detects_a_wrong_program,
+    })
