@@ -24,8 +24,10 @@ def split_parameters(text):
 
 
 def argument_name(parameter):
-    callback = re.search(r"\(CL_CALLBACK ?\* ?(\w+)\)", parameter)
-    return callback.group(1) if callback else re.search(r"(\w+)$", parameter).group(1)
+    if parameter == "void":
+        return ""
+    callback = re.search(r"\(\s*CL_CALLBACK\s*\*\s*(\w+)\s*\)", parameter)
+    return callback.group(1) if callback else re.search(r"(\w+)(\[\d*\])?$", parameter).group(1)
 
 
 def main():
