@@ -14,6 +14,12 @@ const runtime::Dispatch& next();
 /// application's own exit handlers may call until the very end.
 runtime::Session& session();
 
+/// Whether a loader has loaded us as its layer.
+bool layerIsLoaded();
+/// Starts the session over `loader`'s own functions, for want of a layer; the table that applications
+/// shall call, or `loader` itself if the session could not be started.
+const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader);
+
 /// The overrides of one family of calls each; they replace entries of the table.
 void overrideObjects(runtime::Dispatch& table);
 void overrideMemory(runtime::Dispatch& table);

@@ -1,7 +1,8 @@
 // The doors. The ICD loader hands a layer every call of the application, however the application found the
 // loader: linked, dlopened and dlsymed, deep-bound, from a plugin, from Python. So LD_PRELOAD only has to
 // get the loader to load the layer: the preloaded library's constructor adds itself to OPENCL_LAYERS,
-// which the loader reads with the first OpenCL call. A call is seen once, by whichever door.
+// which the loader reads with the first OpenCL call. For loaders that know no layers there is a second
+// way in, exports.cpp. A call is seen once, by whichever door.
 #include "libsplit/door.h"
 
 #include <algorithm>
@@ -53,21 +54,43 @@ void finishAtExit() {
   tracked([] { session().finish(); });
 }
 
-void start() {
-  std::vector<std::string> complaints;
-  runtime::Options options = runtime::parseOptions(runtime::processEnvironment(), complaints);
-  theSession = new runtime::Session(nextTable, std::move(options));
-  for (const std::string& complaint : complaints)
-    runtime::writeLogOnce(runtime::LogLevel::Warn, complaint);
+/// Starts the session over `target`, `bytes` of which the loader has; false if that failed.
+bool start(const runtime::Dispatch& target, std::size_t bytes) {
+  std::memcpy(&nextTable, &target, bytes);
+  std::memcpy(&ourTable, &target, bytes);
+  try {
+    std::vector<std::string> complaints;
+    runtime::Options options = runtime::parseOptions(runtime::processEnvironment(), complaints);
+    theSession = new runtime::Session(nextTable, std::move(options));
+    for (const std::string& complaint : complaints)
+      runtime::writeLogOnce(runtime::LogLevel::Warn, complaint);
+  } catch (const std::exception& error) {
+    runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
+    return false;
+  }
   // After the drivers registered theirs, so that ours runs before they go.
   std::atexit(finishAtExit);
   ::pthread_atfork(nullptr, nullptr, [] { theSession->abandonAfterFork(); });
+  overrideObjects(ourTable);
+  overrideMemory(ourTable);
+  overridePrograms(ourTable);
+  overrideTransfers(ourTable);
+  overrideMaps(ourTable);
+  overrideLaunches(ourTable);
+  overrideEvents(ourTable);
+  overrideExtensions(ourTable);
+  return true;
 }
 
 } // namespace
 
 const runtime::Dispatch& next() { return nextTable; }
 runtime::Session& session() { return *theSession; }
+bool layerIsLoaded() { return theSession != nullptr; }
+
+const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader) {
+  return start(loader, sizeof loader) ? &ourTable : &loader;
+}
 
 } // namespace libsplit
 
@@ -109,21 +132,5 @@ clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entriesRet,
   *layerRet = &ourTable;
   if (theSession) // a second loader in the process: one session serves, the first loader's
     return CL_SUCCESS;
-  std::memcpy(&nextTable, target, bytes);
-  std::memcpy(&ourTable, target, bytes);
-  try {
-    start();
-  } catch (const std::exception& error) {
-    runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
-    return CL_OUT_OF_HOST_MEMORY;
-  }
-  overrideObjects(ourTable);
-  overrideMemory(ourTable);
-  overridePrograms(ourTable);
-  overrideTransfers(ourTable);
-  overrideMaps(ourTable);
-  overrideLaunches(ourTable);
-  overrideEvents(ourTable);
-  overrideExtensions(ourTable);
-  return CL_SUCCESS;
+  return start(*target, bytes) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }

@@ -320,6 +320,7 @@ void Session::decide(Launch& launch) {
                                             (device.nonUniformGroups || !isNonUniform(launch.range))));
       setup.speeds.push_back(
           canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
+      setup.likeHome.push_back(device.name == machine_->homeDevice().name);
     }
     history.controller = std::make_unique<ShareController>(std::move(setup));
   }

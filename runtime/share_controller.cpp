@@ -24,12 +24,13 @@ std::vector<double> normalised(std::vector<double> values) {
 }
 
 /// The shares of the first split launch under `auto`.
-std::vector<double> cautiousShares(std::vector<double> speeds, std::size_t home) {
+std::vector<double> cautiousShares(std::vector<double> speeds, const std::vector<bool>& likeHome,
+                                   std::size_t home) {
   speeds = normalised(std::move(speeds));
   if (home >= speeds.size() || speeds[home] <= 0)
     return speeds;
   for (std::size_t i = 0; i < speeds.size(); ++i)
-    if (i != home)
+    if (i != home && !(i < likeHome.size() && likeHome[i]))
       speeds[i] *= caution;
   speeds[home] = 0;
   speeds[home] = 1 - std::accumulate(speeds.begin(), speeds.end(), 0.0);
@@ -70,7 +71,7 @@ ShareController::ShareController(Setup setup) : setup_(std::move(setup)) {
     break;
   }
   case Policy::Kind::Auto:
-    solver_ = solver::makeFixedPoint(cautiousShares(setup_.speeds, setup_.home));
+    solver_ = solver::makeFixedPoint(cautiousShares(setup_.speeds, setup_.likeHome, setup_.home));
     break;
   case Policy::Kind::Off:
     break;

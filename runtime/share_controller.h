@@ -20,6 +20,8 @@ public:
   struct Setup {
     Policy policy;
     std::vector<double> speeds; ///< guessed relative speeds of the devices, > 0; 0: can't run the kernel
+    /// Devices of the home device's own make, whose guessed speed can be relied on.
+    std::vector<bool> likeHome;
     std::size_t home = 0;       ///< the program's own device; speeds.size() if it takes no part
     double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
   };

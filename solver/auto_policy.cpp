@@ -29,7 +29,8 @@ public:
       : options_(options), n_(static_cast<Eigen::Index>(options.devices)), model_(n_),
         shares_(makeShares(options.knownSpeeds, options.devices)), ran_(Vector::Zero(n_)),
         candidate_(ran_), best_(ran_), speeds_(ran_), steadyMove_(ran_), changeMove_(ran_),
-        excluded_(ran_), lastProbe_(ran_), probeCost_(ran_), beforeProbe_(ran_) {
+        limits_(Vector::Ones(n_)), largest_(ran_), lastProbe_(ran_), probeCost_(ran_),
+        beforeProbe_(ran_) {
     samples_.reserve(256);
     bool anyKnown = false;
     for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
@@ -73,17 +74,21 @@ public:
     model_.learn(samples_);
     ++summary_.launches;
     summary_.stop = Stop::Searching;
-    model_.balance(shares_, total, excluded_);
+    speeds_.setZero();
+    for (const LoadSample& c : samples_)
+      speeds_[c.device] += c.end - c.begin;
+    allowGrowth(speeds_, total);
+    model_.balance(shares_, total, limits_);
   }
 
   void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
     if (samples.size() != static_cast<std::size_t>(n_) || totalGroups == 0)
       return;
-    const auto total = static_cast<double>(totalGroups);
-    if (!take(samples, total)) {
+    if (!take(samples, totalGroups)) {
       summary_.stop = Stop::NotMeasured;
       return;
     }
+    const auto total = static_cast<double>(totalGroups);
     ++summary_.launches;
     model_.learn(samples_);
     decide(total);
@@ -100,7 +105,16 @@ public:
 
 private:
   /// Notes what the launch was and what it took; false if no device gave a usable timing.
-  bool take(std::span<const DeviceSample> samples, double total) {
+  bool take(std::span<const DeviceSample> samples, std::uint64_t totalGroups) {
+    std::uint64_t given = 0;
+    for (const DeviceSample& s : samples) {
+      if (s.groupBegin > s.groupEnd || s.groupEnd > totalGroups)
+        return false;
+      given += s.groupEnd - s.groupBegin;
+    }
+    if (given != totalGroups)
+      return false; // not one launch, cut into parts
+    const auto total = static_cast<double>(totalGroups);
     samples_.clear();
     last_ = secondLast_ = 0;
     double sum = 0;
@@ -110,8 +124,8 @@ private:
       const double begin = static_cast<double>(s.groupBegin) / total;
       const double end = static_cast<double>(s.groupEnd) / total;
       const double old = ran_[d];
-      ran_[d] = end > begin && end <= 1 ? end - begin : 0;
-      if (!measures(s) || end > 1)
+      ran_[d] = end - begin;
+      if (!measures(s))
         continue;
       if (s.seconds > last_) {
         secondLast_ = last_;
@@ -142,6 +156,13 @@ private:
     }
   }
 
+  /// A device's fixed cost is only known from launches of different sizes. Were it thought too
+  /// large, more groups would seem to cost nothing: so shares grow by steps.
+  void allowGrowth(const Vector& shares, double total) {
+    largest_ = largest_.cwiseMax(shares);
+    limits_ = 3 * largest_.array() + 2 / total;
+  }
+
   void decide(double total) {
     const bool wasProbe = settleProbe();
     const bool wasTrial = trial_;
@@ -154,7 +175,8 @@ private:
       held_ = setBack ? hold_ : 0;
       return;
     }
-    const double predicted = model_.balance(candidate_, total, excluded_);
+    allowGrowth(ran_, total);
+    const double predicted = model_.balance(candidate_, total, limits_);
     const Vector& now = wasProbe ? beforeProbe_ : ran_;
     if (held_ > 0) {
       --held_;
@@ -184,13 +206,18 @@ private:
   /// Where a device got no more than then, it has become slower, and the best launch is history.
   bool remember() {
     const double slack = 1.05 + 2 * model_.noise();
+    const bool again = (ran_ - best_).cwiseAbs().maxCoeff() < 1e-9;
+    if (again && last_ <= slack * bestSeconds_) {
+      bestSeconds_ += 0.4 * (last_ - bestSeconds_); // one lucky launch is no record
+      return false;
+    }
     if (bestSeconds_ <= 0 || last_ <= bestSeconds_) {
       bestSeconds_ = last_;
       best_ = ran_;
       return false;
     }
     if (last_ <= slack * bestSeconds_) {
-      bestSeconds_ *= 1.002; // a lucky launch fades
+      bestSeconds_ *= 1.002; // old records fade
       return false;
     }
     if (ran_[slowest_] > 1.02 * best_[slowest_] && summary_.launches > 3)
@@ -277,7 +304,8 @@ private:
   Vector speeds_;
   Vector steadyMove_; // seconds per group and launch
   Vector changeMove_; // seconds per group gained
-  Vector excluded_;   // none yet
+  Vector limits_;     // of the next shares
+  Vector largest_;    // share that each device ever had
   Vector lastProbe_;  // launch at which a device last worked or was probed
   std::vector<LoadSample> samples_;
   Vector probeCost_; // seconds by which the last probe of a device delayed its launch

@@ -5,6 +5,9 @@
 namespace libsplit {
 namespace {
 
+/// Evaluating more at every launch would cost more than it saves.
+constexpr std::size_t maxAccesses = 4096;
+
 Expr renumber(const Expr& expr, const std::vector<unsigned>& position) {
   if (expr.op() == Expr::Op::LoopVariable)
     return Expr::loop(position[expr.index()]);
@@ -36,6 +39,25 @@ bool sameBytes(const Access& a, const Access& b) {
 }
 
 } // namespace
+
+std::vector<Access> AccessCollector::take() {
+  if (accesses_.size() <= maxAccesses)
+    return std::move(accesses_);
+  std::vector<Access> summed;
+  for (const Access& access : accesses_) {
+    bool known = std::ranges::any_of(summed, [&](const Access& other) {
+      return other.parameter == access.parameter && other.effect == access.effect;
+    });
+    if (known)
+      continue;
+    Access& whole = summed.emplace_back();
+    whole.parameter = access.parameter;
+    whole.effect = access.effect;
+    whole.offset = Expr::unknown("too many accesses", access.where.line);
+    whole.where = access.where;
+  }
+  return summed;
+}
 
 void AccessCollector::add(Access access, const PathOfBlock& path) {
   access.certain &= path.condition.exact;

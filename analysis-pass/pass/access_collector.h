@@ -17,7 +17,8 @@ public:
   /// `access.certain` says whether the instruction itself is certain to touch its bytes.
   void add(Access access, const PathOfBlock& path);
 
-  std::vector<Access> take() { return std::move(accesses_); }
+  /// All accesses; beyond some thousands only which buffers are touched, anywhere.
+  std::vector<Access> take();
 
 private:
   void add(Access access, std::vector<LoopRuns> loops);

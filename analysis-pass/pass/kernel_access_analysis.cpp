@@ -151,6 +151,10 @@ void KernelWalk::readSignature() {
     summary_.parameters.push_back(std::move(parameter));
   }
   builder_.setParameterNames(std::move(names));
+  if (const llvm::MDNode* spaces = function_.getMetadata("kernel_arg_addr_space");
+      spaces && spaces->getNumOperands() != function_.arg_size())
+    summary_.obstacles.push_back(
+        {Kind::Other, {"parameters that the IR passes otherwise than the source", {}}});
 
   if (const llvm::MDNode* required = function_.getMetadata("reqd_work_group_size"))
     for (unsigned d = 0; d < 3 && d < required->getNumOperands(); ++d)

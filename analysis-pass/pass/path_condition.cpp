@@ -161,19 +161,19 @@ const PathConditions::LoopExits& PathConditions::exitsOf(llvm::Loop* loop) {
   llvm::BasicBlock* latch = loop->getLoopLatch();
   for (llvm::BasicBlock* from : exiting) {
     Exit exit{from, nullptr, Expr::unknown("loop without a known count", lineOf(from->getTerminator()))};
+    // Only an exit that every iteration comes by, once, has a count.
+    bool regular = builder_.loops().getLoopFor(from) == loop && latch &&
+                   builder_.dominators().dominates(from, latch);
+    result.regular &= regular;
     if (auto* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
-        branch && branch->isConditional()) {
+        regular && branch && branch->isConditional()) {
       bool firstStays = loop->contains(branch->getSuccessor(0));
       bool secondStays = loop->contains(branch->getSuccessor(1));
       if (firstStays != secondStays) {
         exit.stays = branch->getSuccessor(firstStays ? 0 : 1);
-        if (builder_.loops().getLoopFor(from) == loop)
-          exit.count = exitCount(loop, from, exit.stays);
+        exit.count = exitCount(loop, from, exit.stays);
       }
     }
-    bool oncePerIteration = builder_.loops().getLoopFor(from) == loop;
-    if (!oncePerIteration || !latch || !builder_.dominators().dominates(from, latch))
-      result.regular = false;
     result.exits.push_back(std::move(exit));
   }
   return exits_.try_emplace(loop, std::move(result)).first->second;

@@ -86,6 +86,7 @@ llvm::ModulePassManager pipeline() {
   perFunction.addPass(llvm::ADCEPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(HoistPass());
+  perFunction.addPass(llvm::EarlyCSEPass());
   perFunction.addPass(llvm::LoopSimplifyPass());
   perFunction.addPass(llvm::LCSSAPass());
 
@@ -109,9 +110,12 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Module& module,
     if (!isKernel(function))
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
     for (llvm::BasicBlock& block : function)
-      for (llvm::Instruction& instruction : block)
+      for (llvm::Instruction& instruction : block) {
+        // "Never overflows" is for the launch to prove, and not for a pass to believe.
+        instruction.dropPoisonGeneratingFlags();
         if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
           call->removeFnAttr(llvm::Attribute::NoInline);
+      }
   }
   pipeline().run(module, analyses);
   return llvm::PreservedAnalyses::none();

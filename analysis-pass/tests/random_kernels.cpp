@@ -99,20 +99,32 @@ Value apply(char op, Value a, Value b) {
   }
 }
 
-/// One work-item's run.
+/// What the work-items did, and the state of the one that runs.
 struct Run {
   std::vector<Value> variables;
   std::array<ByteSet, 3> reads, writes;
+  std::array<ByteSet, 3> own; ///< written by the work-item that runs
   std::array<std::int64_t, 3> gid{}, lid{}, group{};
   int steps = 0;
 
-  void touch(std::array<ByteSet, 3>& sets, unsigned buffer, Value index, std::int64_t elementSize,
-             std::int64_t count) {
+  ByteRange bytes(Value index, std::int64_t elementSize, std::int64_t count) {
     __int128 first = number(index);
     if (++steps > maxSteps || first < 0 || first + count > elements)
       throw Undefined();
     auto begin = static_cast<std::uint64_t>(first * elementSize);
-    sets[buffer].add({begin, begin + static_cast<std::uint64_t>(elementSize * count)});
+    return {begin, begin + static_cast<std::uint64_t>(elementSize * count)};
+  }
+
+  void write(unsigned buffer, Value index, std::int64_t elementSize, std::int64_t count) {
+    ByteRange range = bytes(index, elementSize, count);
+    writes[buffer].add(range);
+    own[buffer].add(range);
+  }
+
+  /// Bytes that the work-item wrote itself before are no input: their load may be dropped.
+  void read(unsigned buffer, Value index, std::int64_t elementSize) {
+    ByteRange range = bytes(index, elementSize, 1);
+    reads[buffer] = unite(reads[buffer], subtract(range, own[buffer]));
   }
 };
 
@@ -303,7 +315,7 @@ private:
       Expression at = index(1);
       return {"(d[" + at.text + "] != 0)", [at](Run& run) {
                 Value i = at.eval(run);
-                run.touch(run.reads, 2, i, 4, 1);
+                run.read(2, i, 4);
                 return dataAt(i.bits);
               }};
     }
@@ -334,8 +346,8 @@ private:
     case 0:
       return {"acc += " + name + "[" + at.text + "]; " + name + "[0] = acc;\n",
               [=](Run& run) {
-                run.touch(run.reads, buffer, at.eval(run), size, 1);
-                run.touch(run.writes, buffer, Value{}, size, 1);
+                run.read(buffer, at.eval(run), size);
+                run.write(buffer, Value{}, size, 1);
                 return Flow::Next;
               }};
     case 1:
@@ -344,12 +356,12 @@ private:
               [=](Run& run) {
                 Value i = apply('/', at.eval(run), {Type::Int, 4});
                 i = apply('*', convert(i, Type::Ulong), {Type::Int, 4});
-                run.touch(run.writes, buffer, i, size, 4);
+                run.write(buffer, i, size, 4);
                 return Flow::Next;
               }};
     default:
       return {name + "[" + at.text + "] = 1;\n", [=](Run& run) {
-                run.touch(run.writes, buffer, at.eval(run), size, 1);
+                run.write(buffer, at.eval(run), size, 1);
                 return Flow::Next;
               }};
     }
@@ -491,6 +503,7 @@ bool compare(const Generator::Kernel& kernel, const KernelSummary& summary, std:
   for (std::uint64_t gy = box.begin[1] * range.local[1]; gy < box.end[1] * range.local[1]; ++gy)
     for (std::uint64_t gx = box.begin[0] * range.local[0]; gx < box.end[0] * range.local[0]; ++gx) {
       all.variables.assign(kernel.variables, {});
+      all.own = {};
       all.variables[0] = {Type::Int, n};
       all.variables[1] = {Type::Int, m};
       all.variables[2] = {Type::Uint, u};

@@ -1,0 +1,78 @@
+// The door for loaders that know no layers, such as the one that NVIDIA's CUDA toolkit brings: the preloaded
+// library exports OpenCL's own names, so a program that links libOpenCL calls us first.
+//
+// With a loader that knows layers the exported functions only pass the call on to it, and it comes back
+// through the layer: a call is intercepted once, whichever way it came. Which of the two it is shows with
+// the first call, when the loader has had its chance to load the layer.
+#include "libsplit/door.h"
+
+#include <mutex>
+#include <type_traits>
+
+#include <dlfcn.h>
+
+namespace libsplit {
+
+namespace {
+
+runtime::Dispatch loaderTable;
+const runtime::Dispatch* entryTable = &loaderTable;
+thread_local bool isStarting = false;
+
+/// The loader behind us: the next one in the program's own link order, or, where nothing links it (a plugin
+/// that was loaded locally does not count), the system's.
+void* findInLoader(const char* name) {
+  if (void* found = ::dlsym(RTLD_NEXT, name))
+    return found;
+  static void* const loader = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  return loader ? ::dlsym(loader, name) : nullptr;
+}
+
+void fillLoaderTable() {
+#define OPENCL_API(result, name, parameters, arguments)                                            \
+  loaderTable.name = reinterpret_cast<decltype(loaderTable.name)>(findInLoader(#name));
+#include "libsplit/api.inc"
+#undef OPENCL_API
+}
+
+void start() {
+  fillLoaderTable();
+  cl_uint platforms = 0;
+  if (loaderTable.clGetPlatformIDs)
+    loaderTable.clGetPlatformIDs(0, nullptr, &platforms);
+  if (!layerIsLoaded())
+    entryTable = startAsOnlyDoor(loaderTable);
+}
+
+const runtime::Dispatch& entries() {
+  // A driver that calls OpenCL by name while it is being loaded gets the loader.
+  if (isStarting)
+    return loaderTable;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    isStarting = true;
+    start();
+    isStarting = false;
+  });
+  return *entryTable;
+}
+
+/// What a function answers that the loader does not have.
+template <class Result> Result missing() {
+  if constexpr (std::is_same_v<Result, cl_int>)
+    return CL_INVALID_OPERATION;
+  else if constexpr (!std::is_void_v<Result>)
+    return Result{};
+}
+
+} // namespace
+
+} // namespace libsplit
+
+#define OPENCL_API(result, name, parameters, arguments)                                            \
+  extern "C" [[gnu::visibility("default")]] result CL_API_CALL name parameters {                   \
+    auto function = libsplit::entries().name;                                                      \
+    return function ? function arguments : libsplit::missing<result>();                            \
+  }
+#include "libsplit/api.inc"
+#undef OPENCL_API
