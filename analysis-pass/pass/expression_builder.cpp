@@ -26,7 +26,9 @@ using Op = Expr::Op;
 /// Trees are shared, so a deep recursion over values is cut off rather than the stack.
 constexpr std::size_t maxDepth = 400;
 
-Expr power2(unsigned bits) { return Expr::constant(std::int64_t{1} << bits); }
+Expr power2(unsigned bits) {
+  return Expr::constant(std::int64_t{1} << bits);
+}
 
 } // namespace
 
@@ -125,8 +127,7 @@ Expr viewed(const Expr& expr, unsigned width, View view) {
   case Op::Argument:
   case Op::Wrap:
     // Already in a range that the wanted one contains.
-    if (expr.isSigned() == isSigned ? expr.width() <= width
-                                    : isSigned && expr.width() < width)
+    if (expr.isSigned() == isSigned ? expr.width() <= width : isSigned && expr.width() < width)
       return expr;
     break;
   case Op::And:
@@ -243,9 +244,7 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
   llvm::Value* left = instruction.getOperand(0);
   llvm::Value* right = instruction.getOperand(1);
   unsigned width = instruction.getType()->getIntegerBitWidth();
-  auto operands = [&](View how) {
-    return std::vector<Expr>{build(left, how), build(right, how)};
-  };
+  auto operands = [&](View how) { return std::vector<Expr>{build(left, how), build(right, how)}; };
   auto modular = [&](Op op) { return viewed(combine(op, operands(View::Modular)), width, view); };
   // Results that lie in the n-bit range by themselves, read signed or unsigned.
   auto inRange = [&](View natural, const Expr& expr) {
@@ -357,8 +356,8 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
   case BuiltinKind::IntegerMath: {
     // The last letter of a mangled integer type says whether it is signed.
     char type = callee->getName().back();
-    View how = type == 'h' || type == 't' || type == 'j' || type == 'm' ? View::Unsigned
-                                                                        : View::Signed;
+    View how =
+        type == 'h' || type == 't' || type == 'j' || type == 'm' ? View::Unsigned : View::Signed;
     if (name == "min")
       return extreme(Op::Min, how);
     if (name == "max")
@@ -502,7 +501,8 @@ Expr ExpressionBuilder::closedOverLoops(llvm::Value* inner, llvm::PHINode& outsi
 }
 
 Expr ExpressionBuilder::build(const llvm::SCEV* evolution, View view, const llvm::Loop* scope) {
-  if (isa<llvm::SCEVCouldNotCompute>(evolution) || !evolution->getType()->isIntegerTy() || evolution->getType()->getIntegerBitWidth() > 64)
+  if (isa<llvm::SCEVCouldNotCompute>(evolution) || !evolution->getType()->isIntegerTy() ||
+      evolution->getType()->getIntegerBitWidth() > 64)
     return Expr::unknown("value left by a loop");
   unsigned width = evolution->getType()->getIntegerBitWidth();
   auto all = [&](Op op, View how) {
@@ -542,8 +542,7 @@ Expr ExpressionBuilder::build(const llvm::SCEV* evolution, View view, const llvm
     auto* recurrence = cast<llvm::SCEVAddRecExpr>(evolution);
     const llvm::Loop* loop = recurrence->getLoop();
     if (!recurrence->isAffine() || !loop->contains(scope))
-      return Expr::unknown("value left by a loop",
-                           lineOf(&loop->getHeader()->front()));
+      return Expr::unknown("value left by a loop", lineOf(&loop->getHeader()->front()));
     Expr start = build(recurrence->getStart(), View::Modular, scope);
     Expr step = build(recurrence->getStepRecurrence(evolution_), View::Modular, scope);
     Expr moved = combine(Op::Mul, {step, Expr::loop(loop->getLoopDepth() - 1)});

@@ -114,7 +114,8 @@ protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
-    preprocessor.addPPCallbacks(std::make_unique<IncludeWatch>(preprocessor, baseHeaderName, includes));
+    preprocessor.addPPCallbacks(
+        std::make_unique<IncludeWatch>(preprocessor, baseHeaderName, includes));
     preprocessor.addPPCallbacks(
         std::make_unique<MacroWatch>(preprocessor, macros_, baseHeaderName, unknownMacro));
     return EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
@@ -132,7 +133,9 @@ std::optional<unsigned> parseDeviceVersion(std::string_view text) {
     return std::nullopt;
   unsigned major = 0;
   std::size_t i = digit;
-  auto isDigit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  auto isDigit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
   for (; isDigit(i) && i < digit + 4; ++i)
     major = major * 10 + static_cast<unsigned>(text[i] - '0');
   if (i < text.size() && text[i] == '.' && isDigit(i + 1))
@@ -185,8 +188,8 @@ CompiledProgram compile(const ProgramInput& input) {
   auto error = runClang(input, action);
   result.includes = std::move(action.includes);
   if (action.unknownMacro)
-    result.failure = "the source tests " + *action.unknownMacro +
-                     ", whose value on the device is not known";
+    result.failure =
+        "the source tests " + *action.unknownMacro + ", whose value on the device is not known";
   else if (error)
     result.failure = *error;
   else if (!(result.module = action.takeModule()))
