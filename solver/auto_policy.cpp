@@ -20,7 +20,8 @@ namespace libsplit::solver {
 namespace {
 
 constexpr std::uint64_t probePeriod = 5;
-constexpr double probeCost = 0.01; // part of the time that probing may take
+constexpr double probePart = 0.01; // of the time that probing may take
+constexpr std::uint64_t maxHold = 64;
 
 class Auto final : public ShareSolver {
 public:
@@ -28,7 +29,8 @@ public:
       : options_(options), n_(static_cast<Eigen::Index>(options.devices)), model_(n_),
         shares_(makeShares(options.knownSpeeds, options.devices)), ran_(Vector::Zero(n_)),
         candidate_(ran_), best_(ran_), speeds_(ran_), steadyMove_(ran_), changeMove_(ran_),
-        excluded_(ran_), lastProbe_(ran_) {
+        limits_(Vector::Ones(n_)), largest_(ran_), lastProbe_(ran_), probeCost_(ran_),
+        beforeProbe_(ran_) {
     samples_.reserve(256);
     bool anyKnown = false;
     for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
@@ -72,17 +74,21 @@ public:
     model_.learn(samples_);
     ++summary_.launches;
     summary_.stop = Stop::Searching;
-    model_.balance(shares_, total, excluded_);
+    candidate_.setZero(); // what each device did in this launch
+    for (const LoadSample& c : samples_)
+      candidate_[c.device] += c.end - c.begin;
+    allowGrowth(candidate_, total);
+    model_.balance(shares_, total, limits_);
   }
 
   void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
     if (samples.size() != static_cast<std::size_t>(n_) || totalGroups == 0)
       return;
-    const auto total = static_cast<double>(totalGroups);
-    if (!take(samples, total)) {
+    if (!take(samples, totalGroups)) {
       summary_.stop = Stop::NotMeasured;
       return;
     }
+    const auto total = static_cast<double>(totalGroups);
     ++summary_.launches;
     model_.learn(samples_);
     decide(total);
@@ -91,17 +97,25 @@ public:
   std::span<const double> propose() override { return view(shares_); }
   Summary summary() const override { return summary_; }
   std::span<const double> speeds() const override {
-    auto& out = const_cast<Vector&>(speeds_);
     for (Eigen::Index d = 0; d < n_; ++d)
-      out[d] = model_.speed(d);
+      speeds_[d] = model_.speed(d);
     return view(speeds_);
   }
 
 private:
   /// Notes what the launch was and what it took; false if no device gave a usable timing.
-  bool take(std::span<const DeviceSample> samples, double total) {
+  bool take(std::span<const DeviceSample> samples, std::uint64_t totalGroups) {
+    std::uint64_t given = 0;
+    for (const DeviceSample& s : samples) {
+      if (s.groupBegin > s.groupEnd || s.groupEnd > totalGroups)
+        return false;
+      given += s.groupEnd - s.groupBegin;
+    }
+    if (given != totalGroups)
+      return false; // not one launch, cut into parts
+    const auto total = static_cast<double>(totalGroups);
     samples_.clear();
-    last_ = 0;
+    last_ = secondLast_ = 0;
     double sum = 0;
     before_ = ran_.sum() > 0;
     for (Eigen::Index d = 0; d < n_; ++d) {
@@ -109,10 +123,16 @@ private:
       const double begin = static_cast<double>(s.groupBegin) / total;
       const double end = static_cast<double>(s.groupEnd) / total;
       const double old = ran_[d];
-      ran_[d] = end > begin && end <= 1 ? end - begin : 0;
-      if (!measures(s) || end > 1)
+      ran_[d] = end - begin;
+      if (!measures(s))
         continue;
-      last_ = std::max(last_, s.seconds);
+      if (s.seconds > last_) {
+        secondLast_ = last_;
+        last_ = s.seconds;
+        slowest_ = d;
+      } else {
+        secondLast_ = std::max(secondLast_, s.seconds);
+      }
       sum += s.seconds;
       const double moving = std::clamp(s.transferSeconds, 0.0, 0.95 * s.seconds);
       learnMoving(d, moving, ran_[d] - old, total);
@@ -135,40 +155,89 @@ private:
     }
   }
 
+  /// A device's fixed cost is only known from launches of different sizes. Were it thought too
+  /// large, more groups would seem to cost nothing: so shares grow by steps.
+  void allowGrowth(const Vector& shares, double total) {
+    largest_ = largest_.cwiseMax(shares);
+    limits_ = 3 * largest_.array() + 2 / total;
+  }
+
   void decide(double total) {
-    remember();
-    if (trying_) { // the last launch was one device alone, or a probe
-      trying_ = false;
-      if (last_ <= beforeTrial_ * 0.99) {
-        best_ = ran_;
-        bestSeconds_ = last_;
-      } else {
-        ran_ = best_;
-      }
-    }
-    const double predicted = model_.balance(candidate_, total, excluded_);
-    const double current = model_.makespan(ran_, total);
-    const double gain = current - predicted;
-    const double horizon = static_cast<double>(summary_.launches);
+    const bool wasProbe = settleProbe();
+    const bool wasTrial = trial_;
+    trial_ = false;
+    const bool setBack = remember();
     summary_.stop = Stop::Searching;
-    if (gain > options_.tolerance * current && gain * horizon > movingCost(total)) {
+    if (setBack || (wasTrial && last_ > bestSeconds_)) {
+      shares_ = best_;
+      hold_ = std::min(hold_ + 2, maxHold);
+      held_ = setBack ? hold_ : 0;
+      return;
+    }
+    allowGrowth(ran_, total);
+    const double predicted = model_.balance(candidate_, total, limits_);
+    const Vector& now = wasProbe ? beforeProbe_ : ran_;
+    if (held_ > 0) {
+      --held_;
+      shares_ = best_;
+    } else if (worthMoving(now, predicted, total)) {
       shares_ = candidate_;
     } else {
-      shares_ = ran_;
+      shares_ = now;
       summary_.stop = Stop::Converged;
     }
-    if (bestSeconds_ > 0 && summary_.launches > 4 && last_ > (1.03 + 2 * model_.noise()) * bestSeconds_ &&
-        std::abs(model_.makespan(best_, total) / bestSeconds_ - 1) < 0.15)
-      shares_ = best_;
     tryAlone(total, predicted) || probe(total, predicted);
   }
 
-  void remember() {
-    bestSeconds_ *= 1.002; // old marks fade
-    if (bestSeconds_ <= 0 || last_ < bestSeconds_) {
+  bool worthMoving(const Vector& now, double predicted, double total) const {
+    const double current = model_.makespan(now, total);
+    const double gain = current - predicted;
+    // What one noisy launch suggests is not worth following again and again.
+    const double tolerance = summary_.launches < 4
+                                 ? options_.tolerance
+                                 : std::max(options_.tolerance, 0.5 * model_.noise());
+    return gain > tolerance * current &&
+           gain * static_cast<double>(summary_.launches) > movingCost(total);
+  }
+
+  /// Keeps the best launch. True if the last one was much worse, and that because a device was
+  /// given more than in the best launch: a step in its performance that the model does not know.
+  /// Where a device got no more than then, it has become slower, and the best launch is history.
+  bool remember() {
+    const double slack = 1.05 + 2 * model_.noise();
+    const bool again = (ran_ - best_).cwiseAbs().maxCoeff() < 1e-9;
+    if (again && last_ <= slack * bestSeconds_) {
+      bestSeconds_ += 0.4 * (last_ - bestSeconds_); // one lucky launch is no record
+      return false;
+    }
+    if (bestSeconds_ <= 0 || last_ <= bestSeconds_) {
       bestSeconds_ = last_;
       best_ = ran_;
+      return false;
     }
+    if (last_ <= slack * bestSeconds_) {
+      bestSeconds_ *= 1.002; // old records fade
+      return false;
+    }
+    if (ran_[slowest_] > 1.02 * best_[slowest_] && summary_.launches > 3)
+      return true;
+    bestSeconds_ = last_;
+    best_ = ran_;
+    held_ = 0;
+    return false;
+  }
+
+  /// After a probe: what it cost sets when the next one may come.
+  bool settleProbe() {
+    if (probed_ < 0)
+      return false;
+    const Eigen::Index d = probed_;
+    probed_ = -1;
+    probeCost_[d] = slowest_ == d ? std::max(0.0, last_ - secondLast_) : 0;
+    // The probe's own delay says nothing of the cut that it was added to.
+    if (slowest_ == d)
+      last_ = secondLast_;
+    return true;
   }
 
   double movingCost(double total) const {
@@ -193,10 +262,9 @@ private:
     triedAlone_ = true;
     if (alone == 0 || predicted < 0.75 * alone || shares_[fastest] > 0.999)
       return false;
-    beforeTrial_ = bestSeconds_;
     shares_.setZero();
     shares_[fastest] = 1;
-    trying_ = true;
+    trial_ = true;
     return true;
   }
 
@@ -207,12 +275,15 @@ private:
         continue;
       }
       const double piece = 1 / total;
-      const double extra =
+      const double expected =
           model_.knows(d) ? std::max(0.0, model_.seconds(d, 0, piece, total) - predicted) : 0;
-      const double period = std::max(static_cast<double>(probePeriod),
-                                     extra / (probeCost * std::max(predicted, 1e-12)));
+      const double period =
+          std::max(static_cast<double>(probePeriod),
+                   std::max(expected, probeCost_[d]) / (probePart * std::max(predicted, 1e-12)));
       if (static_cast<double>(summary_.launches) - lastProbe_[d] < period)
         continue;
+      beforeProbe_ = shares_;
+      probed_ = d;
       lastProbe_[d] = static_cast<double>(summary_.launches);
       shares_[d] = piece * 1.01;
       normalize(shares_);
@@ -225,23 +296,30 @@ private:
   Eigen::Index n_;
   LoadModel model_;
   Summary summary_;
-  Vector shares_;    // proposed
-  Vector ran_;       // of the last launch
-  Vector candidate_; // of the model
-  Vector best_;      // of the fastest launch
-  Vector speeds_;
-  Vector steadyMove_; // seconds per group and launch
-  Vector changeMove_; // seconds per group gained
-  Vector excluded_;   // none yet
-  Vector lastProbe_;  // launch at which a device last worked or was probed
+  Vector shares_;         // proposed
+  Vector ran_;            // of the last launch
+  Vector candidate_;      // of the model
+  Vector best_;           // of the fastest launch
+  mutable Vector speeds_; // what speeds() shows
+  Vector steadyMove_;     // seconds per group and launch
+  Vector changeMove_;     // seconds per group gained
+  Vector limits_;         // of the next shares
+  Vector largest_;        // share that each device ever had
+  Vector lastProbe_;      // launch at which a device last worked or was probed
   std::vector<LoadSample> samples_;
-  double last_ = 0; // seconds of the last launch
+  Vector probeCost_; // seconds by which the last probe of a device delayed its launch
+  Vector beforeProbe_;
+  double last_ = 0;       // seconds of the last launch
+  double secondLast_ = 0; // of its second slowest device
+  Eigen::Index slowest_ = 0;
   double bestSeconds_ = 0;
-  double beforeTrial_ = 0;
+  std::uint64_t hold_ = 0; // launches to stay with the best after the next set-back
+  std::uint64_t held_ = 0; // launches left of that
+  Eigen::Index probed_ = -1;
+  bool trial_ = false; // the last launch was one device alone
+  bool triedAlone_ = false;
   bool seeded_ = false;
   bool before_ = false;
-  bool trying_ = false;
-  bool triedAlone_ = false;
 };
 
 } // namespace

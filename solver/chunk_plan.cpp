@@ -30,11 +30,21 @@ void ChunkPlan::begin(std::uint64_t totalGroups, std::uint64_t granularity,
   samples_.reserve(devices_.size() * 64);
 }
 
-double ChunkPlan::measuredRate() const {
-  double sum = 0;
-  for (const Device& d : devices_)
-    sum += d.rate;
-  return sum;
+/// True if the others, as far as they are known, would be done with all that remains before
+/// `device` is with `unit` groups. Never true of the fastest that is still at work.
+bool ChunkPlan::wouldBeLast(unsigned device, std::uint64_t unit) const {
+  double others = 0;
+  double fastest = 0;
+  for (unsigned i = 0; i < devices_.size(); ++i)
+    if (i != device && !devices_[i].retired) {
+      others += devices_[i].rate;
+      fastest = std::max(fastest, devices_[i].rate);
+    }
+  if (fastest <= 0)
+    return false;
+  const double mine = static_cast<double>(unit) / devices_[device].rate;
+  return mine > static_cast<double>(remaining()) / others &&
+         mine > static_cast<double>(unit) / fastest;
 }
 
 /// Part of the devices' total speed that is `device`'s, as far as one can tell.
@@ -65,18 +75,16 @@ double ChunkPlan::weight(unsigned device) const {
 }
 
 GroupRange ChunkPlan::next(unsigned device) {
-  if (device >= devices_.size() || given_ == total_)
+  if (device >= devices_.size() || given_ == total_ || devices_[device].retired)
     return {};
   Device& d = devices_[device];
   const std::uint64_t left = remaining();
   const std::uint64_t parts = devices_.size();
   const std::uint64_t smallest = std::max(granularity_, total_ / (parts * smallestParts));
 
-  if (d.rate > 0) {
-    const double others = measuredRate() - d.rate;
-    const double mine = static_cast<double>(std::min(smallest, left)) / d.rate;
-    if (others > 0 && mine > static_cast<double>(left) / others)
-      return {};
+  if (d.rate > 0 && wouldBeLast(device, std::min(smallest, left))) {
+    d.retired = true;
+    return {};
   }
   auto size = static_cast<std::uint64_t>(weight(device) * static_cast<double>(left) / 2);
   if (d.last == 0)

@@ -46,9 +46,10 @@ private:
     double rate = 0; // groups per second; 0 until measured
     double hint = 0;
     std::uint64_t last = 0; // size of its last chunk
+    bool retired = false;   // gets nothing more in this launch
   };
   double weight(unsigned device) const;
-  double measuredRate() const;
+  bool wouldBeLast(unsigned device, std::uint64_t unit) const;
 
   std::vector<Device> devices_;
   std::vector<ChunkSample> samples_;

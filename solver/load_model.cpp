@@ -8,14 +8,15 @@ namespace libsplit::solver {
 namespace {
 
 // Inverse variances, in units of log seconds.
-constexpr double dataWeight = 1 / (0.03 * 0.03);  // timings are good to 3 %
-constexpr double bendWeight = 1 / (0.25 * 0.25);  // density, bin to bin, per fit
-constexpr double levelWeight = 0.05;              // density as a whole: only fixes the scale
-constexpr double costWeight = 0.05;               // speeds are free
-constexpr double latencyWeight = 1 / (0.3 * 0.3); // latency, as a part of a typical launch
+constexpr double dataWeight = 1 / (0.03 * 0.03);    // timings are good to 3 %
+constexpr double bendWeight = 1 / (0.25 * 0.25);    // density, bin to bin, per fit
+constexpr double roughWeight = 1;                   // density, bin to bin, at all
+constexpr double levelWeight = 0.05;                // density as a whole: only fixes the scale
+constexpr double costWeight = 0.05;                 // speeds are free
+constexpr double latencyWeight = 1 / (0.15 * 0.15); // latency, as a part of a typical launch
 
 constexpr double calmAging = 0.85;     // weight of the launch before, while all is as predicted
-constexpr double surprisedAging = 0.4; // and where it is not
+constexpr double surprisedAging = 0.3; // and where it is not
 constexpr double leastWeight = 0.01;   // below, a sample is forgotten
 constexpr double contradiction = 0.25; // log seconds off: the device changed
 constexpr int maxIterations = 12;
@@ -25,9 +26,9 @@ constexpr int maxIterations = 12;
 LoadModel::LoadModel(Eigen::Index devices)
     : devices_(devices), known_(Vector::Zero(devices)), logCost_(Vector::Zero(devices)),
       latency_(Vector::Zero(devices)), moving_(Vector::Zero(devices)),
-      reference_(Vector::Zero(devices)), normal_(2 * devices + bins, 2 * devices + bins),
-      gradient_(2 * devices + bins), jacobian_(2 * devices + bins), anchor_(2 * devices + bins),
-      cholesky_(2 * devices + bins) {
+      lastOff_(Vector::Zero(devices)), reference_(Vector::Zero(devices)),
+      normal_(2 * devices + bins, 2 * devices + bins), gradient_(2 * devices + bins),
+      jacobian_(2 * devices + bins), anchor_(2 * devices + bins), cholesky_(2 * devices + bins) {
   density_.fill(1);
   samples_.reserve(capacity);
 }
@@ -92,12 +93,12 @@ double LoadModel::makespan(const Vector& shares, double groups) const {
   return longest;
 }
 
-double LoadModel::balance(Vector& shares, double groups, const Vector& excluded) const {
-  auto usable = [&](Eigen::Index d) { return knows(d) && excluded[d] <= 0; };
+double LoadModel::balance(Vector& shares, double groups, const Vector& limits) const {
+  auto usable = [&](Eigen::Index d) { return knows(d) && limits[d] > 0; };
   // The end of what `d` does from `at` within `limit`, in whole groups: half a group is none, and
   // one group on a slow device may cost more than the whole launch.
   auto endOf = [&](Eigen::Index d, double at, double limit) {
-    const double end = reach(d, at, limit, groups);
+    const double end = std::min(reach(d, at, limit, groups), at + limits[d]);
     return end >= 1 ? 1 : std::floor(end * groups + 1e-6) / groups;
   };
   // How far the devices get by `limit`, each taking all it can: no other cut gets further.
@@ -145,25 +146,35 @@ void LoadModel::keep(const LoadSample& sample) {
   next_ = (next_ + 1) % capacity;
 }
 
-/// Root mean square of what the samples are off, in log seconds; keeps the noise up to date.
-double LoadModel::surprise(std::span<const LoadSample> samples) {
+/// True if the samples are further off than noise makes them, or off in the same direction again:
+/// then the load drifts and the past counts less. Keeps the noise up to date.
+bool LoadModel::surprised(std::span<const LoadSample> samples) {
   double sum = 0;
+  double before = 0;
+  double product = 0;
   int count = 0;
   for (const LoadSample& s : samples)
     if (knows(s.device)) {
-      const double off = std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups));
-      sum += std::min(1.0, off * off);
+      const double off =
+          std::clamp(std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups)), -1.0, 1.0);
+      sum += off * off;
+      before += lastOff_[s.device] * lastOff_[s.device];
+      product += off * lastOff_[s.device];
+      lastOff_[s.device] = off;
       ++count;
     }
-  const double rms = count ? std::sqrt(sum / count) : 0;
-  if (count)
-    noise_ += 0.3 * (std::min(rms, 2 * noise_) - noise_);
-  noise_ = std::max(noise_, 0.005);
-  return rms;
+  if (count == 0)
+    return false;
+  const double rms = std::sqrt(sum / count);
+  const bool large = rms > 2 * noise_;
+  noise_ = std::max(0.005, noise_ + 0.3 * (std::min(rms, 2 * noise_) - noise_));
+  const double correlation = sum > 0 && before > 0 ? product / std::sqrt(sum * before) : 0;
+  drift_ += 0.5 * (correlation - drift_);
+  return large || drift_ > 0.4;
 }
 
 void LoadModel::learn(std::span<const LoadSample> samples) {
-  const double aging = surprise(samples) > 2 * noise_ ? surprisedAging : calmAging;
+  const double aging = surprised(samples) ? surprisedAging : calmAging;
   for (LoadSample& s : samples_)
     s.weight *= aging;
   std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
@@ -212,14 +223,16 @@ void LoadModel::addPrior() {
   }
   for (int b = 0; b + 1 < bins; ++b) {
     const auto i = first + b;
-    const double bent = logDensity_[static_cast<std::size_t>(b) + 1] -
-                        logDensity_[static_cast<std::size_t>(b)] - (anchor_[i + 1] - anchor_[i]);
-    normal_(i, i) += bendWeight;
-    normal_(i + 1, i + 1) += bendWeight;
-    normal_(i, i + 1) -= bendWeight;
-    normal_(i + 1, i) -= bendWeight;
-    gradient_[i] += bendWeight * bent;
-    gradient_[i + 1] -= bendWeight * bent;
+    const double slope =
+        logDensity_[static_cast<std::size_t>(b) + 1] - logDensity_[static_cast<std::size_t>(b)];
+    const double pull = bendWeight * (slope - (anchor_[i + 1] - anchor_[i])) + roughWeight * slope;
+    constexpr double weight = bendWeight + roughWeight;
+    normal_(i, i) += weight;
+    normal_(i + 1, i + 1) += weight;
+    normal_(i, i + 1) -= weight;
+    normal_(i + 1, i) -= weight;
+    gradient_[i] += pull;
+    gradient_[i + 1] -= pull;
   }
 }
 

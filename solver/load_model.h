@@ -53,10 +53,10 @@ public:
   /// Steady seconds per group that moving data costs `device`.
   void setMoving(Eigen::Index device, double secondsPerGroup) { moving_[device] = secondsPerGroup; }
 
-  /// Cuts that let all devices end together as early as possible, in device order; a device that
-  /// would not help gets nothing. Returns the predicted seconds. Devices that are not known, and
-  /// those that `excluded` marks by 1, get nothing.
-  double balance(Vector& shares, double groups, const Vector& excluded) const;
+  /// Cuts that let all devices end together as early as possible, in device order and whole groups;
+  /// a device that would not help gets nothing. Returns the predicted seconds. Devices that are not
+  /// known get nothing, the others at most their share in `limits` (where these suffice).
+  double balance(Vector& shares, double groups, const Vector& limits) const;
   double noise() const { return noise_; }
   double makespan(const Vector& shares, double groups) const;
 
@@ -64,7 +64,7 @@ private:
   static constexpr std::size_t capacity = 192;
 
   double work(double begin, double end) const; ///< ∫ density
-  double surprise(std::span<const LoadSample> samples);
+  bool surprised(std::span<const LoadSample> samples);
   void fit();
   void addPrior();
   void keep(const LoadSample& sample);
@@ -78,8 +78,10 @@ private:
   std::array<double, bins> density_;
   std::vector<LoadSample> samples_;
   std::size_t next_ = 0; // where the oldest sample is overwritten
-  double noise_ = 0.03; ///< of log seconds, launch to launch
-  Vector reference_; // seconds: scale of each device's latency unknown
+  double noise_ = 0.03;  ///< of log seconds, launch to launch
+  double drift_ = 0;     ///< correlation of what launches are off, smoothed
+  Vector lastOff_;       ///< log seconds that each device was off last
+  Vector reference_;     // seconds: scale of each device's latency unknown
   Matrix normal_;
   Vector gradient_, jacobian_, anchor_;
   Eigen::LLT<Matrix> cholesky_;

@@ -136,6 +136,18 @@ double Machine::optimum() const {
   return high;
 }
 
+std::vector<double> Machine::optimalShares() const {
+  const double limit = optimum();
+  std::vector<double> shares;
+  std::uint64_t at = 0;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::uint64_t end = reach(d, at, limit);
+    shares.push_back(static_cast<double>(end - at) / static_cast<double>(groups_));
+    at = end;
+  }
+  return shares;
+}
+
 double Machine::bestSingle() const {
   double best = seconds(0, 0, groups_);
   for (std::size_t i = 1; i < devices_.size(); ++i)

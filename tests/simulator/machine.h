@@ -45,6 +45,8 @@ public:
 
   /// The least seconds of any way to cut the groups into one range per device, in device order.
   double optimum() const;
+  /// Shares that reach it.
+  std::vector<double> optimalShares() const;
   double bestSingle() const;
 
 private:

@@ -1,0 +1,54 @@
+// What the overrides share: the session, the next layer, and a barrier that no exception passes.
+#pragma once
+
+#include "runtime/log.h"
+#include "runtime/session.h"
+
+#include <exception>
+
+namespace libsplit {
+
+/// The next layer's table. Valid from clInitLayer on.
+const runtime::Dispatch& next();
+/// The one session of the process. Valid from clInitLayer on; never destroyed, since drivers and the
+/// application's own exit handlers may call until the very end.
+runtime::Session& session();
+
+/// The overrides of one family of calls each; they replace entries of the table.
+void overrideObjects(runtime::Dispatch& table);
+void overrideMemory(runtime::Dispatch& table);
+void overridePrograms(runtime::Dispatch& table);
+void overrideTransfers(runtime::Dispatch& table);
+void overrideMaps(runtime::Dispatch& table);
+void overrideLaunches(runtime::Dispatch& table);
+void overrideEvents(runtime::Dispatch& table);
+void overrideExtensions(runtime::Dispatch& table);
+
+/// Hands a status to an optional errcode_ret.
+inline void report(cl_int* target, cl_int status) {
+  if (target)
+    *target = status;
+}
+
+/// Runs bookkeeping that follows a native call. It must not throw into the application: what can't be
+/// tracked any more is not touched any more either.
+template <class Body> void tracked(Body&& body) noexcept {
+  try {
+    if (session().active())
+      body();
+  } catch (const std::exception& error) {
+    runtime::log(runtime::LogLevel::Error, "internal error: ", error.what());
+  }
+}
+
+/// Runs a command; an exception becomes an error code.
+template <class Body> cl_int guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    runtime::log(runtime::LogLevel::Error, "internal error: ", error.what());
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+}
+
+} // namespace libsplit

@@ -1,0 +1,106 @@
+// Events, markers and barriers.
+#include "libsplit/door.h"
+
+namespace libsplit {
+
+namespace {
+
+cl_int CL_API_CALL retainEvent(cl_event event) {
+  cl_int status = next().clRetainEvent(event);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().eventRetained(event); });
+  return status;
+}
+
+cl_int CL_API_CALL releaseEvent(cl_event event) {
+  // Also after libsplit has stepped aside: events that it gave out before live on.
+  guarded([&] { return session().eventReleased(event) ? CL_SUCCESS : CL_INVALID_EVENT; });
+  return next().clReleaseEvent(event);
+}
+
+cl_int CL_API_CALL eventInfo(cl_event event, cl_event_info name, size_t size, void* value,
+                             size_t* sizeRet) {
+  return guarded([&] {
+    auto answer = session().eventInfo(event, name, size, value, sizeRet);
+    return answer ? *answer : next().clGetEventInfo(event, name, size, value, sizeRet);
+  });
+}
+
+cl_int CL_API_CALL eventProfilingInfo(cl_event event, cl_profiling_info name, size_t size,
+                                      void* value, size_t* sizeRet) {
+  return guarded([&] {
+    auto answer = session().eventProfilingInfo(event, name, size, value, sizeRet);
+    return answer ? *answer : next().clGetEventProfilingInfo(event, name, size, value, sizeRet);
+  });
+}
+
+cl_event CL_API_CALL createUserEvent(cl_context context, cl_int* error) {
+  tracked([] { session().userEventCreated(); });
+  return next().clCreateUserEvent(context, error);
+}
+
+cl_int CL_API_CALL setUserEventStatus(cl_event event, cl_int status) {
+  return guarded([&] {
+    return session().isTaskEvent(event) ? CL_INVALID_EVENT
+                                        : next().clSetUserEventStatus(event, status);
+  });
+}
+
+cl_int CL_API_CALL markerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* list,
+                                      cl_event* event) {
+  return guarded([&] {
+    return session().command(
+        {queue, CL_COMMAND_MARKER, count, list, event}, {},
+        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueMarkerWithWaitList(queue, n, events, done);
+        });
+  });
+}
+
+cl_int CL_API_CALL barrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* list,
+                                       cl_event* event) {
+  return guarded([&] {
+    return session().command(
+        {queue, CL_COMMAND_BARRIER, count, list, event}, {},
+        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueBarrierWithWaitList(queue, n, events, done);
+        });
+  });
+}
+
+// The forms of OpenCL 1.1, in terms of the driver's own as long as the queue is native.
+
+cl_int CL_API_CALL marker(cl_command_queue queue, cl_event* event) {
+  if (!event)
+    return next().clEnqueueMarker(queue, event);
+  return markerWithWaitList(queue, 0, nullptr, event);
+}
+
+cl_int CL_API_CALL barrier(cl_command_queue queue) {
+  return barrierWithWaitList(queue, 0, nullptr, nullptr);
+}
+
+cl_int CL_API_CALL waitForEventsInQueue(cl_command_queue queue, cl_uint count,
+                                        const cl_event* list) {
+  if (count == 0 || !list)
+    return CL_INVALID_VALUE;
+  return barrierWithWaitList(queue, count, list, nullptr);
+}
+
+} // namespace
+
+void overrideEvents(runtime::Dispatch& table) {
+  table.clRetainEvent = retainEvent;
+  table.clReleaseEvent = releaseEvent;
+  table.clGetEventInfo = eventInfo;
+  table.clGetEventProfilingInfo = eventProfilingInfo;
+  table.clCreateUserEvent = createUserEvent;
+  table.clSetUserEventStatus = setUserEventStatus;
+  table.clEnqueueMarkerWithWaitList = markerWithWaitList;
+  table.clEnqueueBarrierWithWaitList = barrierWithWaitList;
+  table.clEnqueueMarker = marker;
+  table.clEnqueueBarrier = barrier;
+  table.clEnqueueWaitForEvents = waitForEventsInQueue;
+}
+
+} // namespace libsplit

@@ -1,0 +1,129 @@
+// The doors. The ICD loader hands a layer every call of the application, however the application found the
+// loader: linked, dlopened and dlsymed, deep-bound, from a plugin, from Python. So LD_PRELOAD only has to
+// get the loader to load the layer: the preloaded library's constructor adds itself to OPENCL_LAYERS,
+// which the loader reads with the first OpenCL call. A call is seen once, by whichever door.
+#include "libsplit/door.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <CL/cl_layer.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace libsplit {
+
+namespace {
+
+runtime::Dispatch nextTable;
+runtime::Dispatch ourTable;
+runtime::Session* theSession = nullptr;
+
+std::string ownPath() {
+  Dl_info info{};
+  if (!::dladdr(reinterpret_cast<void*>(&ownPath), &info) || !info.dli_fname)
+    return {};
+  char* resolved = ::realpath(info.dli_fname, nullptr);
+  std::string path = resolved ? resolved : info.dli_fname;
+  std::free(resolved);
+  return path;
+}
+
+bool contains(const std::string& list, const std::string& path) {
+  return (":" + list + ":").find(":" + path + ":") != std::string::npos;
+}
+
+// Runs when the library is preloaded, or later when the loader loads it as a layer.
+[[gnu::constructor]] void addToLayers() {
+  std::string path = ownPath();
+  if (path.empty())
+    return;
+  constexpr const char* variable = "OPENCL_LAYERS";
+  const char* present = ::getenv(variable); // the loader's variable, not an option of libsplit
+  std::string layers = present ? present : "";
+  if (contains(layers, path))
+    return;
+  ::setenv(variable, (layers.empty() ? path : layers + ":" + path).c_str(), 1);
+}
+
+void finishAtExit() {
+  tracked([] { session().finish(); });
+}
+
+void start() {
+  std::vector<std::string> complaints;
+  runtime::Options options = runtime::parseOptions(runtime::processEnvironment(), complaints);
+  theSession = new runtime::Session(nextTable, std::move(options));
+  for (const std::string& complaint : complaints)
+    runtime::writeLogOnce(runtime::LogLevel::Warn, complaint);
+  // After the drivers registered theirs, so that ours runs before they go.
+  std::atexit(finishAtExit);
+  ::pthread_atfork(nullptr, nullptr, [] { theSession->abandonAfterFork(); });
+}
+
+} // namespace
+
+const runtime::Dispatch& next() { return nextTable; }
+runtime::Session& session() { return *theSession; }
+
+} // namespace libsplit
+
+extern "C" [[gnu::visibility("default")]] cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name,
+                                                                          std::size_t size,
+                                                                          void* value,
+                                                                          std::size_t* sizeRet) {
+  static constexpr char layerName[] = "libsplit";
+  cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+  const void* result = nullptr;
+  std::size_t resultSize = 0;
+  if (name == CL_LAYER_API_VERSION) {
+    result = &version;
+    resultSize = sizeof version;
+  } else if (name == CL_LAYER_NAME) {
+    result = layerName;
+    resultSize = sizeof layerName;
+  } else {
+    return CL_INVALID_VALUE;
+  }
+  if (value && size < resultSize)
+    return CL_INVALID_VALUE;
+  if (value)
+    std::memcpy(value, result, resultSize);
+  if (sizeRet)
+    *sizeRet = resultSize;
+  return CL_SUCCESS;
+}
+
+extern "C" [[gnu::visibility("default")]] cl_int CL_API_CALL
+clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entriesRet,
+            const cl_icd_dispatch** layerRet) {
+  using namespace libsplit;
+  if (!target || !entriesRet || !layerRet)
+    return CL_INVALID_VALUE;
+  // A loader of another age has more entries or fewer. Where it has fewer, ours end there too.
+  const std::size_t bytes = std::min<std::size_t>(entries * sizeof(void*), sizeof nextTable);
+  *entriesRet = static_cast<cl_uint>(bytes / sizeof(void*));
+  *layerRet = &ourTable;
+  if (theSession) // a second loader in the process: one session serves, the first loader's
+    return CL_SUCCESS;
+  std::memcpy(&nextTable, target, bytes);
+  std::memcpy(&ourTable, target, bytes);
+  try {
+    start();
+  } catch (const std::exception& error) {
+    runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+  overrideObjects(ourTable);
+  overrideMemory(ourTable);
+  overridePrograms(ourTable);
+  overrideTransfers(ourTable);
+  overrideMaps(ourTable);
+  overrideLaunches(ourTable);
+  overrideEvents(ourTable);
+  overrideExtensions(ourTable);
+  return CL_SUCCESS;
+}

@@ -1,0 +1,65 @@
+// Mapped memory. A map returns an address at once, so it can't be deferred: the queue becomes native first.
+// While a buffer is mapped the application may write to it at any time, so no launch on it is split.
+#include "libsplit/door.h"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace libsplit {
+
+namespace {
+
+using runtime::BufferUse;
+using runtime::Command;
+
+void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                            cl_map_flags flags, size_t offset, size_t size, cl_uint count,
+                            const cl_event* list, cl_event* event, cl_int* error) {
+  const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+  tracked([&] {
+    BufferUse use{buffer, writes, offset, offset + size};
+    use.reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION);
+    session().settle({queue, CL_COMMAND_MAP_BUFFER, count, list, event}, {use});
+  });
+  cl_int status = CL_SUCCESS;
+  void* address = next().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count, list,
+                                            event, &status);
+  report(error, status);
+  if (address)
+    tracked([&] { session().mapped(buffer, +1); });
+  return address;
+}
+
+void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                           cl_map_flags flags, const size_t* origin, const size_t* region,
+                           size_t* row, size_t* slice, cl_uint count, const cl_event* list,
+                           cl_event* event, cl_int* error) {
+  tracked([&] { session().settle({queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, true}}); });
+  return next().clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, count,
+                                  list, event, error);
+}
+
+cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,
+                         const cl_event* list, cl_event* event) {
+  return guarded([&] {
+    // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
+    cl_int status = session().command(
+        {queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event}, {{object}},
+        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueUnmapMemObject(queue, object, address, n, events, done);
+        });
+    if (status == CL_SUCCESS)
+      tracked([&] { session().mapped(object, -1); });
+    return status;
+  });
+}
+
+} // namespace
+
+void overrideMaps(runtime::Dispatch& table) {
+  table.clEnqueueMapBuffer = mapBuffer;
+  table.clEnqueueMapImage = mapImage;
+  table.clEnqueueUnmapMemObject = unmap;
+}
+
+} // namespace libsplit

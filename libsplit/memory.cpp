@@ -1,0 +1,138 @@
+// Buffers and images as objects.
+#include "libsplit/door.h"
+
+namespace libsplit {
+
+namespace {
+
+cl_mem CL_API_CALL createBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host,
+                                cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_mem buffer = next().clCreateBuffer(context, flags, size, host, &status);
+  report(error, status);
+  if (buffer)
+    tracked([&] { session().bufferCreated(buffer); });
+  return buffer;
+}
+
+cl_mem CL_API_CALL createBufferWithProperties(cl_context context,
+                                              const cl_mem_properties* properties,
+                                              cl_mem_flags flags, size_t size, void* host,
+                                              cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_mem buffer =
+      next().clCreateBufferWithProperties(context, properties, flags, size, host, &status);
+  report(error, status);
+  // With properties it may be somebody else's memory: that stays the driver's business alone.
+  if (buffer && (!properties || properties[0] == 0))
+    tracked([&] { session().bufferCreated(buffer); });
+  return buffer;
+}
+
+cl_mem CL_API_CALL createSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type,
+                                   const void* info, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_mem part = next().clCreateSubBuffer(parent, flags, type, info, &status);
+  report(error, status);
+  if (part)
+    tracked([&] { session().subBufferCreated(part, parent); });
+  return part;
+}
+
+void imageMade(cl_mem image, const cl_image_desc* description) {
+  if (!image)
+    return;
+  tracked([&] {
+    if (description && description->mem_object)
+      session().imageOverBuffer(image, description->mem_object);
+    else
+      session().imageCreated(image);
+  });
+}
+
+cl_mem CL_API_CALL createImage(cl_context context, cl_mem_flags flags,
+                               const cl_image_format* format, const cl_image_desc* description,
+                               void* host, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_mem image = next().clCreateImage(context, flags, format, description, host, &status);
+  report(error, status);
+  imageMade(image, description);
+  return image;
+}
+
+cl_mem CL_API_CALL createImageWithProperties(cl_context context,
+                                             const cl_mem_properties* properties,
+                                             cl_mem_flags flags, const cl_image_format* format,
+                                             const cl_image_desc* description, void* host,
+                                             cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_mem image = next().clCreateImageWithProperties(context, properties, flags, format, description,
+                                                    host, &status);
+  report(error, status);
+  imageMade(image, description);
+  return image;
+}
+
+cl_mem CL_API_CALL createImage2D(cl_context context, cl_mem_flags flags,
+                                 const cl_image_format* format, size_t width, size_t height,
+                                 size_t pitch, void* host, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_mem image =
+      next().clCreateImage2D(context, flags, format, width, height, pitch, host, &status);
+  report(error, status);
+  imageMade(image, nullptr);
+  return image;
+}
+
+cl_mem CL_API_CALL createImage3D(cl_context context, cl_mem_flags flags,
+                                 const cl_image_format* format, size_t width, size_t height,
+                                 size_t depth, size_t rowPitch, size_t slicePitch, void* host,
+                                 cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_mem image = next().clCreateImage3D(context, flags, format, width, height, depth, rowPitch,
+                                        slicePitch, host, &status);
+  report(error, status);
+  imageMade(image, nullptr);
+  return image;
+}
+
+cl_int CL_API_CALL retainMemory(cl_mem object) {
+  cl_int status = next().clRetainMemObject(object);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().memoryRetained(object); });
+  return status;
+}
+
+cl_int CL_API_CALL releaseMemory(cl_mem object) {
+  tracked([&] { session().memoryReleased(object); });
+  return next().clReleaseMemObject(object);
+}
+
+cl_int CL_API_CALL setKernelArgSvmPointer(cl_kernel kernel, cl_uint index, const void* value) {
+  tracked([&] { session().kernelOpaque(kernel, "an argument is an SVM pointer"); });
+  return next().clSetKernelArgSVMPointer(kernel, index, value);
+}
+
+cl_int CL_API_CALL setKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size,
+                                     const void* value) {
+  tracked([&] { session().kernelOpaque(kernel, "it uses SVM pointers indirectly"); });
+  return next().clSetKernelExecInfo(kernel, name, size, value);
+}
+
+} // namespace
+
+void overrideMemory(runtime::Dispatch& table) {
+  table.clCreateBuffer = createBuffer;
+  table.clCreateBufferWithProperties = createBufferWithProperties;
+  table.clCreateSubBuffer = createSubBuffer;
+  table.clCreateImage = createImage;
+  table.clCreateImageWithProperties = createImageWithProperties;
+  table.clCreateImage2D = createImage2D;
+  table.clCreateImage3D = createImage3D;
+  table.clRetainMemObject = retainMemory;
+  table.clReleaseMemObject = releaseMemory;
+  table.clSetKernelArgSVMPointer = setKernelArgSvmPointer;
+  table.clSetKernelExecInfo = setKernelExecInfo;
+}
+
+} // namespace libsplit

@@ -1,0 +1,104 @@
+// Contexts and queues.
+#include "libsplit/door.h"
+
+namespace libsplit {
+
+namespace {
+
+cl_context CL_API_CALL createContext(
+    const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
+    void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*), void* data, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_context context = next().clCreateContext(properties, count, devices, notify, data, &status);
+  report(error, status);
+  if (context)
+    tracked([&] { session().contextCreated(context); });
+  return context;
+}
+
+cl_context CL_API_CALL createContextFromType(
+    const cl_context_properties* properties, cl_device_type type,
+    void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*), void* data, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_context context = next().clCreateContextFromType(properties, type, notify, data, &status);
+  report(error, status);
+  if (context)
+    tracked([&] { session().contextCreated(context); });
+  return context;
+}
+
+cl_int CL_API_CALL retainContext(cl_context context) {
+  cl_int status = next().clRetainContext(context);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().contextRetained(context); });
+  return status;
+}
+
+cl_int CL_API_CALL releaseContext(cl_context context) {
+  tracked([&] { session().contextReleased(context); });
+  return next().clReleaseContext(context);
+}
+
+cl_command_queue CL_API_CALL createQueue(cl_context context, cl_device_id device,
+                                         cl_command_queue_properties properties, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_command_queue queue = next().clCreateCommandQueue(context, device, properties, &status);
+  report(error, status);
+  if (queue)
+    tracked([&] { session().queueCreated(queue); });
+  return queue;
+}
+
+cl_command_queue CL_API_CALL createQueueWithProperties(cl_context context, cl_device_id device,
+                                                       const cl_queue_properties* properties,
+                                                       cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_command_queue queue =
+      next().clCreateCommandQueueWithProperties(context, device, properties, &status);
+  report(error, status);
+  if (queue)
+    tracked([&] { session().queueCreated(queue); });
+  return queue;
+}
+
+cl_int CL_API_CALL retainQueue(cl_command_queue queue) {
+  cl_int status = next().clRetainCommandQueue(queue);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().queueRetained(queue); });
+  return status;
+}
+
+cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {
+  tracked([&] { session().queueReleased(queue); });
+  return next().clReleaseCommandQueue(queue);
+}
+
+cl_int CL_API_CALL finish(cl_command_queue queue) {
+  tracked([&] { session().finishQueue(queue); });
+  return next().clFinish(queue);
+}
+
+cl_int CL_API_CALL createSubDevices(cl_device_id device,
+                                    const cl_device_partition_property* properties, cl_uint count,
+                                    cl_device_id* devices, cl_uint* countRet) {
+  if (devices)
+    tracked([&] { session().stepAside("the program partitions a device itself"); });
+  return next().clCreateSubDevices(device, properties, count, devices, countRet);
+}
+
+} // namespace
+
+void overrideObjects(runtime::Dispatch& table) {
+  table.clCreateContext = createContext;
+  table.clCreateContextFromType = createContextFromType;
+  table.clRetainContext = retainContext;
+  table.clReleaseContext = releaseContext;
+  table.clCreateCommandQueue = createQueue;
+  table.clCreateCommandQueueWithProperties = createQueueWithProperties;
+  table.clRetainCommandQueue = retainQueue;
+  table.clReleaseCommandQueue = releaseQueue;
+  table.clFinish = finish;
+  table.clCreateSubDevices = createSubDevices;
+}
+
+} // namespace libsplit

@@ -1,0 +1,167 @@
+// Programs and kernels as objects.
+#include "libsplit/door.h"
+
+#include <cstring>
+
+namespace libsplit {
+
+namespace {
+
+std::string joined(cl_uint count, const char** strings, const size_t* lengths) {
+  std::string text;
+  for (cl_uint i = 0; i < count; ++i)
+    text.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
+  return text;
+}
+
+void opaque(cl_program program, cl_context context, const char* why) {
+  if (program)
+    tracked([&] { session().programCreated(program, context, std::nullopt, why); });
+}
+
+cl_program CL_API_CALL createWithSource(cl_context context, cl_uint count, const char** strings,
+                                        const size_t* lengths, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_program program = next().clCreateProgramWithSource(context, count, strings, lengths, &status);
+  report(error, status);
+  if (program)
+    tracked([&] {
+      session().programCreated(program, context, joined(count, strings, lengths), "");
+    });
+  return program;
+}
+
+cl_program CL_API_CALL createWithBinary(cl_context context, cl_uint count,
+                                        const cl_device_id* devices, const size_t* lengths,
+                                        const unsigned char** binaries, cl_int* binaryStatus,
+                                        cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_program program = next().clCreateProgramWithBinary(context, count, devices, lengths, binaries,
+                                                        binaryStatus, &status);
+  report(error, status);
+  opaque(program, context, "the program was made from a binary");
+  return program;
+}
+
+cl_program CL_API_CALL createWithIl(cl_context context, const void* il, size_t length,
+                                    cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_program program = next().clCreateProgramWithIL(context, il, length, &status);
+  report(error, status);
+  opaque(program, context, "the program was made from IL");
+  return program;
+}
+
+cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
+                                          const cl_device_id* devices, const char* names,
+                                          cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_program program =
+      next().clCreateProgramWithBuiltInKernels(context, count, devices, names, &status);
+  report(error, status);
+  opaque(program, context, "it is a built-in kernel of the device");
+  return program;
+}
+
+cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_device_id* devices,
+                            const char* options, cl_uint count, const cl_program* programs,
+                            void(CL_CALLBACK* notify)(cl_program, void*), void* data,
+                            cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_program program = next().clLinkProgram(context, deviceCount, devices, options, count, programs,
+                                            notify, data, &status);
+  report(error, status);
+  opaque(program, context, "the program was linked from several");
+  return program;
+}
+
+cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
+                         const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
+                         void* data) {
+  tracked([&] { session().programBuilding(program, options); });
+  return next().clBuildProgram(program, count, devices, options, notify, data);
+}
+
+cl_int CL_API_CALL retainProgram(cl_program program) {
+  cl_int status = next().clRetainProgram(program);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().programRetained(program); });
+  return status;
+}
+
+cl_int CL_API_CALL releaseProgram(cl_program program) {
+  tracked([&] { session().programReleased(program); });
+  return next().clReleaseProgram(program);
+}
+
+cl_kernel CL_API_CALL createKernel(cl_program program, const char* name, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_kernel kernel = next().clCreateKernel(program, name, &status);
+  report(error, status);
+  if (kernel)
+    tracked([&] { session().kernelCreated(kernel, program); });
+  return kernel;
+}
+
+cl_int CL_API_CALL createKernels(cl_program program, cl_uint count, cl_kernel* kernels,
+                                 cl_uint* countRet) {
+  cl_uint made = 0;
+  cl_int status = next().clCreateKernelsInProgram(program, count, kernels, &made);
+  if (countRet)
+    *countRet = made;
+  if (status == CL_SUCCESS && kernels)
+    tracked([&] {
+      for (cl_uint i = 0; i < made && i < count; ++i)
+        session().kernelCreated(kernels[i], program);
+    });
+  return status;
+}
+
+cl_kernel CL_API_CALL cloneKernel(cl_kernel original, cl_int* error) {
+  cl_int status = CL_SUCCESS;
+  cl_kernel clone = next().clCloneKernel(original, &status);
+  report(error, status);
+  if (clone)
+    tracked([&] { session().kernelCloned(clone, original); });
+  return clone;
+}
+
+cl_int CL_API_CALL retainKernel(cl_kernel kernel) {
+  cl_int status = next().clRetainKernel(kernel);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().kernelRetained(kernel); });
+  return status;
+}
+
+cl_int CL_API_CALL releaseKernel(cl_kernel kernel) {
+  tracked([&] { session().kernelReleased(kernel); });
+  return next().clReleaseKernel(kernel);
+}
+
+cl_int CL_API_CALL setKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
+  cl_int status = next().clSetKernelArg(kernel, index, size, value);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().argumentSet(kernel, index, size, value); });
+  return status;
+}
+
+} // namespace
+
+void overridePrograms(runtime::Dispatch& table) {
+  table.clCreateProgramWithSource = createWithSource;
+  table.clCreateProgramWithBinary = createWithBinary;
+  table.clCreateProgramWithIL = createWithIl;
+  table.clCreateProgramWithBuiltInKernels = createWithBuiltIns;
+  table.clLinkProgram = link;
+  table.clBuildProgram = build;
+  table.clRetainProgram = retainProgram;
+  table.clReleaseProgram = releaseProgram;
+  table.clCreateKernel = createKernel;
+  table.clCreateKernelsInProgram = createKernels;
+  table.clCloneKernel = cloneKernel;
+  table.clRetainKernel = retainKernel;
+  table.clReleaseKernel = releaseKernel;
+  table.clSetKernelArg = setKernelArg;
+}
+
+} // namespace libsplit

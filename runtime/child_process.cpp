@@ -1,0 +1,180 @@
+#include "runtime/child_process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace libsplit::runtime {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A file descriptor that closes itself.
+class Descriptor {
+public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  ~Descriptor() { reset(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  void reset(int fd = -1) {
+    if (fd_ >= 0)
+      ::close(fd_);
+    fd_ = fd;
+  }
+  int get() const { return fd_; }
+
+private:
+  int fd_;
+};
+
+std::vector<std::string> childEnvironment() {
+  std::vector<std::string> kept;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    std::string text = *entry;
+    if (!text.starts_with("LD_PRELOAD=") && !text.starts_with("OPENCL_LAYERS=") &&
+        !text.starts_with("LIBSPLIT_"))
+      kept.push_back(std::move(text));
+  }
+  return kept;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts)
+    result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+int millisecondsUntil(Clock::time_point deadline) {
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 1'000'000));
+}
+
+/// Feeds `input` and collects the output until the child closes its end; false when the time is over.
+bool talk(Descriptor& channel, const std::string& input, std::string& output,
+          Clock::time_point deadline) {
+  std::size_t sent = 0;
+  char buffer[65536];
+  if (input.empty())
+    ::shutdown(channel.get(), SHUT_WR);
+  while (true) {
+    pollfd poller{channel.get(), POLLIN, 0};
+    if (sent < input.size())
+      poller.events |= POLLOUT;
+    int ready = ::poll(&poller, 1, millisecondsUntil(deadline));
+    if (ready == 0 && Clock::now() >= deadline)
+      return false;
+    if (ready < 0 && errno != EINTR)
+      return false;
+    if (ready <= 0)
+      continue;
+    if (poller.revents & POLLOUT) {
+      // A socket, not a pipe: MSG_NOSIGNAL spares the process a SIGPIPE if the child dies early.
+      auto count = ::send(channel.get(), input.data() + sent, input.size() - sent, MSG_NOSIGNAL);
+      if (count > 0)
+        sent += static_cast<std::size_t>(count);
+      else if (errno != EINTR && errno != EAGAIN)
+        sent = input.size();
+      if (sent == input.size())
+        ::shutdown(channel.get(), SHUT_WR);
+    }
+    if (poller.revents & (POLLIN | POLLHUP | POLLERR)) {
+      auto count = ::recv(channel.get(), buffer, sizeof buffer, 0);
+      if (count > 0)
+        output.append(buffer, static_cast<std::size_t>(count));
+      else if (count == 0 || (errno != EINTR && errno != EAGAIN))
+        return true;
+    }
+  }
+}
+
+/// Waits for the child's end until the deadline; false if it still runs then. `status` is -1 if somebody
+/// else has reaped it (an application that waits for any child).
+bool reap(pid_t child, int& status, Clock::time_point deadline) {
+  while (true) {
+    pid_t reaped = ::waitpid(child, &status, WNOHANG);
+    if (reaped == child)
+      return true;
+    if (reaped < 0 && errno != EINTR) {
+      status = -1;
+      return true;
+    }
+    if (Clock::now() >= deadline)
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+} // namespace
+
+ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
+                     double timeoutSeconds) {
+  ChildResult result;
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    result.failure = std::string("could not be started (") + std::strerror(errno) + ")";
+    return result;
+  }
+  Descriptor ours(ends[0]), theirs(ends[1]);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+
+  std::vector<std::string> environment = childEnvironment();
+  pid_t child = -1;
+  int error = ::posix_spawn(&child, arguments[0].c_str(), &actions, &attributes,
+                            pointers(arguments).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  theirs.reset();
+  if (error != 0) {
+    result.failure = std::string("could not be started (") + std::strerror(error) + ")";
+    return result;
+  }
+
+  auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(timeoutSeconds));
+  int status = 0;
+  bool inTime = talk(ours, input, result.output, deadline) && reap(child, status, deadline);
+  if (!inTime) {
+    ::kill(child, SIGKILL);
+    reap(child, status, Clock::now() + std::chrono::seconds(5));
+    std::string seconds = std::to_string(timeoutSeconds);
+    seconds.erase(seconds.find_last_not_of('0') + 1);
+    if (seconds.ends_with('.'))
+      seconds.pop_back();
+    result.failure = "gave no answer in " + seconds + " s";
+  } else if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+    result.succeeded = true; // reaped by the application: the output itself must convince
+  } else if (WIFSIGNALED(status)) {
+    result.failure = "crashed (signal " + std::to_string(WTERMSIG(status)) + ")";
+  } else {
+    result.failure = "failed (exit status " + std::to_string(WEXITSTATUS(status)) + ")";
+  }
+  return result;
+}
+
+} // namespace libsplit::runtime

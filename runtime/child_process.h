@@ -1,0 +1,21 @@
+// Runs a program with a text on its standard input and collects its standard output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct ChildResult {
+  bool succeeded = false; ///< exit status 0 within the time
+  std::string output;     ///< standard output, whole
+  std::string failure;    ///< why not, in words: "crashed (signal 11)", "gave no answer in 30 s"
+};
+
+/// No shell. The child's environment is ours without LD_PRELOAD, OPENCL_LAYERS and LIBSPLIT_*; its standard
+/// error goes nowhere. It is killed when the time is over. Safe in a process with threads and with
+/// SIGCHLD or SIGPIPE handled in any way.
+ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
+                     double timeoutSeconds);
+
+} // namespace libsplit::runtime

@@ -1,0 +1,66 @@
+// The end of one piece of work on one device, to wait for from any thread and any context.
+//
+// OpenCL events can't be waited on across contexts by a queue, but any host thread can wait for any
+// event. A Completion is what a consumer on another device holds before the producer's command even
+// exists: it waits first for the submission, then for the event itself.
+#pragma once
+
+#include "runtime/opencl.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace libsplit::runtime {
+
+/// Device time of a command, nanoseconds on the device's own clock.
+struct DeviceInterval {
+  cl_ulong start = 0;
+  cl_ulong end = 0;
+  double seconds() const { return end > start ? static_cast<double>(end - start) * 1e-9 : 0; }
+};
+
+class Completion {
+public:
+  explicit Completion(const Dispatch& cl) : cl_(cl) {}
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
+  /// An event that some command already has.
+  static std::shared_ptr<Completion> of(const Dispatch& cl, cl_event event);
+
+  /// The command was enqueued on `queue`; its end is `event`'s. Called once, or `finish` instead.
+  void submit(Ref<cl_event> event, cl_command_queue queue);
+  /// The work is over, with `status` (CL_SUCCESS or the error that kept it from being enqueued).
+  void finish(cl_int status);
+
+  /// Blocks until the work is over; its status. Any thread.
+  cl_int wait();
+  /// Blocks until the work is enqueued or over, no longer.
+  void waitSubmitted();
+  /// True if a command enqueued on in-order queue `queue` now runs after this work anyway.
+  bool precedes(cl_command_queue queue) const;
+  /// Known to be over. Never blocks; may answer false although it is.
+  bool over() const;
+
+  /// Times on the device, once over and where the queue records them.
+  std::optional<DeviceInterval> interval() const;
+  /// All four profiling times, in CL_PROFILING_COMMAND_QUEUED .. END order.
+  std::optional<cl_ulong> profilingTime(cl_profiling_info name) const;
+
+private:
+  enum class State { Pending, Submitted, Over };
+
+  const Dispatch& cl_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::Pending;
+  cl_int status_ = CL_SUCCESS;
+  Ref<cl_event> event_;
+  cl_command_queue queue_ = nullptr;
+};
+
+using CompletionPtr = std::shared_ptr<Completion>;
+
+} // namespace libsplit::runtime

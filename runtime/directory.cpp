@@ -1,0 +1,42 @@
+#include "runtime/directory.h"
+
+namespace libsplit::runtime {
+
+Directory::Directory(std::size_t nodes, NodeId home, std::uint64_t size) : valid_(nodes) {
+  if (size > 0)
+    valid_[home] = ByteSet(0, size);
+}
+
+void Directory::bringToHost(const ByteSet& wanted, std::vector<Move>& moves) {
+  ByteSet lacking = missing(hostNode, wanted);
+  for (NodeId source = 0; source < valid_.size() && !lacking.empty(); ++source) {
+    if (source == hostNode)
+      continue;
+    ByteSet part = intersect(lacking, valid_[source]);
+    if (part.empty())
+      continue;
+    lacking = subtract(lacking, part);
+    valid_[hostNode] = unite(valid_[hostNode], part);
+    moves.push_back({source, hostNode, std::move(part)});
+  }
+}
+
+std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted) {
+  std::vector<Move> moves;
+  ByteSet lacking = missing(node, wanted);
+  if (lacking.empty())
+    return moves;
+  bringToHost(lacking, moves);
+  if (node != hostNode) {
+    valid_[node] = unite(valid_[node], lacking);
+    moves.push_back({hostNode, node, std::move(lacking)});
+  }
+  return moves;
+}
+
+void Directory::wrote(NodeId node, const ByteSet& bytes) {
+  for (NodeId other = 0; other < valid_.size(); ++other)
+    valid_[other] = other == node ? unite(valid_[other], bytes) : subtract(valid_[other], bytes);
+}
+
+} // namespace libsplit::runtime

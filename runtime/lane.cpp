@@ -1,0 +1,89 @@
+#include "runtime/lane.h"
+
+#include "runtime/log.h"
+
+#include <csignal>
+#include <exception>
+
+#include <pthread.h>
+
+namespace libsplit::runtime {
+
+std::thread startThread(std::function<void()> body) {
+  sigset_t all, previous;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &previous);
+  std::thread thread(std::move(body));
+  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  return thread;
+}
+
+Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {
+  thread_ = startThread([this] { loop(); });
+}
+
+Lane::~Lane() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+void Lane::issue(Instruction instruction) {
+  std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(instruction));
+  changed_.notify_one();
+}
+
+void Lane::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty())
+      return;
+    Instruction instruction = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    execute(instruction);
+    instruction = {};
+    lock.lock();
+  }
+}
+
+void Lane::execute(Instruction& instruction) {
+  cl_int status = CL_SUCCESS;
+  for (const CompletionPtr& dependency : instruction.after) {
+    dependency->waitSubmitted();
+    if (instruction.queue && dependency->precedes(instruction.queue))
+      continue;
+    cl_int before = dependency->wait();
+    if (before < 0)
+      status = before;
+  }
+  if (status < 0) {
+    instruction.done->finish(status);
+    return;
+  }
+  cl_event event = nullptr;
+  try {
+    status = instruction.run(&event);
+  } catch (const std::exception& error) {
+    log(LogLevel::Error, name_, ": ", error.what());
+    status = CL_OUT_OF_HOST_MEMORY;
+  }
+  if (status != CL_SUCCESS || !event) {
+    if (event)
+      cl_.clReleaseEvent(event);
+    instruction.done->finish(status);
+    return;
+  }
+  // Flush before anybody can see the event: who waits for it from another thread would wait forever
+  // on a driver that holds commands back.
+  if (instruction.queue)
+    cl_.clFlush(instruction.queue);
+  instruction.done->submit(Ref<cl_event>::adopt(cl_, event), instruction.queue);
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,58 @@
+// A thread that feeds one device.
+//
+// Instructions reach a lane in an order in which each depends only on earlier-issued ones, of this or any
+// other lane; so first-in-first-out lanes never deadlock. Before it enqueues an instruction the lane
+// waits for those dependencies that the device's in-order queue does not already imply. It does not
+// wait for its own commands: on a GPU the queue stays filled; a device that executes inside the
+// calling thread (PoCL's basic) runs here, beside the application and the other devices.
+#pragma once
+
+#include "runtime/completion.h"
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct Instruction {
+  std::vector<CompletionPtr> after;
+  /// The in-order queue that `run` enqueues on: dependencies on it are implied. Null: wait for all.
+  cl_command_queue queue = nullptr;
+  /// Enqueues the commands and hands out the last one's event, or leaves it null if the work is over
+  /// on return. Runs on the lane's thread only.
+  std::function<cl_int(cl_event* last)> run;
+  CompletionPtr done;
+};
+
+class Lane {
+public:
+  Lane(const Dispatch& cl, std::string name);
+  /// Finishes what was issued, then joins the thread.
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  /// Callable from any thread; returns at once.
+  void issue(Instruction instruction);
+  const std::string& name() const { return name_; }
+
+private:
+  void loop();
+  void execute(Instruction& instruction);
+
+  const Dispatch& cl_;
+  std::string name_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Instruction> queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+/// A thread with all signals blocked, so that the application's handlers run on its own threads.
+std::thread startThread(std::function<void()> body);
+
+} // namespace libsplit::runtime

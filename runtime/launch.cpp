@@ -1,0 +1,644 @@
+// From clEnqueueNDRangeKernel to pieces on devices, and back to measurements.
+//
+// A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing is in
+// its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as the call
+// returns) and a task made of it. When the task is planned the shares become counts of work-groups, the
+// planner's regions become transfers, and each piece becomes an instruction of its device's lane.
+#include "runtime/launch.h"
+
+#include "runtime/log.h"
+#include "runtime/session.h"
+
+#include "analysis-pass/summary/partition_argument.h"
+#include "solver/share_solver.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace libsplit::runtime {
+
+namespace {
+
+constexpr std::size_t maxHistories = 64;
+/// While a kernel's shares are still being found, its launches are measured one at a time.
+constexpr std::uint64_t learningSplits = 6;
+
+/// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that drivers
+/// find a good one for every piece, small enough for fine shares.
+std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
+  std::uint64_t unit = d == 0 ? 64 : 16;
+  while (unit > 1 && global / unit < 64)
+    unit /= 2;
+  return unit;
+}
+
+std::string rangeName(const NDRange& range, bool localGiven) {
+  auto list = [&](const std::array<std::uint64_t, 3>& values) {
+    std::string text;
+    for (unsigned d = 0; d < range.dimensions; ++d)
+      text += (d ? "x" : "") + std::to_string(values[d]);
+    return text;
+  };
+  std::string name = list(range.global) + (localGiven ? "/" + list(range.local) : "");
+  if (range.offset != std::array<std::uint64_t, 3>{0, 0, 0})
+    name += "+" + list(range.offset);
+  return name;
+}
+
+NDRange rangeOf(const LaunchArguments& arguments) {
+  NDRange range;
+  range.dimensions = arguments.dimensions;
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    range.global[d] = arguments.global[d];
+    range.offset[d] = arguments.offset ? arguments.offset[d] : 0;
+    range.local[d] = arguments.local ? arguments.local[d] : cutUnit(d, range.global[d]);
+  }
+  return range;
+}
+
+bool isNonUniform(const NDRange& range) {
+  return !range.uniform(0) || !range.uniform(1) || !range.uniform(2);
+}
+
+std::uint64_t groupItems(const NDRange& range) {
+  return range.local[0] * range.local[1] * range.local[2];
+}
+
+/// Sets what differs from the kernel's last launch on its lane.
+cl_int setArguments(const Dispatch& cl, LaneKernel& kernel,
+                    const std::vector<std::vector<std::byte>>& values,
+                    const std::vector<std::size_t>& localSizes) {
+  kernel.last.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool isLocal = localSizes[i] > 0;
+    if (!isLocal && !values[i].empty() && kernel.last[i] == values[i])
+      continue;
+    cl_int status = cl.clSetKernelArg(kernel.kernel.get(), static_cast<cl_uint>(i),
+                                      isLocal ? localSizes[i] : values[i].size(),
+                                      isLocal ? nullptr : values[i].data());
+    if (status != CL_SUCCESS)
+      return status;
+    kernel.last[i] = values[i];
+  }
+  return CL_SUCCESS;
+}
+
+template <class T> std::vector<std::byte> bytesOf(const T& value) {
+  auto first = reinterpret_cast<const std::byte*>(&value);
+  return {first, first + sizeof value};
+}
+
+} // namespace
+
+std::vector<BufferUse> Session::usesOf(const Kernel& kernel) const {
+  std::vector<BufferUse> uses;
+  const std::vector<bool>& writes = kernel.code->writes;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const Argument& argument = kernel.arguments[i];
+    if (!argument.object)
+      continue;
+    cl_mem handle = nullptr;
+    std::memcpy(&handle, argument.value.data(), sizeof handle);
+    uses.push_back({handle, i >= writes.size() || writes[i]});
+  }
+  return uses;
+}
+
+cl_int Session::launchNative(const Command& command, const LaunchArguments& arguments) {
+  return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel, arguments.dimensions,
+                                    arguments.offset, arguments.global, arguments.local,
+                                    command.waitCount, command.waitList, command.event);
+}
+
+std::string Session::whyRangeNotSplittable(const Kernel& kernel,
+                                           const LaunchArguments& arguments) const {
+  if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global)
+    return "the NDRange is not valid";
+  for (unsigned d = 0; d < arguments.dimensions; ++d) {
+    std::size_t global = arguments.global[d], offset = arguments.offset ? arguments.offset[d] : 0;
+    if (global == 0 || offset + global < offset || (arguments.local && arguments.local[d] == 0))
+      return "the NDRange is empty or not valid";
+  }
+  const KernelSummary& summary = *kernel.code->summaries[machine_->home()];
+  NDRange range = rangeOf(arguments);
+  if (!arguments.local && summary.dependsOnGroups)
+    return "the local size is left to the driver, and the kernel's result depends on it";
+  if (summary.requiredLocal[0] != 0 && (!arguments.local || summary.requiredLocal != range.local))
+    return "the local size is not the one that the kernel requires";
+  if (arguments.local && isNonUniform(range)) {
+    const std::string& options = kernel.program->options;
+    if (options.find("-cl-std=CL2") == std::string::npos &&
+        options.find("-cl-std=CL3") == std::string::npos)
+      return "the local size does not divide the global size";
+  }
+  if (arguments.local && groupItems(range) > machine_->homeDevice().maxWorkGroup)
+    return "the work-groups are too large for the device";
+  if (range.groups() < 2)
+    return "there is only one work-group";
+  return {};
+}
+
+std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>& stream,
+                                      const std::shared_ptr<Kernel>& kernel,
+                                      const LaunchArguments& arguments) {
+  KernelCode& code = *kernel->code;
+  if (options_.policy.kind == Policy::Kind::Off)
+    return "LIBSPLIT_POLICY=off";
+  if (code.state == KernelCode::State::New || code.state == KernelCode::State::Preparing)
+    prepare(lock, stream, kernel);
+  if (code.state == KernelCode::State::Preparing)
+    return "its analysis is not ready yet";
+  if (code.state == KernelCode::State::Unsplittable)
+    return code.reason;
+  if (stream->device != home_)
+    return "the queue is not on the program's own device";
+  if (std::string why = whyRangeNotSplittable(*kernel, arguments); !why.empty())
+    return why;
+  const KernelSummary& summary = *code.summaries[machine_->home()];
+  if (summary.parameters.size() != kernel->arguments.size())
+    return "the analysis saw other parameters";
+  for (std::size_t i = 0; i < kernel->arguments.size(); ++i) {
+    const Argument& argument = kernel->arguments[i];
+    const Parameter& parameter = summary.parameters[i];
+    const std::string name = "argument `" + parameter.name + "` ";
+    if (!argument.isSet)
+      return name + "is not set";
+    switch (parameter.kind) {
+    case ParameterKind::GlobalBuffer:
+    case ParameterKind::ConstantBuffer:
+      if (!argument.object || !argument.object->buffer)
+        return name + "is no buffer that libsplit knows";
+      if (!argument.object->buffer->homeOnly().empty())
+        return name + "can't leave its device: " + argument.object->buffer->homeOnly();
+      if (argument.object->buffer->maps > 0)
+        return name + "is mapped";
+      break;
+    case ParameterKind::LocalBuffer:
+      if (!argument.isLocal())
+        return name + "is not local memory";
+      break;
+    case ParameterKind::Scalar:
+      if (argument.value.size() != parameter.size)
+        return name + "has another size than its type";
+      break;
+    default:
+      return name + "is neither buffer nor value";
+    }
+  }
+  return {};
+}
+
+std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArguments& arguments) {
+  auto launch = std::make_shared<Launch>();
+  launch->program = kernel.program;
+  launch->code = kernel.code;
+  launch->clone = kernel.clone;
+  launch->arguments = kernel.arguments;
+  launch->range = rangeOf(arguments);
+  launch->localGiven = arguments.local != nullptr;
+  launch->rangeKey = rangeName(launch->range, launch->localGiven);
+  for (const Argument& argument : launch->arguments) {
+    if (!argument.object)
+      continue;
+    cl_mem handle = nullptr;
+    std::memcpy(&handle, argument.value.data(), sizeof handle);
+    launch->keeps.push_back(Ref<cl_mem>::retain(cl_, handle));
+  }
+  LaunchRequest& request = launch->request;
+  request.range = launch->range;
+  request.arguments.resize(launch->arguments.size());
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
+    const Argument& argument = launch->arguments[i];
+    if (!argument.object || !argument.object->buffer) {
+      request.arguments[i].bytes = argument.value;
+      continue;
+    }
+    request.arguments[i].bufferSize = argument.object->size;
+    auto& buffers = launch->buffers;
+    auto found = std::find(buffers.begin(), buffers.end(), argument.object->buffer);
+    auto index = static_cast<std::size_t>(found - buffers.begin());
+    if (found == buffers.end())
+      buffers.push_back(argument.object->buffer);
+    request.buffers.push_back({static_cast<unsigned>(i), index, argument.object->origin});
+  }
+  request.bufferCount = launch->buffers.size();
+  return launch;
+}
+
+cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
+  {
+    Lock lock(mutex_);
+    auto stream = streamOf(lock, command.queue);
+    auto found = kernels_.find(arguments.kernel);
+    std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
+    if (!active() || !stream || !kernel) {
+      if (kernel)
+        ++kernel->code->stats->launches;
+      lock.unlock();
+      return launchNative(command, arguments);
+    }
+    KernelStats& stats = *kernel->code->stats;
+    ++stats.launches;
+    std::string reason = whyNotSplittable(lock, stream, kernel, arguments);
+    std::shared_ptr<Launch> launch;
+    if (reason.empty()) {
+      launch = snapshot(*kernel, arguments);
+      if (stream->idle())
+        decide(*launch);
+      if (launch->action == ShareController::Action::Native)
+        reason = "it is not faster split";
+    }
+    if (!reason.empty()) {
+      stats.reason = reason;
+      if (goesNative(lock, command, usesOf(*kernel))) {
+        lock.unlock();
+        return launchNative(command, arguments);
+      }
+    } else if (!isValid(command, {})) {
+      lock.unlock();
+      return launchNative(command, arguments);
+    }
+    if (!kernel->clone) {
+      cl_int error = CL_SUCCESS;
+      auto clone = std::make_shared<LaneKernel>();
+      clone->kernel = Ref<cl_kernel>::adopt(
+          cl_, cl_.clCreateKernel(kernel->program->handle, kernel->code->name.c_str(), &error));
+      if (error != CL_SUCCESS) {
+        waitIdle(lock, stream);
+        lock.unlock();
+        return launchNative(command, arguments);
+      }
+      kernel->clone = clone;
+    }
+    if (!launch) {
+      // What the driver would refuse it shall refuse now, not later on a lane.
+      if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global ||
+          std::any_of(kernel->arguments.begin(), kernel->arguments.end(),
+                      [](const Argument& argument) { return !argument.isSet; })) {
+        waitIdle(lock, stream);
+        lock.unlock();
+        return launchNative(command, arguments);
+      }
+      launch = snapshot(*kernel, arguments);
+    }
+    launch->clone = kernel->clone;
+    launch->reason = reason;
+    if (options_.verify && launch->reason.empty())
+      return launchVerified(command, launch);
+    auto task = newTask(stream, command);
+    attachEvent(*task, command);
+    task->isLaunch = true;
+    task->plan = [this, launch](Task& planned) { planLaunch(planned, launch); };
+    task->retired = [this, launch](Task& ended) { observe(ended, *launch); };
+    submit(task);
+    return CL_SUCCESS;
+  }
+}
+
+LaunchHistory& Session::historyOf(KernelCode& code, const std::string& range) {
+  auto found = code.histories.find(range);
+  if (found != code.histories.end())
+    return found->second;
+  if (code.histories.size() >= maxHistories)
+    code.histories.erase(code.histories.begin());
+  return code.histories[range];
+}
+
+void Session::decide(Launch& launch) {
+  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  if (!history.controller) {
+    ShareController::Setup setup;
+    setup.policy = options_.policy;
+    setup.home = machine_->home();
+    setup.minLaunchSeconds = options_.minLaunchSeconds;
+    for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+      const Device& device = machine_->devices()[i];
+      const auto& kernel = launch.code->kernels[i];
+      bool canRun = device.participates && kernel &&
+                    (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
+                                            (device.nonUniformGroups || !isNonUniform(launch.range))));
+      setup.speeds.push_back(
+          canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
+    }
+    history.controller = std::make_unique<ShareController>(std::move(setup));
+  }
+  ShareController::Decision decision = history.controller->next();
+  launch.action = decision.action;
+  launch.shares.assign(decision.shares.begin(), decision.shares.end());
+}
+
+void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
+  std::string why = launch->reason;
+  if (why.empty()) {
+    if (!launch->action)
+      decide(*launch);
+    if (launch->action == ShareController::Action::Native)
+      why = "it is not faster split";
+    else
+      why = planSplit(task, launch);
+  }
+  ++launch->code->stats->ranges[launch->rangeKey].launches;
+  if (why.empty())
+    return;
+  launch->code->stats->reason = why;
+  launch->wasSplit = false;
+  log(LogLevel::Debug, "kernel ", launch->code->name, " runs unsplit: ", why);
+  planUnsplit(task, launch);
+}
+
+void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  std::vector<HeldUse> uses;
+  std::vector<std::vector<std::byte>> values;
+  std::vector<std::size_t> localSizes;
+  const std::vector<bool>& writes = launch->code->writes;
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
+    const Argument& argument = launch->arguments[i];
+    values.push_back(argument.value);
+    localSizes.push_back(argument.isLocal() ? argument.size : 0);
+    if (argument.object)
+      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, argument.object, {}});
+  }
+  cl_command_queue queue = task.stream->queue;
+  planHomeCall(task, uses,
+               [this, launch, queue, values, localSizes](cl_bool, cl_uint count,
+                                                         const cl_event* list, cl_event* event) {
+                 cl_int status = setArguments(cl_, *launch->clone, values, localSizes);
+                 if (status != CL_SUCCESS)
+                   return status;
+                 const NDRange& range = launch->range;
+                 std::size_t offset[3], global[3], local[3];
+                 for (unsigned d = 0; d < 3; ++d) {
+                   offset[d] = range.offset[d];
+                   global[d] = range.global[d];
+                   local[d] = range.local[d];
+                 }
+                 return cl_.clEnqueueNDRangeKernel(queue, launch->clone->kernel.get(),
+                                                   range.dimensions, offset, global,
+                                                   launch->localGiven ? local : nullptr, count, list,
+                                                   event);
+               });
+}
+
+std::shared_ptr<const LaunchPlan> Session::choosePlan(Launch& launch,
+                                                      std::span<const double> shares,
+                                                      std::string& why) {
+  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  LaunchHistory::PlanKey key;
+  for (const Argument& argument : launch.arguments) {
+    key.values.push_back(argument.object ? std::vector<std::byte>() : argument.value);
+    key.sizes.push_back(argument.object ? argument.object->size : 0);
+  }
+  for (const BufferArgument& argument : launch.request.buffers)
+    key.buffers.push_back({argument.buffer, argument.origin});
+  key.shares.assign(shares.begin(), shares.end());
+  if (history.plan && history.key == key)
+    return history.plan;
+
+  std::vector<PlanDevice> devices;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i)
+    devices.push_back({machine_->devices()[i].node, launch.code->summaries[i]});
+  std::vector<const Directory*> directories;
+  for (const auto& buffer : launch.buffers)
+    directories.push_back(&buffer->directory());
+
+  std::shared_ptr<const LaunchPlan> best;
+  std::tuple<bool, std::uint64_t, unsigned> bestScore;
+  auto consider = [&](unsigned d) {
+    if (launch.range.groups(d) < 2)
+      return;
+    auto groups = solver::roundToGroups(shares, launch.range.groups(d));
+    PlanResult result = planCut(launch.request, devices, d, groups);
+    if (auto* reason = std::get_if<Reason>(&result)) {
+      if (why.empty())
+        why = toString(*reason);
+      return;
+    }
+    LaunchPlan& plan = std::get<LaunchPlan>(result);
+    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs are
+    // contiguous.
+    std::tuple<bool, std::uint64_t, unsigned> score{
+        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories), 2 - d};
+    if (!best || score < bestScore) {
+      best = std::make_shared<const LaunchPlan>(std::move(plan));
+      bestScore = score;
+    }
+  };
+  if (history.dimension)
+    consider(*history.dimension);
+  for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
+    consider(d);
+  if (!history.dimension)
+    for (unsigned d = 0; d < launch.range.dimensions; ++d)
+      if (!best || best->dimension != d)
+        consider(d);
+  if (!best) {
+    if (why.empty())
+      why = "there is only one work-group";
+    return nullptr;
+  }
+  history.dimension = best->dimension;
+  history.key = std::move(key);
+  history.plan = best;
+  return best;
+}
+
+/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not.
+std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
+  for (const Piece& piece : plan.pieces)
+    for (const BufferArgument& argument : launch.request.buffers) {
+      const Argument& given = launch.arguments[argument.parameter];
+      Buffer& buffer = *launch.buffers[argument.buffer];
+      if (!buffer.on(*machine_, piece.device, given.object->origin, given.object->size))
+        return "device " + machine_->devices()[piece.device].label +
+               " has no room for its buffers or can't align them";
+      if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
+        return "there is no host memory to copy through";
+    }
+  return {};
+}
+
+std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  for (const auto& buffer : launch->buffers)
+    if (!buffer->engage(*machine_))
+      return "a buffer's address can't be had";
+  std::vector<double> shares = launch->shares;
+  if (launch->action == ShareController::Action::Measure) {
+    shares.assign(machine_->devices().size(), 0.0);
+    shares[machine_->home()] = 1;
+  }
+  std::string why;
+  auto plan = choosePlan(*launch, shares, why);
+  if (!plan)
+    return why;
+  if (why = reserve(*launch, *plan); !why.empty())
+    return why;
+  LaunchHistory& history = historyOf(*launch->code, launch->rangeKey);
+  launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
+  task.learning = options_.policy.kind != Policy::Kind::Static &&
+                  options_.policy.kind != Policy::Kind::Single &&
+                  history.splits < learningSplits;
+  if (launch->wasSplit)
+    ++history.splits;
+  launch->plan = plan;
+  log(LogLevel::Debug, "kernel ", launch->code->name, ": ", toString(*plan));
+  issuePlan(task, launch, plan);
+  return {};
+}
+
+Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
+                                      cl_context context) {
+  const NDRange& range = launch.range;
+  const KernelSummary& summary = *launch.code->summaries[piece.device];
+  std::vector<std::vector<std::byte>> values;
+  std::vector<std::size_t> localSizes;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Argument& argument = launch.arguments[i];
+    localSizes.push_back(argument.isLocal() ? argument.size : 0);
+    if (argument.object)
+      values.push_back(bytesOf(argument.object->buffer->on(*machine_, piece.device,
+                                                           argument.object->origin,
+                                                           argument.object->size)));
+    else
+      values.push_back(argument.value);
+  }
+  if (summary.needsPartitionArgument) {
+    PartitionArgument partition;
+    for (unsigned d = 0; d < 3; ++d) {
+      partition.firstGroup[d] = piece.box.begin[d];
+      partition.numGroups[d] = range.groups(d);
+      partition.globalSize[d] = range.global[d];
+      partition.globalOffset[d] = range.offset[d];
+    }
+    values.push_back(bytesOf(partition));
+    localSizes.push_back(0);
+  }
+  std::array<std::size_t, 3> offset{}, global{}, local{};
+  for (unsigned d = 0; d < 3; ++d) {
+    std::uint64_t begin = piece.box.begin[d] * range.local[d];
+    std::uint64_t end = std::min(piece.box.end[d] * range.local[d], range.global[d]);
+    offset[d] = range.offset[d] + begin;
+    global[d] = end - begin;
+    local[d] = range.local[d];
+  }
+  Instruction instruction;
+  instruction.queue = machine_->queueOf(piece.device, context);
+  instruction.done = std::make_shared<Completion>(cl_);
+  instruction.run = [this, kernel = launch.code->kernels[piece.device], values = std::move(values),
+                     localSizes = std::move(localSizes), offset, global, local,
+                     localGiven = launch.localGiven, dimensions = range.dimensions,
+                     queue = instruction.queue](cl_event* last) {
+    cl_int status = setArguments(cl_, *kernel, values, localSizes);
+    if (status != CL_SUCCESS)
+      return status;
+    return cl_.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
+                                      global.data(), localGiven ? local.data() : nullptr, 0, nullptr,
+                                      last);
+  };
+  return instruction;
+}
+
+void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
+                        std::shared_ptr<const LaunchPlan> plan) {
+  issueMarkers(task, true);
+  // All transfers come before any piece: a piece may overwrite what another has to read first.
+  for (const Piece& piece : plan->pieces) {
+    Launch::Issued issued;
+    issued.device = piece.device;
+    issued.groupBegin = piece.box.begin[plan->dimension];
+    issued.groupEnd = piece.box.end[plan->dimension];
+    std::size_t before = task.parts.size();
+    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
+      bring(task, *launch->buffers[b], machine_->devices()[piece.device].node, piece.uses[b].needs);
+    issued.transfers.assign(task.parts.begin() + static_cast<std::ptrdiff_t>(before),
+                            task.parts.end());
+    launch->issued.push_back(std::move(issued));
+  }
+  std::vector<Instruction> instructions;
+  for (const Piece& piece : plan->pieces) {
+    Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
+    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
+      launch->buffers[b]
+          ->hazards(machine_->devices()[piece.device].node)
+          .collect(!piece.uses[b].writes.empty(), instruction.after);
+    instructions.push_back(std::move(instruction));
+  }
+  for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
+    Buffer& buffer = *launch->buffers[b];
+    std::map<NodeId, std::vector<CompletionPtr>> writers;
+    for (std::size_t p = 0; p < plan->pieces.size(); ++p)
+      if (!plan->pieces[p].uses[b].writes.empty())
+        writers[machine_->devices()[plan->pieces[p].device].node].push_back(instructions[p].done);
+    for (auto& [node, completions] : writers)
+      buffer.hazards(node).setWriters(completions);
+    for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
+      const PieceUse& use = plan->pieces[p].uses[b];
+      NodeId node = machine_->devices()[plan->pieces[p].device].node;
+      if (use.writes.empty() && !use.needs.empty())
+        buffer.hazards(node).addReader(instructions[p].done);
+      if (!use.writes.empty())
+        buffer.directory().wrote(node, use.writes);
+    }
+  }
+  for (std::size_t p = 0; p < instructions.size(); ++p) {
+    launch->issued[p].kernel = instructions[p].done;
+    issue(task, plan->pieces[p].device, std::move(instructions[p]));
+  }
+  issueMarkers(task, false);
+}
+
+void Session::observe(Task& task, Launch& launch) {
+  if (task.status < 0) {
+    log(LogLevel::Error, "kernel ", launch.code->name, " ended with error ", task.status,
+        launch.wasSplit ? " when split; it is not split again" : "");
+    if (launch.wasSplit) {
+      launch.code->state = KernelCode::State::Unsplittable;
+      launch.code->reason = "a piece of it failed with error " + std::to_string(task.status);
+    }
+    return;
+  }
+  if (!launch.plan)
+    return;
+  auto start = std::max(task.planned, task.stream->lastRetired);
+  double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::size_t devices = machine_->devices().size();
+  std::vector<solver::DeviceSample> samples(devices);
+  bool complete = true;
+  for (const Launch::Issued& issued : launch.issued) {
+    auto interval = issued.kernel->interval();
+    complete = complete && interval;
+    double seconds = interval ? interval->seconds() : 0;
+    for (const CompletionPtr& transfer : issued.transfers)
+      if (auto moved = transfer->interval())
+        seconds += moved->seconds();
+    samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds};
+  }
+  KernelStats& stats = *launch.code->stats;
+  KernelStats::PerRange& range = stats.ranges[launch.rangeKey];
+  const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
+  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  if (!launch.wasSplit) {
+    const auto& home = samples[machine_->home()];
+    range.homeSeconds = home.seconds;
+    if (history.controller)
+      history.controller->observeHome(complete ? home.seconds : wall);
+    return;
+  }
+  ++stats.splitLaunches;
+  ++range.splitLaunches;
+  stats.rung = static_cast<int>(launch.plan->rung);
+  range.dimension = launch.plan->dimension;
+  range.wallSeconds = wall;
+  range.lastShares.resize(devices);
+  range.lastSeconds.resize(devices);
+  for (std::size_t i = 0; i < devices; ++i) {
+    range.lastShares[i] = static_cast<double>(samples[i].groupEnd - samples[i].groupBegin) /
+                          static_cast<double>(groups);
+    range.lastSeconds[i] = samples[i].seconds;
+  }
+  if (history.controller && complete)
+    history.controller->observeSplit(samples, groups, wall);
+}
+
+} // namespace libsplit::runtime

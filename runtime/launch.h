@@ -1,0 +1,41 @@
+// One launch, with everything it needs to run after the application has gone on: its arguments as they
+// were, and references that keep their objects alive.
+#pragma once
+
+#include "runtime/program.h"
+
+namespace libsplit::runtime {
+
+struct Launch {
+  std::shared_ptr<Program> program;
+  std::shared_ptr<KernelCode> code;
+  std::shared_ptr<LaneKernel> clone; ///< the kernel as the application built it, for the home device
+  std::vector<Argument> arguments;
+  std::vector<Ref<cl_mem>> keeps;
+
+  /// As the application gave it. Where it left the local size open, `local` here is the unit of cutting.
+  NDRange range;
+  bool localGiven = false;
+  std::string rangeKey;
+
+  std::string reason; ///< why it can't be split; empty: it can
+  /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
+  std::optional<ShareController::Action> action;
+  std::vector<double> shares;
+
+  LaunchRequest request;
+  std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
+
+  // What was issued.
+  struct Issued {
+    std::size_t device = 0;
+    std::uint64_t groupBegin = 0, groupEnd = 0;
+    CompletionPtr kernel;
+    std::vector<CompletionPtr> transfers;
+  };
+  std::vector<Issued> issued;
+  bool wasSplit = false;
+  std::shared_ptr<const LaunchPlan> plan;
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,28 @@
+// One line on stderr per message, "libsplit: …". Nothing ever goes to stdout.
+#pragma once
+
+#include <sstream>
+#include <string>
+
+namespace libsplit::runtime {
+
+enum class LogLevel { Error, Warn, Info, Debug };
+
+/// Messages above this level are dropped. Thread-safe.
+void setLogLevel(LogLevel level);
+bool logs(LogLevel level);
+/// Writes one line, whole, in a single write. Thread-safe, never throws.
+void writeLog(LogLevel level, const std::string& text) noexcept;
+/// The same, but only the first time that this text is seen in the process.
+void writeLogOnce(LogLevel level, const std::string& text) noexcept;
+
+/// Builds the text only if it will be written: log(LogLevel::Debug, "moved ", n, " bytes").
+template <class... Parts> void log(LogLevel level, const Parts&... parts) {
+  if (!logs(level))
+    return;
+  std::ostringstream text;
+  (text << ... << parts);
+  writeLog(level, text.str());
+}
+
+} // namespace libsplit::runtime

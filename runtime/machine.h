@@ -1,0 +1,106 @@
+// The devices that share the work, each with a context, a queue, a lane and a memory node.
+//
+// Built once, for the device that the application chose: its home device. Slow (drivers start, contexts
+// are created), so never on the application's thread unless it asked to wait.
+#pragma once
+
+#include "runtime/analyzer.h"
+#include "runtime/device_spec.h"
+#include "runtime/directory.h"
+#include "runtime/lane.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// A device as enumerated, before anything is done with it.
+struct ListedDevice {
+  std::string label; ///< "P.D"
+  cl_platform_id platform = nullptr;
+  cl_device_id id = nullptr;
+  std::string platformName;
+  std::string name;
+  cl_device_type type = 0;
+  unsigned computeUnits = 0;
+};
+
+/// Every device of every platform, in the loader's order.
+std::vector<ListedDevice> listDevices(const Dispatch& cl);
+
+/// What the program's compiler knows about `device`.
+DeviceMacros deviceMacros(const Dispatch& cl, cl_device_id device);
+
+/// One participant, or the home device where it takes no part.
+struct Device {
+  std::string label; ///< "P.D", or "P.D/k:n" for the k-th sub-device with n compute units
+  std::string name;
+  Ref<cl_device_id> id;
+  bool isHome = false;
+  bool isGpu = false;
+  bool participates = true;
+  unsigned computeUnits = 0;
+  unsigned megahertz = 0;
+  std::size_t maxWorkGroup = 0;
+  std::size_t subBufferAlignment = 1; ///< bytes
+  bool nonUniformGroups = false;
+  NodeId node = hostNode;
+  DeviceMacros macros;
+  Ref<cl_context> context;      ///< its own; empty for the home device, which uses the program's
+  Ref<cl_command_queue> queue;  ///< in order, profiled; empty for the home device
+  std::unique_ptr<Lane> lane;
+};
+
+class Machine {
+public:
+  struct Setup {
+    DeviceSpec spec;
+    bool separateNodes = false;
+  };
+  /// `homeContext`: one of the application's contexts with `home` in it, used for a short probe. What
+  /// goes wrong with other devices is logged, and they are left out.
+  Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home);
+
+  /// Participants in the order of LIBSPLIT_DEVICES, then the home device if it is none of them.
+  const std::vector<Device>& devices() const { return devices_; }
+  std::vector<Device>& devices() { return devices_; }
+  std::size_t home() const { return home_; }
+  const Device& homeDevice() const { return devices_[home_]; }
+  std::size_t participants() const;
+  std::size_t nodes() const { return nodes_; }
+  /// The lane whose queue reads and writes the memory of `node` (not the host's alone).
+  std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
+  bool hasGpu() const;
+
+  /// The queue on which libsplit's own commands for a device run: the device's, or for the home device
+  /// one in `homeContext`, made on first use. In order, profiled. Null if it can't be made.
+  cl_command_queue queueOf(std::size_t device, cl_context homeContext);
+  cl_context contextOf(std::size_t device, cl_context homeContext) const;
+  /// The application gave up `homeContext`: drops what was made in it.
+  void forget(cl_context homeContext) { homeQueues_.erase(homeContext); }
+
+private:
+  void select(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, cl_device_id home);
+  void addDevice(const ListedDevice& listed, cl_device_id home);
+  void addSubDevices(const ListedDevice& listed, const std::vector<unsigned>& computeUnits);
+  void describe(Device& device) const;
+  bool open(Device& device) const;
+  bool worksInHostMemory(const Device& device) const;
+  bool homeSharesMemoryWith(cl_context homeContext, const Device& other);
+  void assignNodes(bool separate, cl_context homeContext);
+
+  const Dispatch& cl_;
+  std::vector<Device> devices_;
+  std::size_t home_ = 0;
+  std::size_t nodes_ = 1;
+  std::map<NodeId, std::size_t> deviceOfNode_;
+  std::map<cl_context, Ref<cl_command_queue>> homeQueues_;
+};
+
+/// The address of a CPU device's buffer in host memory, or null. Valid as long as the buffer, on devices
+/// that Machine found to work in host memory.
+void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t size);
+
+} // namespace libsplit::runtime

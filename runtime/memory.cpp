@@ -1,0 +1,191 @@
+#include "runtime/memory.h"
+
+#include "runtime/log.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace libsplit::runtime {
+
+void NodeHazards::collect(bool write, std::vector<CompletionPtr>& after) const {
+  after.insert(after.end(), writers_.begin(), writers_.end());
+  if (write)
+    after.insert(after.end(), readers_.begin(), readers_.end());
+}
+
+void NodeHazards::addReader(CompletionPtr reader) {
+  std::erase_if(readers_, [](const CompletionPtr& old) { return old->over(); });
+  readers_.push_back(std::move(reader));
+}
+
+void NodeHazards::setWriters(std::vector<CompletionPtr> writers) {
+  writers_ = std::move(writers);
+  readers_.clear();
+}
+
+bool NodeHazards::idleFor(bool write) const {
+  auto over = [](const CompletionPtr& work) { return work->over(); };
+  return std::all_of(writers_.begin(), writers_.end(), over) &&
+         (!write || std::all_of(readers_.begin(), readers_.end(), over));
+}
+
+Buffer::~Buffer() {
+  // Copies over host memory go before the memory does.
+  parts_.clear();
+  copies_.clear();
+}
+
+bool Buffer::engage(Machine& machine) {
+  if (directory_)
+    return true;
+  keepsHome_ = Ref<cl_mem>::retain(cl_, home_);
+  const Device& home = machine.homeDevice();
+  if (home.node == hostNode) {
+    void* address = hostAddress(cl_, machine.queueOf(machine.home(), context_), home_, size_);
+    if (!address) {
+      keepsHome_ = {};
+      return false;
+    }
+    hostMemory_ = static_cast<std::byte*>(address);
+  }
+  directory_.emplace(machine.nodes(), home.node, size_);
+  hazards_.resize(machine.nodes());
+  return true;
+}
+
+bool Buffer::allocateHostMemory(Machine& machine) {
+  // Pinned memory is worth a factor of seven on the way to a GPU; one context's serves all.
+  for (std::size_t i = 0; i < machine.devices().size(); ++i) {
+    if (!machine.devices()[i].isGpu)
+      continue;
+    cl_int error = CL_SUCCESS;
+    auto pinned = Ref<cl_mem>::adopt(
+        cl_, cl_.clCreateBuffer(machine.contextOf(i, context_),
+                                CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size_, nullptr, &error));
+    if (error != CL_SUCCESS)
+      break;
+    void* address =
+        cl_.clEnqueueMapBuffer(machine.queueOf(i, context_), pinned.get(), CL_TRUE,
+                               CL_MAP_READ | CL_MAP_WRITE, 0, size_, 0, nullptr, nullptr, &error);
+    if (error != CL_SUCCESS || !address)
+      break;
+    pinned_ = std::move(pinned);
+    hostMemory_ = static_cast<std::byte*>(address);
+    return true;
+  }
+  constexpr std::size_t page = 4096;
+  void* memory = std::aligned_alloc(page, (size_ + page - 1) / page * page);
+  owned_ = {static_cast<std::byte*>(memory), std::free};
+  hostMemory_ = owned_.get();
+  return hostMemory_ != nullptr;
+}
+
+std::byte* Buffer::hostMemory(Machine& machine) {
+  if (!hostMemory_ && !allocateHostMemory(machine))
+    log(LogLevel::Warn, "no host memory for a buffer of ", size_, " bytes");
+  return hostMemory_;
+}
+
+Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
+  const Device& on = machine.devices()[device];
+  cl_mem_flags flags = CL_MEM_READ_WRITE;
+  void* memory = nullptr;
+  if (on.node == hostNode) {
+    memory = hostMemory(machine);
+    if (!memory)
+      return {};
+    flags |= CL_MEM_USE_HOST_PTR;
+  }
+  cl_int error = CL_SUCCESS;
+  auto copy = Ref<cl_mem>::adopt(
+      cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
+  if (error == CL_SUCCESS && on.node != hostNode) {
+    unsigned char touch = 0;
+    error = cl_.clEnqueueWriteBuffer(on.queue.get(), copy.get(), CL_TRUE, 0, 1, &touch, 0, nullptr,
+                                     nullptr);
+  }
+  if (error == CL_SUCCESS)
+    return copy;
+  log(LogLevel::Info, "device ", on.label, " has no room for a buffer of ", size_, " bytes (error ",
+      error, ")");
+  return {};
+}
+
+cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size) {
+  cl_mem whole = home_;
+  if (device != machine.home()) {
+    Ref<cl_mem>& copy = copies_[device];
+    if (!copy)
+      copy = create(machine, device);
+    whole = copy.get();
+  }
+  if (!whole || (origin == 0 && size == size_))
+    return whole;
+  Ref<cl_mem>& part = parts_[{device, origin, size}];
+  if (!part) {
+    cl_buffer_region region{origin, size};
+    cl_int error = CL_SUCCESS;
+    part = Ref<cl_mem>::adopt(cl_, cl_.clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
+                                                         CL_BUFFER_CREATE_TYPE_REGION, &region,
+                                                         &error));
+  }
+  return part.get();
+}
+
+namespace {
+
+/// Rows of equal length at equal distance, as the rect commands take them.
+struct Rows {
+  std::uint64_t first = 0, length = 0, pitch = 0, count = 0;
+};
+
+std::optional<Rows> asRows(const std::vector<ByteRange>& ranges) {
+  Rows rows{ranges[0].begin, ranges[0].size(), 0, ranges.size()};
+  if (ranges.size() < 2)
+    return std::nullopt;
+  rows.pitch = ranges[1].begin - ranges[0].begin;
+  for (std::size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].size() != rows.length || ranges[i].begin - ranges[i - 1].begin != rows.pitch)
+      return std::nullopt;
+  return rows;
+}
+
+} // namespace
+
+cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
+                 const ByteSet& bytes, bool toHost, cl_event* last) {
+  const auto& ranges = bytes.ranges();
+  if (ranges.empty())
+    return CL_SUCCESS;
+  auto rows = asRows(ranges);
+  // The rect commands want the last row's pitch inside the buffer too: all but the last row go so.
+  if (rows && rows->count > 2) {
+    std::size_t origin[3] = {rows->first % rows->pitch, rows->first / rows->pitch, 0};
+    std::size_t region[3] = {rows->length, rows->count - 1, 1};
+    if (origin[0] + rows->length <= rows->pitch) {
+      cl_int status = toHost
+                          ? cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
+                                                       rows->pitch, 0, rows->pitch, 0, host, 0,
+                                                       nullptr, nullptr)
+                          : cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, origin,
+                                                        region, rows->pitch, 0, rows->pitch, 0, host,
+                                                        0, nullptr, nullptr);
+      if (status != CL_SUCCESS)
+        return status;
+      return copyBytes(cl, queue, buffer, host, ByteSet(ranges.back()), toHost, last);
+    }
+  }
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    cl_event* event = i + 1 == ranges.size() ? last : nullptr;
+    cl_int status =
+        toHost ? cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, ranges[i].begin, ranges[i].size(),
+                                        host + ranges[i].begin, 0, nullptr, event)
+               : cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, ranges[i].begin, ranges[i].size(),
+                                         host + ranges[i].begin, 0, nullptr, event);
+    if (status != CL_SUCCESS)
+      return status;
+  }
+  return CL_SUCCESS;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,100 @@
+// A buffer of the application and its copies on other devices.
+//
+// The application's own cl_mem lives on its home device and stays the real thing. Once a split launch
+// touches it the buffer is *engaged*: it gets a directory of valid bytes per memory node, storage on
+// other nodes as they need it, and a record of the work in flight on each node. Until then it costs
+// nothing. All members are used under the session's lock.
+#pragma once
+
+#include "runtime/machine.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+namespace libsplit::runtime {
+
+/// The work in flight on one node's copy of a buffer, for ordering what comes next.
+class NodeHazards {
+public:
+  /// What a reader (or writer) must wait for.
+  void collect(bool write, std::vector<CompletionPtr>& after) const;
+  void addReader(CompletionPtr reader);
+  /// Work that writes together (the pieces of one launch); it was collected as writing before.
+  void setWriters(std::vector<CompletionPtr> writers);
+  bool idleFor(bool write) const;
+
+private:
+  std::vector<CompletionPtr> writers_;
+  std::vector<CompletionPtr> readers_;
+};
+
+class Buffer {
+public:
+  Buffer(const Dispatch& cl, cl_context context, cl_mem home, std::size_t size)
+      : cl_(cl), context_(context), home_(home), size_(size) {}
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  cl_context context() const { return context_; }
+  cl_mem home() const { return home_; }
+  std::size_t size() const { return size_; }
+  bool engaged() const { return directory_.has_value(); }
+
+  /// Why the buffer must stay on the home device (an image over it, a foreign API), if it must.
+  const std::string& homeOnly() const { return homeOnly_; }
+  void setHomeOnly(std::string why) { homeOnly_ = std::move(why); }
+  /// Regions that the application has mapped; while any is, launches on it are not split.
+  int maps = 0;
+
+  /// Starts keeping the directory. False if the host's address of a host-memory buffer can't be had.
+  bool engage(Machine& machine);
+  Directory& directory() { return *directory_; }
+  const Directory& directory() const { return *directory_; }
+  NodeHazards& hazards(NodeId node) { return hazards_[node]; }
+
+  /// The cl_mem by which `device` works on bytes [origin, origin + size); created on first use, and
+  /// touched once, so that a device without room for it says so here and not in a launch. Null on
+  /// failure.
+  cl_mem on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size);
+  cl_mem on(Machine& machine, std::size_t device) { return on(machine, device, 0, size_); }
+  /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated.
+  std::byte* hostMemory(Machine& machine);
+
+private:
+  Ref<cl_mem> create(Machine& machine, std::size_t device);
+  bool allocateHostMemory(Machine& machine);
+
+  const Dispatch& cl_;
+  cl_context context_;
+  cl_mem home_;
+  std::size_t size_;
+  std::string homeOnly_;
+  Ref<cl_mem> keepsHome_; ///< while engaged
+  std::optional<Directory> directory_;
+  std::vector<NodeHazards> hazards_; ///< by node
+  std::byte* hostMemory_ = nullptr;  ///< the home buffer's own address, pinned memory, or ours
+  Ref<cl_mem> pinned_;
+  std::unique_ptr<std::byte, void (*)(void*)> owned_{nullptr, nullptr};
+  std::map<std::size_t, Ref<cl_mem>> copies_; ///< by device; not the home device
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;
+};
+
+/// A cl_mem of the application: a buffer, a sub-buffer of one, or something that is neither.
+struct MemoryObject {
+  Ref<cl_mem> handle;             ///< set in snapshots only: keeps the object while work needs it
+  std::shared_ptr<Buffer> buffer; ///< the root buffer; null for images and pipes
+  std::size_t origin = 0;         ///< of a sub-buffer
+  std::size_t size = 0;
+};
+
+/// Copies `bytes` between `host` (byte 0 of the buffer) and `buffer` with as few commands on `queue` as
+/// their shape allows: one, if they are one range or equally spaced ranges of one length. `last` gets
+/// the last command's event.
+cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
+                 const ByteSet& bytes, bool toHost, cl_event* last);
+
+} // namespace libsplit::runtime

@@ -1,0 +1,110 @@
+// The OpenCL that the runtime talks to: a dispatch table, handed in, and owning handles.
+#pragma once
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
+#ifndef CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#endif
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// The next layer or the ICD loader itself. Entries that a driver lacks may be null or return an error.
+using Dispatch = cl_icd_dispatch;
+
+namespace detail {
+inline void retain(const Dispatch& cl, cl_mem h) { cl.clRetainMemObject(h); }
+inline void release(const Dispatch& cl, cl_mem h) { cl.clReleaseMemObject(h); }
+inline void retain(const Dispatch& cl, cl_event h) { cl.clRetainEvent(h); }
+inline void release(const Dispatch& cl, cl_event h) { cl.clReleaseEvent(h); }
+inline void retain(const Dispatch& cl, cl_kernel h) { cl.clRetainKernel(h); }
+inline void release(const Dispatch& cl, cl_kernel h) { cl.clReleaseKernel(h); }
+inline void retain(const Dispatch& cl, cl_program h) { cl.clRetainProgram(h); }
+inline void release(const Dispatch& cl, cl_program h) { cl.clReleaseProgram(h); }
+inline void retain(const Dispatch& cl, cl_context h) { cl.clRetainContext(h); }
+inline void release(const Dispatch& cl, cl_context h) { cl.clReleaseContext(h); }
+inline void retain(const Dispatch& cl, cl_command_queue h) { cl.clRetainCommandQueue(h); }
+inline void release(const Dispatch& cl, cl_command_queue h) { cl.clReleaseCommandQueue(h); }
+inline void retain(const Dispatch& cl, cl_sampler h) { cl.clRetainSampler(h); }
+inline void release(const Dispatch& cl, cl_sampler h) { cl.clReleaseSampler(h); }
+inline void retain(const Dispatch& cl, cl_device_id h) { cl.clRetainDevice(h); }
+inline void release(const Dispatch& cl, cl_device_id h) { cl.clReleaseDevice(h); }
+} // namespace detail
+
+/// One reference to an OpenCL object, released on destruction. The dispatch table must outlive it.
+template <class Handle> class Ref {
+public:
+  Ref() = default;
+  /// Takes over a reference that the caller holds.
+  static Ref adopt(const Dispatch& cl, Handle handle) { return Ref(&cl, handle); }
+  /// Adds a reference.
+  static Ref retain(const Dispatch& cl, Handle handle) {
+    if (handle)
+      detail::retain(cl, handle);
+    return Ref(&cl, handle);
+  }
+  Ref(const Ref& other) : cl_(other.cl_), handle_(other.handle_) {
+    if (handle_)
+      detail::retain(*cl_, handle_);
+  }
+  Ref(Ref&& other) noexcept : cl_(other.cl_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(cl_, other.cl_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Ref() {
+    if (handle_)
+      detail::release(*cl_, handle_);
+  }
+  Handle get() const { return handle_; }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+private:
+  Ref(const Dispatch* cl, Handle handle) : cl_(cl), handle_(handle) {}
+  const Dispatch* cl_ = nullptr;
+  Handle handle_ = nullptr;
+};
+
+/// A scalar property of an object, or `fallback` if the driver does not answer.
+template <class T, class Query, class Handle, class Name>
+T property(Query query, Handle handle, Name name, T fallback = {}) {
+  T value{};
+  return query && query(handle, name, sizeof value, &value, nullptr) == CL_SUCCESS ? value : fallback;
+}
+
+/// A string property, without the terminating zero; empty if the driver does not answer.
+template <class Query, class Handle, class Name>
+std::string stringProperty(Query query, Handle handle, Name name) {
+  std::size_t size = 0;
+  if (!query || query(handle, name, 0, nullptr, &size) != CL_SUCCESS || size == 0)
+    return {};
+  std::string text(size, '\0');
+  if (query(handle, name, size, text.data(), nullptr) != CL_SUCCESS)
+    return {};
+  while (!text.empty() && text.back() == '\0')
+    text.pop_back();
+  return text;
+}
+
+/// An array property; empty if the driver does not answer.
+template <class T, class Query, class Handle, class Name>
+std::vector<T> arrayProperty(Query query, Handle handle, Name name) {
+  std::size_t size = 0;
+  if (!query || query(handle, name, 0, nullptr, &size) != CL_SUCCESS || size < sizeof(T))
+    return {};
+  std::vector<T> values(size / sizeof(T));
+  if (query(handle, name, values.size() * sizeof(T), values.data(), nullptr) != CL_SUCCESS)
+    return {};
+  return values;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,57 @@
+// The options: one table (options.def), one parser, no other getenv in the project.
+#pragma once
+
+#include "runtime/log.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// One row of the table.
+struct OptionInfo {
+  const char* variable;
+  const char* flag; ///< of splitrun; empty if it has none
+  const char* values;
+  const char* defaultValue;
+  const char* help;
+};
+const std::vector<OptionInfo>& optionTable();
+
+/// How the shares of a launch are found.
+struct Policy {
+  enum class Kind { Auto, FixedPoint, Static, Single, Off };
+  Kind kind = Kind::Auto;
+  std::vector<double> shares; ///< of Static, normalised to sum 1
+  unsigned device = 0;        ///< of Single: position in LIBSPLIT_DEVICES
+};
+std::optional<Policy> parsePolicy(const std::string& text);
+
+struct Options {
+  std::string devices = "all";
+  Policy policy;
+  std::string stats;
+  bool verify = false;
+  LogLevel log = LogLevel::Warn;
+  std::string cacheDir; ///< empty: no place for a cache is known
+  bool separateNodes = false;
+  bool waitAnalysis = false;
+  double minLaunchSeconds = 300e-6;
+  std::string splitc;
+  double analysisTimeoutSeconds = 30;
+};
+
+/// Reads the options from `environment` ("NAME=value" strings). Each unknown LIBSPLIT_ name and each bad
+/// value gives one line in `complaints`, and the default is kept.
+Options parseOptions(const std::vector<std::string>& environment,
+                     std::vector<std::string>& complaints);
+
+/// The process's own environment.
+std::vector<std::string> processEnvironment();
+
+/// Markdown table rows of all options, for the README and `splitrun --help-markdown`.
+std::string optionsAsMarkdown();
+
+} // namespace libsplit::runtime

@@ -1,0 +1,200 @@
+// What a kernel needs before its launches can be split: its analysis, the machine, and kernels for the
+// other devices. All of it is slow, so it happens on a thread of its own while launches run unsplit.
+#include "runtime/session.h"
+
+#include "runtime/log.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+std::string toString(const Reason& reason) {
+  if (reason.where.line == 0)
+    return reason.text;
+  std::string file = reason.where.file.empty() ? "" : reason.where.file + " ";
+  return reason.text + " (" + file + "line " + std::to_string(reason.where.line) + ")";
+}
+
+void Session::startAnalysis(Program& program) {
+  if (!program.source)
+    return;
+  auto devices = arrayProperty<cl_device_id>(cl_.clGetContextInfo, program.context,
+                                             CL_CONTEXT_DEVICES);
+  cl_device_id device = home_ ? home_ : devices.empty() ? nullptr : devices[0];
+  if (!device)
+    return;
+  auto promise = std::make_shared<std::promise<std::shared_ptr<const ProgramSummary>>>();
+  program.analysis = promise->get_future().share();
+  preparer_.post([this, promise, device, source = *program.source, options = program.options] {
+    try {
+      promise->set_value(analyzer_.analyze(source, options, deviceMacros(cl_, device)));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  });
+}
+
+void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
+                      const std::shared_ptr<Kernel>& kernel) {
+  std::shared_ptr<KernelCode> code = kernel->code;
+  if (code->state == KernelCode::State::New) {
+    code->state = KernelCode::State::Preparing;
+    preparer_.post([this, program = kernel->program, code, home = stream->device,
+                    keep = Ref<cl_program>::retain(cl_, kernel->program->handle)] {
+      std::string reason;
+      try {
+        reason = prepareCode(program, code, home);
+      } catch (const std::exception& error) {
+        reason = std::string("preparing it failed: ") + error.what();
+      }
+      Lock done(mutex_);
+      if (code->state == KernelCode::State::Preparing) {
+        code->state =
+            reason.empty() ? KernelCode::State::Ready : KernelCode::State::Unsplittable;
+        code->reason = reason;
+        log(LogLevel::Info, "kernel ", code->name, ": ",
+            reason.empty() ? "can be split" : "not split: " + reason);
+      }
+      progress_.notify_all();
+    });
+  }
+  if (options_.waitAnalysis)
+    progress_.wait(lock, [&] { return code->state != KernelCode::State::Preparing; });
+}
+
+std::string Session::ensureMachine(cl_context context, cl_device_id home) {
+  if (!machine_) {
+    auto spec = parseDeviceSpec(options_.devices);
+    auto machine = std::make_unique<Machine>(
+        cl_, Machine::Setup{spec.value_or(DeviceSpec{}), options_.separateNodes}, context, home);
+    Lock lock(mutex_);
+    machine_ = std::move(machine);
+  }
+  std::size_t others = 0;
+  for (const Device& device : machine_->devices())
+    others += device.participates && !device.isHome;
+  if (others > 0)
+    return {};
+  writeLogOnce(LogLevel::Warn, "there is no second device to share the work with; programs run unsplit");
+  return "there is no second device";
+}
+
+Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
+                                     const ProgramSummary& summary, bool rewritten) {
+  const Device& on = machine_->devices()[device];
+  if (on.isHome && !rewritten)
+    return Ref<cl_program>::retain(cl_, program.handle);
+  auto [entry, isNew] = program.lanePrograms.try_emplace({device, rewritten});
+  if (!isNew)
+    return entry->second;
+  const std::string& source = rewritten ? summary.partitionSource : *program.source;
+  const char* text = source.c_str();
+  std::size_t length = source.size();
+  cl_int error = CL_SUCCESS;
+  auto made = Ref<cl_program>::adopt(
+      cl_, cl_.clCreateProgramWithSource(machine_->contextOf(device, program.context), 1, &text,
+                                         &length, &error));
+  cl_device_id id = on.id.get();
+  if (error == CL_SUCCESS)
+    error = cl_.clBuildProgram(made.get(), 1, &id, program.options.c_str(), nullptr, nullptr);
+  if (error == CL_SUCCESS) {
+    entry->second = made;
+    return made;
+  }
+  log(LogLevel::Info, "device ", on.label, " can't build a program (error ", error, ")");
+  if (made && logs(LogLevel::Debug)) {
+    std::size_t size = 0;
+    cl_.clGetProgramBuildInfo(made.get(), id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+    std::string buildLog(size, '\0');
+    cl_.clGetProgramBuildInfo(made.get(), id, CL_PROGRAM_BUILD_LOG, size, buildLog.data(), nullptr);
+    log(LogLevel::Debug, buildLog);
+  }
+  return {};
+}
+
+namespace {
+
+const KernelSummary* find(const ProgramSummary& program, const std::string& kernel) {
+  for (const KernelSummary& summary : program.kernels)
+    if (summary.name == kernel)
+      return &summary;
+  return nullptr;
+}
+
+std::vector<bool> writtenParameters(const KernelSummary& summary) {
+  std::vector<bool> writes(summary.parameters.size(), false);
+  for (const Access& access : summary.accesses)
+    if (access.effect == Effect::Write)
+      writes[access.parameter] = true;
+  return writes;
+}
+
+} // namespace
+
+/// Fills in `code`; on failure, why the kernel can't be split. Runs without the lock: nobody else reads what
+/// it writes until the state says Ready.
+std::string Session::prepareCode(const std::shared_ptr<Program>& program,
+                                 const std::shared_ptr<KernelCode>& code, cl_device_id home) {
+  std::shared_future<std::shared_ptr<const ProgramSummary>> analysis;
+  {
+    Lock lock(mutex_);
+    if (!program->source)
+      return program->opaque;
+    if (!program->analysis.valid())
+      startAnalysis(*program);
+    analysis = program->analysis;
+  }
+  if (!analysis.valid())
+    return "the program could not be analysed";
+  // The analysis is an earlier job of this same thread, so its answer is there.
+  if (analysis.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return "the program could not be analysed";
+  std::shared_ptr<const ProgramSummary> homeProgram = analysis.get();
+  if (!homeProgram->failure.empty())
+    return homeProgram->failure;
+  const KernelSummary* homeSummary = find(*homeProgram, code->name);
+  if (!homeSummary)
+    return "the analysis did not find the kernel";
+  if (!homeSummary->obstacles.empty())
+    return toString(homeSummary->obstacles.front().reason);
+  if (std::string why = ensureMachine(program->context, home); !why.empty())
+    return why;
+
+  const auto& devices = machine_->devices();
+  code->summaries.assign(devices.size(), nullptr);
+  code->kernels.assign(devices.size(), nullptr);
+  std::size_t usable = 0;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    std::shared_ptr<const ProgramSummary> owner = homeProgram;
+    if (devices[i].macros != devices[machine_->home()].macros)
+      owner = analyzer_.analyze(*program->source, program->options, devices[i].macros);
+    const KernelSummary* summary = find(*owner, code->name);
+    if (!owner->failure.empty() || !summary || !summary->obstacles.empty() ||
+        summary->parameters.size() != homeSummary->parameters.size())
+      continue;
+    Ref<cl_program> built =
+        laneProgram(*program, i, *owner, summary->needsPartitionArgument);
+    if (!built)
+      continue;
+    cl_int error = CL_SUCCESS;
+    auto kernel = Ref<cl_kernel>::adopt(
+        cl_, cl_.clCreateKernel(built.get(), code->name.c_str(), &error));
+    if (error != CL_SUCCESS)
+      continue;
+    code->owners.push_back(owner);
+    code->summaries[i] = summary;
+    code->kernels[i] = std::make_shared<LaneKernel>();
+    cl_.clGetKernelWorkGroupInfo(kernel.get(), devices[i].id.get(), CL_KERNEL_WORK_GROUP_SIZE,
+                                 sizeof(std::size_t), &code->kernels[i]->maxGroup, nullptr);
+    code->kernels[i]->kernel = std::move(kernel);
+    usable += devices[i].participates && !devices[i].isHome;
+  }
+  if (!code->summaries[machine_->home()])
+    return "its partition-ready form does not build on the program's own device";
+  if (usable == 0)
+    return "it does not build on any other device";
+  code->writes = writtenParameters(*homeSummary);
+  return {};
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,127 @@
+// Programs, kernels, and what it takes to run them on other devices.
+#pragma once
+
+#include "runtime/memory.h"
+#include "runtime/planner.h"
+#include "runtime/share_controller.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// One argument of a kernel object, as clSetKernelArg last had it.
+struct Argument {
+  bool isSet = false;
+  std::size_t size = 0;
+  std::vector<std::byte> value; ///< empty for local memory
+  std::shared_ptr<MemoryObject> object; ///< if the value is the handle of a known cl_mem
+  bool isLocal() const { return isSet && value.empty(); }
+};
+
+/// Counters of one kernel, for LIBSPLIT_STATS; outlive the program.
+struct KernelStats {
+  std::string name;
+  std::uint64_t launches = 0;
+  std::uint64_t splitLaunches = 0;
+  int rung = -1;      ///< of the last split launch
+  std::string reason; ///< why the last unsplit launch was not split
+  struct PerRange {
+    std::uint64_t launches = 0;
+    std::uint64_t splitLaunches = 0;
+    std::vector<double> lastShares;  ///< by device
+    std::vector<double> lastSeconds; ///< by device, of the last split launch
+    double homeSeconds = -1;         ///< of the last timed unsplit launch
+    double wallSeconds = -1;         ///< of the last split launch
+    unsigned dimension = 0;
+  };
+  std::map<std::string, PerRange> ranges; ///< by "64x64/8x8"
+};
+
+/// A kernel object for one lane. Arguments are set by that lane's thread only, and only when they
+/// differ from what it was given last.
+struct LaneKernel {
+  Ref<cl_kernel> kernel;
+  std::size_t maxGroup = 0; ///< work-items
+  std::vector<std::vector<std::byte>> last; ///< size 0: local memory or not yet set
+};
+
+/// What is remembered of launches over one NDRange.
+struct LaunchHistory {
+  std::unique_ptr<ShareController> controller;
+  std::optional<unsigned> dimension; ///< in which the last split went
+  std::uint64_t splits = 0;          ///< launches split so far
+  /// The last plan and what it was made from: reused while nothing has changed.
+  struct PlanKey {
+    std::vector<std::vector<std::byte>> values; ///< by-value arguments
+    std::vector<std::uint64_t> sizes;           ///< of buffer arguments
+    std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
+    std::vector<double> shares;
+    bool operator==(const PlanKey&) const = default;
+  };
+  PlanKey key;
+  std::shared_ptr<const LaunchPlan> plan;
+};
+
+class Program;
+
+/// "kernel argument `out`: index loaded from `col` (line 12)".
+std::string toString(const Reason& reason);
+
+/// A kernel of a program, shared by all kernel objects of that name.
+struct KernelCode {
+  enum class State { New, Preparing, Ready, Unsplittable };
+
+  std::string name;
+  std::weak_ptr<Program> program;
+  State state = State::New;
+  std::string reason; ///< of Unsplittable
+  std::shared_ptr<KernelStats> stats;
+  /// By parameter: may the kernel write through it? Empty: not known.
+  std::vector<bool> writes;
+  // From here on valid in state Ready.
+  std::vector<std::shared_ptr<const ProgramSummary>> owners; ///< keep the summaries alive
+  std::vector<const KernelSummary*> summaries;               ///< by device; null: can't run there
+  std::vector<std::shared_ptr<LaneKernel>> kernels;          ///< by device, partition-ready
+  std::map<std::string, LaunchHistory> histories;            ///< by NDRange; bounded
+};
+
+/// A kernel object of the application.
+struct Kernel {
+  cl_kernel handle = nullptr;
+  std::shared_ptr<Program> program;
+  std::shared_ptr<KernelCode> code;
+  std::vector<Argument> arguments;
+  int references = 1;
+  /// The same kernel again, for launches that libsplit issues itself; made on first use.
+  std::shared_ptr<LaneKernel> clone;
+};
+
+/// A program of the application.
+class Program {
+public:
+  Program(cl_program program, cl_context in) : handle(program), context(in) {}
+
+  const cl_program handle;
+  const cl_context context;
+  int references = 1;
+  std::optional<std::string> source; ///< nothing: binaries, IL, linked
+  std::string options;
+  std::string opaque; ///< why there is no source
+  bool built = false;
+  /// By the home device's macros; started when the application builds. Invalid: not started.
+  std::shared_future<std::shared_ptr<const ProgramSummary>> analysis;
+  std::map<std::string, std::shared_ptr<KernelCode>> codes;
+  /// For other devices, and partition-ready ones for the home device; by device and whether rewritten.
+  /// Used by the preparing thread only.
+  std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
+};
+
+} // namespace libsplit::runtime

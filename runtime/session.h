@@ -1,0 +1,258 @@
+// The one session of the process: what libsplit knows about the application's objects, and what it does
+// when the application calls.
+//
+// Every member may be called from any thread. One lock guards all tables; drivers are called under it
+// only where they return at once. Calls that libsplit has nothing to do with go straight to the
+// driver, in the caller's thread, with the caller's arguments.
+#pragma once
+
+#include "runtime/machine.h"
+#include "runtime/memory.h"
+#include "runtime/options.h"
+#include "runtime/program.h"
+#include "runtime/stats.h"
+#include "runtime/stream.h"
+#include "runtime/worker.h"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+namespace libsplit::runtime {
+
+/// Bytes [begin, end) of a memory object that a command reads or writes.
+struct BufferUse {
+  cl_mem object = nullptr;
+  bool writes = false;
+  std::uint64_t begin = 0;
+  std::uint64_t end = wholeObject;
+  bool reads = true; ///< false: what was there before does not matter
+  static constexpr std::uint64_t wholeObject = ~std::uint64_t{0};
+};
+
+/// What all enqueue calls have in common.
+struct Command {
+  cl_command_queue queue = nullptr;
+  cl_command_type type = 0;
+  cl_uint waitCount = 0;
+  const cl_event* waitList = nullptr;
+  cl_event* event = nullptr;
+  bool blocking = false;
+};
+
+/// Enqueues the command natively: (blocking, wait count, wait list, event).
+using NativeCall = std::function<cl_int(cl_bool, cl_uint, const cl_event*, cl_event*)>;
+
+struct LaunchArguments {
+  cl_kernel kernel = nullptr;
+  cl_uint dimensions = 0;
+  const std::size_t* offset = nullptr;
+  const std::size_t* global = nullptr;
+  const std::size_t* local = nullptr;
+};
+
+struct Launch;
+
+/// A use whose objects stay alive for as long as this does.
+struct HeldUse {
+  BufferUse use;
+  std::shared_ptr<MemoryObject> object; ///< null if it is no tracked buffer
+  Ref<cl_mem> handle;
+};
+
+class Session {
+public:
+  Session(const Dispatch& cl, Options options);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const Dispatch& cl() const { return cl_; }
+  const Options& options() const { return options_; }
+  /// False once libsplit has stepped aside for good: everything is native then.
+  bool active() const { return active_.load(std::memory_order_acquire); }
+  /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
+  void stepAside(const std::string& why);
+  /// Before the process ends: lets running work end, writes the statistics.
+  void finish();
+  /// In the child of a fork: no threads here, so nothing but native calls.
+  void abandonAfterFork();
+
+  // Objects, as the application makes and drops them. Handles are the driver's.
+  void contextCreated(cl_context context);
+  void contextRetained(cl_context context);
+  void contextReleased(cl_context context);
+  void queueCreated(cl_command_queue queue);
+  void queueRetained(cl_command_queue queue);
+  /// True if this was the application's last reference.
+  bool queueReleased(cl_command_queue queue);
+  void bufferCreated(cl_mem buffer);
+  void subBufferCreated(cl_mem part, cl_mem parent);
+  void imageCreated(cl_mem image);
+  void imageOverBuffer(cl_mem image, cl_mem buffer);
+  /// The object's bytes can change behind libsplit's back, or be read there.
+  void keepAtHome(cl_mem buffer, const std::string& why);
+  void memoryRetained(cl_mem object);
+  void memoryReleased(cl_mem object);
+  void programCreated(cl_program program, cl_context context, std::optional<std::string> source,
+                      const std::string& opaque);
+  void programBuilding(cl_program program, const char* options);
+  void programRetained(cl_program program);
+  void programReleased(cl_program program);
+  void kernelCreated(cl_kernel kernel, cl_program program);
+  void kernelCloned(cl_kernel clone, cl_kernel original);
+  void kernelRetained(cl_kernel kernel);
+  void kernelReleased(cl_kernel kernel);
+  void argumentSet(cl_kernel kernel, cl_uint index, std::size_t size, const void* value);
+  /// The kernel got something that libsplit can't follow (an SVM pointer): never split it.
+  void kernelOpaque(cl_kernel kernel, const std::string& why);
+  void userEventCreated() { userEvents_ = true; }
+
+  // Events.
+  bool eventRetained(cl_event event);
+  bool eventReleased(cl_event event);
+  /// Answers a query about one of libsplit's own events; nothing if it is the driver's.
+  std::optional<cl_int> eventInfo(cl_event event, cl_event_info name, std::size_t size, void* value,
+                                  std::size_t* sizeRet);
+  std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name,
+                                           std::size_t size, void* value, std::size_t* sizeRet);
+  bool isTaskEvent(cl_event event);
+
+  // Commands.
+  cl_int launch(const Command& command, const LaunchArguments& arguments);
+  cl_int read(const Command& command, cl_mem buffer, std::size_t offset, std::size_t size,
+              void* host);
+  /// Any other command: runs on the home device, with the bytes that it uses brought there.
+  template <class Call>
+  cl_int command(const Command& command, std::initializer_list<BufferUse> uses, Call&& call) {
+    return commandOver(command, std::vector<BufferUse>(uses), std::forward<Call>(call));
+  }
+  template <class Call>
+  cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
+    {
+      std::unique_lock lock(mutex_);
+      if (active() && !goesNative(lock, command, uses))
+        return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
+    }
+    return call(command.blocking, command.waitCount, command.waitList, command.event);
+  }
+  /// For commands that can't be deferred (a map has to return its address): waits until the queue is
+  /// native and the bytes are at home. The caller then calls the driver itself.
+  void settle(const Command& command, const std::vector<BufferUse>& uses);
+  /// The same, for a command that runs a kernel object with its present arguments.
+  void settleKernel(const Command& command, cl_kernel kernel);
+  /// Waits until nothing of libsplit's is pending on the queue.
+  void finishQueue(cl_command_queue queue);
+  void mapped(cl_mem buffer, int change);
+
+  void writeStats();
+
+private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // session.cpp
+  std::shared_ptr<Stream> findStream(cl_command_queue queue);
+  std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
+  std::shared_ptr<MemoryObject> findObject(cl_mem object);
+  bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses);
+  bool homeIsCurrent(const std::vector<BufferUse>& uses);
+  void noteNativeWrites(const std::vector<BufferUse>& uses);
+  bool waitListIsNative(const Command& command);
+  bool isValid(const Command& command, const std::vector<BufferUse>& uses);
+  cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+               NativeCall call);
+
+  // tasks.cpp
+  std::shared_ptr<Task> newTask(const std::shared_ptr<Stream>& stream, const Command& command);
+  void attachEvent(Task& task, const Command& command);
+  void submit(const std::shared_ptr<Task>& task);
+  void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
+  void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
+  void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);
+  void pump(const std::shared_ptr<Stream>& stream);
+  void pumpAll();
+  bool canPlan(const Stream& stream, const Task& task) const;
+  void planTask(const std::shared_ptr<Task>& task);
+  void retireLoop(std::shared_ptr<Stream> stream);
+  void completeEvent(Lock& lock, Task& task);
+  void issueMarkers(Task& task, bool atBegin);
+  cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
+  void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
+  void drain(Lock& lock);
+
+  // data movement, movement.cpp
+  void issue(Task& task, std::size_t device, Instruction instruction);
+  CompletionPtr move(Task& task, Buffer& buffer, const Move& move);
+  void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes);
+  std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
+  void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call);
+  void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
+
+  // launches, launch.cpp
+  std::vector<BufferUse> usesOf(const Kernel& kernel) const;
+  std::shared_ptr<Launch> snapshot(const Kernel& kernel, const LaunchArguments& arguments);
+  std::string whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>& stream,
+                               const std::shared_ptr<Kernel>& kernel,
+                               const LaunchArguments& arguments);
+  std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
+  LaunchHistory& historyOf(KernelCode& code, const std::string& range);
+  void decide(Launch& launch);
+  void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
+  std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
+                                               std::string& why);
+  std::string reserve(Launch& launch, const LaunchPlan& plan);
+  void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
+                 std::shared_ptr<const LaunchPlan> plan);
+  Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
+  void observe(Task& task, Launch& launch);
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+
+  // verification, verify.cpp
+  cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
+  void planReadAll(Task& task, const Launch& launch,
+                   std::vector<std::vector<std::byte>>& contents);
+  void planRestore(Task& task, const Launch& launch,
+                   const std::vector<std::vector<std::byte>>& contents);
+  void compare(const Launch& launch, const std::vector<std::vector<std::byte>>& split,
+               const std::vector<std::vector<std::byte>>& unsplit);
+
+  // preparation, prepare.cpp
+  void startAnalysis(Program& program);
+  void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
+               const std::shared_ptr<Kernel>& kernel);
+  std::string prepareCode(const std::shared_ptr<Program>& program,
+                          const std::shared_ptr<KernelCode>& code, cl_device_id home);
+  std::string ensureMachine(cl_context context, cl_device_id home);
+  Ref<cl_program> laneProgram(Program& program, std::size_t device,
+                              const ProgramSummary& summary, bool rewritten);
+
+  const Dispatch& cl_;
+  const Options options_;
+  Analyzer analyzer_;
+  std::atomic<bool> active_{true};
+  std::atomic<bool> userEvents_{false};
+
+  std::mutex mutex_;
+  std::condition_variable progress_; ///< a task retired, a kernel got ready
+  cl_device_id home_ = nullptr;      ///< the device of the first queue
+  std::unique_ptr<Machine> machine_;
+
+  std::unordered_map<cl_context, int> contexts_; ///< the application's references
+  std::unordered_map<cl_command_queue, std::shared_ptr<Stream>> streams_;
+  struct TrackedMemory {
+    std::shared_ptr<MemoryObject> object;
+    int references = 1;
+  };
+  std::unordered_map<cl_mem, TrackedMemory> memory_;
+  std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
+  std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
+  std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
+  std::size_t unfinishedTasks_ = 0;
+
+  Stats stats_;
+  Worker preparer_; ///< analysis and builds
+  Worker resolver_; ///< foreign events that completed
+};
+
+} // namespace libsplit::runtime

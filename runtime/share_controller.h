@@ -1,0 +1,60 @@
+// Decides, launch by launch of one kernel over one NDRange, whether to split and with which shares. Pure.
+//
+// Under `auto` the first launch runs on the program's own device and is timed. If it is too short to
+// split, or if splitting turns out slower than that, the kernel stays there; both are looked at again
+// now and then, ever more rarely. Otherwise the second launch gives the other devices a cautious share,
+// and from then on the solver refines what was measured.
+#pragma once
+
+#include "runtime/options.h"
+#include "solver/share_solver.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace libsplit::runtime {
+
+class ShareController {
+public:
+  struct Setup {
+    Policy policy;
+    std::vector<double> speeds; ///< guessed relative speeds of the devices, > 0; 0: can't run the kernel
+    std::size_t home = 0;       ///< the program's own device; speeds.size() if it takes no part
+    double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
+  };
+  explicit ShareController(Setup setup);
+
+  enum class Action {
+    Native,  ///< as without libsplit
+    Measure, ///< unsplit at home, timed: report by observeHome
+    Split,   ///< by `shares`: report by observeSplit
+  };
+  struct Decision {
+    Action action = Action::Native;
+    std::span<const double> shares; ///< one per device; valid until the next call
+  };
+  Decision next();
+
+  void observeHome(double seconds);
+  /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
+  void observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
+                    double wallSeconds);
+
+private:
+  Decision nextAuto();
+  Decision split();
+
+  Setup setup_;
+  std::unique_ptr<solver::ShareSolver> solver_;
+  double homeSeconds_ = -1;
+  double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
+  unsigned splits_ = 0;          ///< since the last verdict
+  unsigned restingLaunches_ = 0; ///< native launches left before the next look
+  unsigned rest_ = 64;        ///< how long the next rest is
+};
+
+/// A first guess at a device's speed, from what drivers tell; only ratios mean anything.
+double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz);
+
+} // namespace libsplit::runtime

@@ -1,0 +1,94 @@
+#include "runtime/stats.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+#include <unistd.h>
+
+namespace libsplit::runtime {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json devicesJson(const Machine* machine) {
+  Json devices = Json::array();
+  if (machine)
+    for (const Device& device : machine->devices())
+      devices.push_back({{"label", device.label},
+                         {"name", device.name},
+                         {"home", device.isHome},
+                         {"participates", device.participates},
+                         {"node", device.node},
+                         {"compute_units", device.computeUnits}});
+  return devices;
+}
+
+Json orNull(double seconds) { return seconds >= 0 ? Json(seconds) : Json(nullptr); }
+
+Json kernelJson(const KernelStats& kernel) {
+  Json ranges = Json::array();
+  std::vector<double> lastShares, lastSeconds;
+  for (const auto& [range, stats] : kernel.ranges) {
+    ranges.push_back({{"ndrange", range},
+                      {"launches", stats.launches},
+                      {"split_launches", stats.splitLaunches},
+                      {"dimension", stats.dimension},
+                      {"last_shares", stats.lastShares},
+                      {"seconds", stats.lastSeconds},
+                      {"home_seconds", orNull(stats.homeSeconds)},
+                      {"wall_seconds", orNull(stats.wallSeconds)}});
+    if (!stats.lastShares.empty()) {
+      lastShares = stats.lastShares;
+      lastSeconds = stats.lastSeconds;
+    }
+  }
+  return {{"name", kernel.name},
+          {"launches", kernel.launches},
+          {"split_launches", kernel.splitLaunches},
+          {"rung", kernel.rung >= 0 ? Json(kernel.rung) : Json(nullptr)},
+          {"reason", kernel.reason},
+          {"last_shares", lastShares},
+          {"seconds", lastSeconds},
+          {"ndranges", ranges}};
+}
+
+} // namespace
+
+std::string toJson(const Stats& stats, const Machine* machine) {
+  Json kernels = Json::array();
+  std::uint64_t launches = 0, splitLaunches = 0;
+  for (const auto& kernel : stats.kernels) {
+    if (kernel->launches == 0)
+      continue;
+    kernels.push_back(kernelJson(*kernel));
+    launches += kernel->launches;
+    splitLaunches += kernel->splitLaunches;
+  }
+  Json document = {{"version", 1},
+                   {"devices", devicesJson(machine)},
+                   {"kernels", kernels},
+                   {"totals",
+                    {{"launches", launches},
+                     {"split_launches", splitLaunches},
+                     {"bytes_between_nodes", stats.bytesBetweenNodes},
+                     {"bytes_merged", stats.bytesMerged},
+                     {"transfers", stats.transfers},
+                     {"verified_launches", stats.verifiedLaunches},
+                     {"differing_launches", stats.differingLaunches}}},
+                   {"stepped_aside", stats.steppedAside}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+bool writeStatsFile(const std::string& pattern, const std::string& json) {
+  std::string path = pattern;
+  for (std::size_t at = 0; (at = path.find("%p", at)) != std::string::npos;)
+    path.replace(at, 2, std::to_string(::getpid()));
+  std::ofstream file(path);
+  file << json;
+  file.close();
+  return !file.fail();
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,82 @@
+// The application's queues, the work that libsplit does on their behalf, and the events that stand for it.
+//
+// A queue is used natively as long as libsplit has nothing pending on it. A launch that is split becomes
+// a Task; while a queue has unfinished tasks, whatever else the application enqueues there becomes a task
+// too, so that the queue's order holds. A task is first *parked*, until what the application made it wait
+// for is on its way; then it is *planned*: its commands are issued to the lanes; once all have ended it is
+// *retired*: measured, its event completed. When the last is retired the queue is native again.
+#pragma once
+
+#include "runtime/completion.h"
+#include "runtime/memory.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct Task;
+
+/// An event that libsplit gave to the application. The handle is a user event of the application's
+/// context, so that waiting, callbacks and wait lists work natively; queries are answered from here.
+struct TaskEvent {
+  Ref<cl_event> handle;
+  int references = 1; ///< the application's
+  cl_command_queue queue = nullptr;
+  cl_command_type type = 0;
+  std::weak_ptr<Task> task;
+  bool complete = false; ///< the handle's status is set: it may be handed to the driver
+  cl_int status = CL_SUCCESS;
+  bool profiled = false;
+  cl_ulong times[4] = {0, 0, 0, 0}; ///< QUEUED, SUBMIT, START, END on the home device's clock
+};
+
+struct Stream {
+  cl_command_queue queue = nullptr;
+  cl_context context = nullptr;
+  cl_device_id device = nullptr;
+  bool inOrder = true;
+  bool profiled = false;
+  int references = 1;
+  bool nativeWork = false; ///< native commands were enqueued since the last task
+  bool nativeBarrier = false; ///< … among them a barrier
+  std::weak_ptr<Task> barrier; ///< out of order: the last barrier, which later tasks wait for
+  std::deque<std::shared_ptr<Task>> parked;
+  std::deque<std::shared_ptr<Task>> active; ///< planned, oldest first
+  bool retiring = false;                    ///< its retiring thread runs
+  bool closed = false;                      ///< the application gave it up: the thread may end
+  std::condition_variable wake;             ///< of the retiring thread
+  CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
+  std::chrono::steady_clock::time_point lastRetired{};
+
+  bool idle() const { return parked.empty() && active.empty(); }
+};
+
+struct Task {
+  enum class State { Parked, Active, Retired };
+
+  std::shared_ptr<Stream> stream;
+  State state = State::Parked;
+  /// Emits the task's instructions. Session lock held; called once.
+  std::function<void(Task&)> plan;
+  /// Called after all parts ended, session lock held.
+  std::function<void(Task&)> retired;
+
+  unsigned unresolved = 0;                       ///< foreign events that are not complete yet
+  std::vector<std::shared_ptr<Task>> waitTasks;  ///< must be planned first, and over before
+  std::vector<CompletionPtr> after;              ///< must be over before any part runs
+  std::vector<CompletionPtr> parts;              ///< everything that was issued
+  bool isLaunch = false;  ///< counts against the stream's window
+  bool learning = false;  ///< its timing decides what comes next
+  std::chrono::steady_clock::time_point planned{};
+  cl_int status = CL_SUCCESS;
+  std::shared_ptr<TaskEvent> event;
+  CompletionPtr begin; ///< profiling: starts the event's times
+  CompletionPtr end;   ///< ends them
+};
+
+} // namespace libsplit::runtime

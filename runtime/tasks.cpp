@@ -1,0 +1,385 @@
+// How tasks come, go and keep their order; see stream.h for the states.
+//
+// Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for depends on
+// the application any more (user events, commands behind them); once planned, its instructions depend
+// only on instructions planned earlier. And no driver call that can block, and no user callback, happens
+// under the session's lock.
+#include "runtime/session.h"
+
+#include "runtime/log.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer let
+/// what was measured take effect sooner.
+constexpr std::size_t window = 3;
+
+struct Notification {
+  Worker* resolver;
+  std::function<void()> job;
+};
+
+void CL_CALLBACK onForeignEvent(cl_event, cl_int, void* data) {
+  // A driver's thread, perhaps with the driver's locks held: only hand it on.
+  std::unique_ptr<Notification> notification(static_cast<Notification*>(data));
+  notification->resolver->post(std::move(notification->job));
+}
+
+} // namespace
+
+std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
+                                       const Command& command) {
+  auto task = std::make_shared<Task>();
+  task->stream = stream;
+  if (stream->nativeWork && (stream->inOrder || stream->nativeBarrier || !userEvents_)) {
+    cl_event marker = nullptr;
+    cl_int status =
+        cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
+    if (status == CL_SUCCESS) {
+      cl_.clFlush(stream->queue);
+      addNativeEvent(task, marker);
+      if (!task->after.empty())
+        stream->nativeEnd = task->after.back();
+      cl_.clReleaseEvent(marker);
+    } else {
+      cl_.clFinish(stream->queue);
+    }
+    stream->nativeWork = stream->nativeBarrier = false;
+  } else if (stream->nativeEnd && !stream->nativeEnd->over()) {
+    task->after.push_back(stream->nativeEnd);
+  }
+  addWaitList(task, command);
+  if (!stream->inOrder)
+    addBarriers(task, command);
+  return task;
+}
+
+/// In an out-of-order queue only barriers and markers without a wait list stand behind what came before,
+/// and only barriers hold up what comes after.
+void Session::addBarriers(const std::shared_ptr<Task>& task, const Command& command) {
+  Stream& stream = *task->stream;
+  const bool isBarrier = command.type == CL_COMMAND_BARRIER;
+  if ((isBarrier || command.type == CL_COMMAND_MARKER) && command.waitCount == 0) {
+    task->waitTasks.insert(task->waitTasks.end(), stream.parked.begin(), stream.parked.end());
+    task->waitTasks.insert(task->waitTasks.end(), stream.active.begin(), stream.active.end());
+  } else if (auto barrier = stream.barrier.lock()) {
+    task->waitTasks.push_back(barrier);
+  }
+  if (isBarrier)
+    stream.barrier = task;
+}
+
+void Session::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) {
+  auto status = property<cl_int>(cl_.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
+  if (status < 0) {
+    task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  } else if (status != CL_COMPLETE && !userEvents_) {
+    task->after.push_back(Completion::of(cl_, event));
+  } else if (status != CL_COMPLETE) {
+    ++task->unresolved;
+    auto resolved = [this, weak = std::weak_ptr<Task>(task)] {
+      std::lock_guard lock(mutex_);
+      if (auto waiting = weak.lock()) {
+        --waiting->unresolved;
+        pumpAll();
+      }
+    };
+    auto notification = std::make_unique<Notification>(Notification{&resolver_, resolved});
+    if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) == CL_SUCCESS) {
+      notification.release();
+    } else {
+      --task->unresolved;
+      task->after.push_back(Completion::of(cl_, event));
+    }
+  }
+}
+
+void Session::addWaitList(const std::shared_ptr<Task>& task, const Command& command) {
+  for (cl_uint i = 0; i < command.waitCount; ++i) {
+    auto ours = events_.find(command.waitList[i]);
+    if (ours == events_.end()) {
+      addNativeEvent(task, command.waitList[i]);
+    } else if (!ours->second->complete) {
+      if (auto before = ours->second->task.lock())
+        task->waitTasks.push_back(before);
+    } else if (ours->second->status < 0) {
+      task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
+  }
+}
+
+void Session::attachEvent(Task& task, const Command& command) {
+  if (!command.event)
+    return;
+  cl_int error = CL_SUCCESS;
+  cl_event handle = cl_.clCreateUserEvent(task.stream->context, &error);
+  if (error != CL_SUCCESS)
+    throw std::bad_alloc();
+  auto event = std::make_shared<TaskEvent>();
+  event->handle = Ref<cl_event>::retain(cl_, handle);
+  event->queue = command.queue;
+  event->type = command.type;
+  event->profiled = task.stream->profiled;
+  task.event = event;
+  events_[handle] = std::move(event);
+  *command.event = handle;
+}
+
+void Session::submit(const std::shared_ptr<Task>& task) {
+  if (task->event)
+    task->event->task = task;
+  ++unfinishedTasks_;
+  task->stream->parked.push_back(task);
+  pumpAll();
+}
+
+bool Session::canPlan(const Stream& stream, const Task& task) const {
+  if (task.unresolved > 0)
+    return false;
+  for (const auto& before : task.waitTasks)
+    if (before->state == Task::State::Parked)
+      return false;
+  if (!task.isLaunch)
+    return true;
+  std::size_t launches = 0;
+  for (const auto& active : stream.active) {
+    if (active->learning)
+      return false;
+    launches += active->isLaunch;
+  }
+  return launches < window;
+}
+
+void Session::pump(const std::shared_ptr<Stream>& stream) {
+  for (std::size_t i = 0; i < stream->parked.size();) {
+    std::shared_ptr<Task> task = stream->parked[i];
+    if (canPlan(*stream, *task)) {
+      stream->parked.erase(stream->parked.begin() + static_cast<std::ptrdiff_t>(i));
+      planTask(task);
+    } else if (stream->inOrder) {
+      return;
+    } else {
+      ++i;
+    }
+  }
+}
+
+void Session::pumpAll() {
+  // Planning in one queue may free tasks in another.
+  bool again = true;
+  while (again) {
+    again = false;
+    for (const auto& [queue, stream] : streams_) {
+      std::size_t before = stream->parked.size();
+      if (before > 0)
+        pump(stream);
+      again = again || stream->parked.size() != before;
+    }
+  }
+}
+
+void Session::planTask(const std::shared_ptr<Task>& task) {
+  Stream& stream = *task->stream;
+  task->state = Task::State::Active;
+  task->planned = std::chrono::steady_clock::now();
+  for (const auto& before : task->waitTasks) {
+    task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
+    if (before->state == Task::State::Retired && before->status < 0)
+      task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  }
+  task->waitTasks.clear();
+  stream.active.push_back(task);
+  if (task->status >= 0) {
+    try {
+      task->plan(*task);
+    } catch (const std::exception& error) {
+      log(LogLevel::Error, "a command could not be issued: ", error.what());
+      task->status = CL_OUT_OF_HOST_MEMORY;
+    }
+  }
+  task->plan = nullptr;
+  if (!stream.retiring) {
+    stream.retiring = true;
+    startThread([this, shared = task->stream] { retireLoop(shared); }).detach();
+  }
+  stream.wake.notify_one();
+}
+
+void Session::retireLoop(std::shared_ptr<Stream> stream) {
+  Lock lock(mutex_);
+  while (true) {
+    stream->wake.wait(lock, [&] { return !stream->active.empty() || stream->closed; });
+    if (stream->active.empty())
+      return;
+    std::shared_ptr<Task> task = stream->active.front();
+    std::vector<CompletionPtr> parts = task->parts;
+    lock.unlock();
+    cl_int status = CL_SUCCESS;
+    for (const CompletionPtr& part : parts)
+      status = std::min(status, part->wait());
+    lock.lock();
+    task->status = std::min(task->status, status);
+    if (task->status < 0)
+      log(LogLevel::Debug, "a command ended with error ", task->status);
+    if (task->retired) {
+      task->retired(*task);
+      task->retired = nullptr;
+    }
+    completeEvent(lock, *task);
+    task->state = Task::State::Retired;
+    stream->active.pop_front();
+    stream->lastRetired = std::chrono::steady_clock::now();
+    --unfinishedTasks_;
+    pumpAll();
+    progress_.notify_all();
+    lock.unlock();
+    parts.clear();
+    task.reset(); // drivers may call back into the application when objects go: not under the lock
+    lock.lock();
+  }
+}
+
+void Session::completeEvent(Lock& lock, Task& task) {
+  TaskEvent* event = task.event.get();
+  if (!event)
+    return;
+  if (event->profiled && task.begin && task.end) {
+    event->times[0] = task.begin->profilingTime(CL_PROFILING_COMMAND_QUEUED).value_or(0);
+    event->times[1] = task.begin->profilingTime(CL_PROFILING_COMMAND_SUBMIT).value_or(0);
+    event->times[2] = task.begin->profilingTime(CL_PROFILING_COMMAND_START).value_or(0);
+    event->times[3] = task.end->profilingTime(CL_PROFILING_COMMAND_END).value_or(0);
+  }
+  event->status = std::min(task.status, CL_COMPLETE);
+  // The application's callbacks run in here.
+  lock.unlock();
+  cl_.clSetUserEventStatus(event->handle.get(), event->status);
+  lock.lock();
+  event->complete = true;
+}
+
+cl_int Session::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
+  progress_.wait(lock, [&] { return task->state == Task::State::Retired; });
+  return task->status;
+}
+
+void Session::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
+  progress_.wait(lock, [&] { return stream->idle(); });
+}
+
+void Session::drain(Lock& lock) {
+  progress_.wait(lock, [&] { return unfinishedTasks_ == 0; });
+}
+
+void Session::issueMarkers(Task& task, bool atBegin) {
+  // On the home device's own clock, so that times compare with those of native events.
+  if (!task.event || !task.event->profiled)
+    return;
+  cl_command_queue queue = machine_->queueOf(machine_->home(), task.stream->context);
+  Instruction marker;
+  marker.queue = queue;
+  if (!atBegin)
+    marker.after = task.parts;
+  marker.run = [this, queue](cl_event* last) {
+    return cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, last);
+  };
+  issue(task, machine_->home(), std::move(marker));
+  (atBegin ? task.begin : task.end) = task.parts.back();
+}
+
+bool Session::eventRetained(cl_event event) {
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found == events_.end())
+    return false;
+  ++found->second->references;
+  return true;
+}
+
+bool Session::eventReleased(cl_event event) {
+  std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found == events_.end())
+    return false;
+  if (--found->second->references == 0) {
+    last = std::move(found->second);
+    events_.erase(found);
+  }
+  return true;
+}
+
+bool Session::isTaskEvent(cl_event event) {
+  std::lock_guard lock(mutex_);
+  return events_.contains(event);
+}
+
+namespace {
+
+/// Answers an info query the way drivers do.
+template <class T>
+cl_int answer(const T& result, std::size_t size, void* value, std::size_t* sizeRet) {
+  if (value && size < sizeof(T))
+    return CL_INVALID_VALUE;
+  if (value)
+    std::memcpy(value, &result, sizeof(T));
+  if (sizeRet)
+    *sizeRet = sizeof(T);
+  return CL_SUCCESS;
+}
+
+} // namespace
+
+std::optional<cl_int> Session::eventInfo(cl_event event, cl_event_info name, std::size_t size,
+                                         void* value, std::size_t* sizeRet) {
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found == events_.end())
+    return std::nullopt;
+  const TaskEvent& ours = *found->second;
+  switch (name) {
+  case CL_EVENT_COMMAND_QUEUE:
+    return answer(ours.queue, size, value, sizeRet);
+  case CL_EVENT_COMMAND_TYPE:
+    return answer(ours.type, size, value, sizeRet);
+  case CL_EVENT_REFERENCE_COUNT:
+    return answer(static_cast<cl_uint>(ours.references), size, value, sizeRet);
+  case CL_EVENT_COMMAND_EXECUTION_STATUS: {
+    auto task = ours.task.lock();
+    cl_int status = ours.complete ? ours.status
+                    : task && task->state == Task::State::Parked ? CL_QUEUED
+                                                                 : CL_SUBMITTED;
+    return answer(status, size, value, sizeRet);
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<cl_int> Session::eventProfilingInfo(cl_event event, cl_profiling_info name,
+                                                  std::size_t size, void* value,
+                                                  std::size_t* sizeRet) {
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found == events_.end())
+    return std::nullopt;
+  const TaskEvent& ours = *found->second;
+  if (!ours.complete || !ours.profiled || ours.status < 0)
+    return CL_PROFILING_INFO_NOT_AVAILABLE;
+  switch (name) {
+  case CL_PROFILING_COMMAND_QUEUED:
+  case CL_PROFILING_COMMAND_SUBMIT:
+  case CL_PROFILING_COMMAND_START:
+  case CL_PROFILING_COMMAND_END:
+    return answer(ours.times[name - CL_PROFILING_COMMAND_QUEUED], size, value, sizeRet);
+  case CL_PROFILING_COMMAND_COMPLETE:
+    return answer(ours.times[3], size, value, sizeRet);
+  default:
+    return CL_INVALID_VALUE;
+  }
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,4 @@
+kernel void scale(int factor, global const int* in, global int* out) {
+  const int i = get_global_id(0);
+  out[i] = in[i] * factor;
+}

@@ -1,0 +1,87 @@
+// A user event holds a chain of commands back: nothing of it may run before the gate opens, and
+// the thread that enqueues must not block. Some drivers deadlock here by themselves (PoCL's basic
+// device up to 3.1 does), so the tests run this on others.
+#include "kernels/user_events.h"
+#include "tests/samples/sample.h"
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+namespace {
+
+cl_int status(cl_event event) {
+  cl_int value = 0;
+  sample::check(
+      clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof value, &value, nullptr),
+      "CL_EVENT_COMMAND_EXECUTION_STATUS");
+  return value;
+}
+
+void CL_CALLBACK count(cl_event, cl_int, void* counter) {
+  ++*static_cast<std::atomic<int>*>(counter);
+}
+
+void userEvents(sample::Sample& s) {
+  const std::size_t n = s.options().size;
+  std::vector<cl_int> values(n);
+  std::iota(values.begin(), values.end(), -5);
+  const std::size_t bytes = n * sizeof(cl_int);
+
+  const auto first = s.queue();
+  const auto second = s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const auto program = s.program(sample::userEventsSource);
+  const auto scale = sample::kernel(program, "scale");
+  const auto in = s.buffer(CL_MEM_READ_ONLY, bytes);
+  const auto out = s.buffer(CL_MEM_READ_WRITE, bytes);
+  std::atomic<int> completed = 0;
+
+  for (unsigned i = 0; i < s.options().iterations; ++i) {
+    cl_int error = CL_SUCCESS;
+    const sample::Event gate = clCreateUserEvent(s.context(), &error);
+    sample::check(error, "clCreateUserEvent");
+
+    sample::Event written;
+    sample::check(clEnqueueWriteBuffer(first, in, CL_FALSE, 0, bytes, values.data(), 1,
+                                       gate.address(), written.out()),
+                  "write");
+    sample::Event scaled;
+    sample::setArguments(scale, static_cast<cl_int>(i + 2), in, out);
+    sample::check(clEnqueueNDRangeKernel(second, scale, 1, nullptr, &n, nullptr, 1,
+                                         written.address(), scaled.out()),
+                  "scale");
+    std::vector<cl_int> result(n);
+    sample::Event read;
+    sample::check(clEnqueueReadBuffer(second, out, CL_FALSE, 0, bytes, result.data(), 1,
+                                      scaled.address(), read.out()),
+                  "read");
+    sample::check(clSetEventCallback(scaled, CL_COMPLETE, count, &completed), "callback");
+    sample::check(clSetEventCallback(read, CL_COMPLETE, count, &completed), "callback");
+    sample::check(clFlush(first), "clFlush");
+    sample::check(clFlush(second), "clFlush");
+
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (cl_event event : {cl_event{gate}, cl_event{written}, cl_event{scaled}, cl_event{read}})
+      sample::require(status(event) > CL_COMPLETE, "a command passed the closed gate");
+    sample::require(completed == static_cast<int>(2 * i), "a callback passed the closed gate");
+    sample::require(result == std::vector<cl_int>(n), "bytes passed the closed gate");
+    sample::check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
+
+    sample::check(clWaitForEvents(1, read.address()), "clWaitForEvents");
+    sample::require(status(scaled) == CL_COMPLETE, "the read passed the launch it waits for");
+    for (std::size_t k = 0; k < n; ++k)
+      sample::require(result[k] == values[k] * static_cast<cl_int>(i + 2),
+                      "wrong element " + std::to_string(k));
+    s.output(result);
+    // Callbacks may come a little after completion.
+    for (int tries = 0; completed < static_cast<int>(2 * i + 2) && tries < 5000; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    sample::require(completed == static_cast<int>(2 * i + 2), "a callback did not come");
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return sample::run(argc, argv, {.size = 1 << 14, .iterations = 4}, userEvents);
+}

@@ -1,0 +1,78 @@
+#include "runtime/options.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace libsplit::runtime {
+namespace {
+
+Options parse(const std::vector<std::string>& environment, std::size_t expectedComplaints = 0) {
+  std::vector<std::string> complaints;
+  Options options = parseOptions(environment, complaints);
+  EXPECT_EQ(complaints.size(), expectedComplaints) << (complaints.empty() ? "" : complaints[0]);
+  return options;
+}
+
+TEST(Options, HaveDefaultsWithoutVariables) {
+  Options options = parse({"PATH=/bin", "HOME=/home/u"});
+  EXPECT_EQ(options.devices, "all");
+  EXPECT_EQ(options.policy.kind, Policy::Kind::Auto);
+  EXPECT_FALSE(options.verify);
+  EXPECT_EQ(options.log, LogLevel::Warn);
+  EXPECT_EQ(options.cacheDir, "/home/u/.cache/libsplit");
+}
+
+TEST(Options, TakeTheCacheFolderFromTheMostSpecificVariable) {
+  EXPECT_EQ(parse({"HOME=/h", "XDG_CACHE_HOME=/x"}).cacheDir, "/x/libsplit");
+  EXPECT_EQ(parse({"HOME=/h", "XDG_CACHE_HOME=relative"}).cacheDir, "/h/.cache/libsplit");
+  EXPECT_EQ(parse({"HOME=/h", "LIBSPLIT_CACHE_DIR=/c"}).cacheDir, "/c");
+  EXPECT_EQ(parse({}).cacheDir, "");
+}
+
+TEST(Options, ReadEveryKindOfValue) {
+  Options options =
+      parse({"LIBSPLIT_VERIFY=1", "LIBSPLIT_LOG=debug", "LIBSPLIT_DEVICES=0.0,1.0/2+6",
+             "LIBSPLIT_POLICY=static:3,1", "LIBSPLIT_STATS=s.json", "LIBSPLIT_MIN_LAUNCH=1000"});
+  EXPECT_TRUE(options.verify);
+  EXPECT_EQ(options.log, LogLevel::Debug);
+  EXPECT_EQ(options.devices, "0.0,1.0/2+6");
+  EXPECT_EQ(options.policy.kind, Policy::Kind::Static);
+  EXPECT_EQ(options.policy.shares, (std::vector<double>{0.75, 0.25}));
+  EXPECT_EQ(options.stats, "s.json");
+  EXPECT_DOUBLE_EQ(options.minLaunchSeconds, 1e-3);
+}
+
+TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {
+  Options options = parse({"LIBSPLIT_VERIFY=yes", "LIBSPLIT_LOG=loud", "LIBSPLIT_DEVICES=x",
+                           "LIBSPLIT_POLICY=static:-1", "LIBSPLIT_MIN_LAUNCH=nan"},
+                          5);
+  EXPECT_FALSE(options.verify);
+  EXPECT_EQ(options.devices, "all");
+  EXPECT_EQ(options.policy.kind, Policy::Kind::Auto);
+}
+
+TEST(Options, NameTheNearestVariableForAMisspelledOne) {
+  std::vector<std::string> complaints;
+  parseOptions({"LIBSPLIT_DEVISES=gpu"}, complaints);
+  ASSERT_EQ(complaints.size(), 1u);
+  EXPECT_NE(complaints[0].find("LIBSPLIT_DEVICES"), std::string::npos);
+}
+
+TEST(Policy, RefusesWhatItCantRead) {
+  for (const char* text : {"", "Auto", "static", "static:", "static:0", "static:1,", "static:a",
+                           "static:inf", "single", "single:", "single:x", "single:1x"})
+    EXPECT_FALSE(parsePolicy(text)) << text;
+}
+
+TEST(Options, TableNamesEachVariableOnceWithThePrefix) {
+  std::set<std::string> seen;
+  for (const OptionInfo& row : optionTable()) {
+    EXPECT_TRUE(std::string(row.variable).starts_with("LIBSPLIT_"));
+    EXPECT_TRUE(seen.insert(row.variable).second) << row.variable;
+    EXPECT_NE(optionsAsMarkdown().find(row.variable), std::string::npos);
+  }
+}
+
+} // namespace
+} // namespace libsplit::runtime

@@ -1,0 +1,133 @@
+#include "runtime/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace libsplit::runtime {
+namespace {
+
+/// out[G0] = in[G0 - 1] + in[G0 + 1], 4-byte elements; the write is certain or not.
+KernelSummary stencil(bool certain) {
+  KernelSummary summary;
+  summary.name = "stencil";
+  summary.parameters = {{"out", "float*", ParameterKind::GlobalBuffer, 0},
+                        {"in", "float*", ParameterKind::GlobalBuffer, 0}};
+  Expr g = Expr::id(Expr::Op::GlobalId, 0);
+  auto access = [](unsigned parameter, Effect effect, Expr offset) {
+    Access made;
+    made.parameter = parameter;
+    made.effect = effect;
+    made.offset = std::move(offset);
+    made.length = 4;
+    return made;
+  };
+  summary.accesses = {
+      access(1, Effect::Read, Expr::constant(4) * (g + Expr::constant(-1))),
+      access(1, Effect::Read, Expr::constant(4) * (g + Expr::constant(1))),
+      access(0, Effect::Write, Expr::constant(4) * g)};
+  summary.accesses[2].certain = certain;
+  return summary;
+}
+
+LaunchRequest request(std::uint64_t items) {
+  LaunchRequest made;
+  made.range.global[0] = items;
+  made.range.local[0] = 8;
+  made.arguments.resize(2);
+  made.arguments[0].bufferSize = made.arguments[1].bufferSize = 4 * items;
+  made.buffers = {{0, 0, 0}, {1, 1, 0}};
+  made.bufferCount = 2;
+  return made;
+}
+
+TEST(Planner, GivesEachDeviceItsSlabAndHalo) {
+  KernelSummary summary = stencil(true);
+  std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> groups = {3, 5};
+  PlanResult result = planCut(request(64), devices, 0, groups);
+  ASSERT_TRUE(std::holds_alternative<LaunchPlan>(result));
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::Exact);
+  ASSERT_EQ(plan.pieces.size(), 2u);
+  EXPECT_EQ(plan.pieces[0].uses[0].writes, ByteSet(0, 96));
+  EXPECT_EQ(plan.pieces[1].uses[0].writes, ByteSet(96, 256));
+  EXPECT_TRUE(plan.pieces[0].uses[0].needs.empty());
+  EXPECT_TRUE(plan.pieces[0].uses[1].needs.contains(ByteSet(92, 100)));
+  EXPECT_TRUE(plan.pieces[1].uses[1].needs.contains(ByteSet(92, 96)));
+  EXPECT_FALSE(plan.pieces[1].uses[1].needs.intersects(ByteSet(0, 92)));
+}
+
+TEST(Planner, BringsOldBytesUnderUncertainWrites) {
+  KernelSummary summary = stencil(false);
+  std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> groups = {4, 4};
+  PlanResult result = planCut(request(64), devices, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::Possible);
+  EXPECT_EQ(plan.pieces[1].uses[0].needs, ByteSet(128, 256));
+}
+
+TEST(Planner, RefusesOverlappingWritesOnDifferentNodesOnly) {
+  KernelSummary summary = stencil(true);
+  summary.accesses[2].length = 8; // each item also writes its neighbour's
+  std::vector<std::uint64_t> groups = {4, 4};
+  std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  PlanResult refused = planCut(request(64), apart, 0, groups);
+  ASSERT_TRUE(std::holds_alternative<Reason>(refused));
+  EXPECT_NE(std::get<Reason>(refused).text.find("out"), std::string::npos);
+  std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(request(64), together, 0, groups)));
+}
+
+TEST(Planner, SplitsUnknownWritesOnlyInOneMemory) {
+  KernelSummary summary = stencil(false);
+  summary.accesses[2].offset = Expr::unknown("index loaded from `col`", 7);
+  std::vector<std::uint64_t> groups = {4, 4};
+  std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  PlanResult refused = planCut(request(64), apart, 0, groups);
+  ASSERT_TRUE(std::holds_alternative<Reason>(refused));
+  EXPECT_EQ(std::get<Reason>(refused).text, "index loaded from `col`");
+  std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
+  PlanResult inPlace = planCut(request(64), together, 0, groups);
+  EXPECT_EQ(std::get<LaunchPlan>(inPlace).rung, Rung::InPlace);
+}
+
+TEST(Planner, SeesThroughArgumentsThatShareABuffer) {
+  KernelSummary summary = stencil(true);
+  LaunchRequest aliased = request(64);
+  // Both arguments are halves of one buffer, the output's half overlapping the input's.
+  aliased.buffers = {{0, 0, 0}, {1, 0, 128}};
+  aliased.bufferCount = 1;
+  std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> groups = {4, 4};
+  PlanResult result = planCut(aliased, devices, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.pieces[1].uses[0].writes, ByteSet(128, 256));
+  EXPECT_TRUE(plan.pieces[0].uses[0].needs.contains(ByteSet(128, 256)));
+}
+
+TEST(Planner, SkipsDevicesWithoutGroups) {
+  KernelSummary summary = stencil(true);
+  std::vector<PlanDevice> devices = {{1, &summary}, {2, nullptr}, {3, &summary}};
+  std::vector<std::uint64_t> groups = {6, 0, 2};
+  PlanResult result = planCut(request(64), devices, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  ASSERT_EQ(plan.pieces.size(), 2u);
+  EXPECT_EQ(plan.pieces[1].device, 2u);
+  EXPECT_EQ(plan.pieces[1].box.begin[0], 6u);
+}
+
+TEST(Planner, CountsWhatWouldTravel) {
+  KernelSummary summary = stencil(true);
+  std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> groups = {4, 4};
+  LaunchPlan plan = std::get<LaunchPlan>(planCut(request(64), devices, 0, groups));
+  Directory out(3, 1, 256), in(3, 1, 256);
+  std::vector<const Directory*> directories = {&out, &in};
+  EXPECT_EQ(bytesToMove(plan, devices, directories),
+            in.missing(2, plan.pieces[1].uses[1].needs).size());
+}
+
+} // namespace
+} // namespace libsplit::runtime

@@ -1,0 +1,108 @@
+#include "runtime/share_controller.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace libsplit::runtime {
+namespace {
+
+using Action = ShareController::Action;
+
+ShareController::Setup setup(const std::string& policy, std::vector<double> speeds = {1, 1}) {
+  ShareController::Setup made;
+  made.policy = *parsePolicy(policy);
+  made.speeds = std::move(speeds);
+  made.home = 0;
+  made.minLaunchSeconds = 1e-3;
+  return made;
+}
+
+/// Two devices that take `seconds[i]` per group, over 100 groups.
+void run(ShareController& controller, std::span<const double> shares, std::vector<double> perGroup) {
+  auto groups = solver::roundToGroups(shares, 100);
+  std::vector<solver::DeviceSample> samples;
+  std::uint64_t begin = 0;
+  double wall = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    double seconds = static_cast<double>(groups[i]) * perGroup[i];
+    samples.push_back({begin, begin + groups[i], seconds});
+    begin += groups[i];
+    wall = std::max(wall, seconds);
+  }
+  controller.observeSplit(samples, 100, wall);
+}
+
+TEST(ShareController, OffIsNative) {
+  ShareController controller(setup("off"));
+  EXPECT_EQ(controller.next().action, Action::Native);
+}
+
+TEST(ShareController, StaticSharesLeaveOutDevicesThatCantRunTheKernel) {
+  ShareController controller(setup("static:0.5,0.25,0.25", {1, 0, 1}));
+  auto decision = controller.next();
+  ASSERT_EQ(decision.action, Action::Split);
+  EXPECT_NEAR(decision.shares[0], 2.0 / 3, 1e-12);
+  EXPECT_EQ(decision.shares[1], 0);
+}
+
+TEST(ShareController, SingleGivesOneDeviceEverything) {
+  ShareController controller(setup("single:1"));
+  auto decision = controller.next();
+  ASSERT_EQ(decision.action, Action::Split);
+  EXPECT_EQ(decision.shares[1], 1);
+  EXPECT_EQ(ShareController(setup("single:7")).next().action, Action::Native);
+}
+
+TEST(ShareController, AutoMeasuresHomeFirstAndLeavesShortLaunchesThere) {
+  ShareController controller(setup("auto"));
+  EXPECT_EQ(controller.next().action, Action::Measure);
+  controller.observeHome(1e-4);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(controller.next().action, Action::Native);
+}
+
+TEST(ShareController, AutoLooksAgainAtShortLaunchesNowAndThen) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1e-4);
+  int looks = 0;
+  for (int i = 0; i < 1000; ++i)
+    if (controller.next().action == Action::Measure) {
+      ++looks;
+      controller.observeHome(1e-4);
+    }
+  EXPECT_GE(looks, 1);
+  EXPECT_LE(looks, 10);
+}
+
+TEST(ShareController, AutoBeginsCautiouslyAndConverges) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1.0);
+  auto first = controller.next();
+  ASSERT_EQ(first.action, Action::Split);
+  EXPECT_LT(first.shares[1], 0.2);
+  EXPECT_GT(first.shares[1], 0);
+  std::vector<double> perGroup = {0.01, 0.03};
+  run(controller, first.shares, perGroup);
+  for (int i = 0; i < 3; ++i)
+    run(controller, controller.next().shares, perGroup);
+  EXPECT_NEAR(controller.next().shares[0], 0.75, 0.02);
+}
+
+TEST(ShareController, AutoGoesHomeWhenSplittingIsSlower) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1.0);
+  for (int i = 0; i < 6; ++i) {
+    auto decision = controller.next();
+    ASSERT_EQ(decision.action, Action::Split) << i;
+    std::vector<solver::DeviceSample> samples = {{0, 50, 1.4}, {50, 100, 1.4}};
+    controller.observeSplit(samples, 100, 1.5);
+  }
+  EXPECT_EQ(controller.next().action, Action::Native);
+}
+
+} // namespace
+} // namespace libsplit::runtime

@@ -1,0 +1,111 @@
+#include "solver/chunk_plan.h"
+#include "solver/share_solver.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit::solver {
+namespace {
+
+constexpr std::uint64_t total = 1000;
+
+/// Two devices at `speeds` groups per second; `moved` seconds per group that a device gains.
+struct Pair {
+  double speeds[2];
+  double moved = 0;
+  std::uint64_t cut = 0;
+  bool first = true;
+
+  std::vector<DeviceSample> run(std::span<const double> shares) {
+    const auto groups = roundToGroups(shares, total);
+    std::vector<DeviceSample> samples = {
+        {0, groups[0], static_cast<double>(groups[0]) / speeds[0]},
+        {groups[0], total, static_cast<double>(groups[1]) / speeds[1]}};
+    for (int d = 0; d < 2; ++d) {
+      const std::uint64_t had = first ? 0 : d == 0 ? cut : total - cut;
+      const double gained = groups[d] > had ? static_cast<double>(groups[d] - had) : 0;
+      samples[d].transferSeconds = gained * moved;
+      samples[d].seconds += gained * moved;
+    }
+    cut = groups[0];
+    first = false;
+    return samples;
+  }
+};
+
+std::unique_ptr<ShareSolver> two(std::vector<double> known = {}) {
+  return makeAuto({2, std::move(known), 0.01});
+}
+
+TEST(Auto, balancesUnequalDevicesAfterOneLaunch) {
+  const auto solver = two();
+  Pair machine{{3000, 1000}};
+  solver->observe(machine.run(solver->propose()), total);
+  EXPECT_NEAR(solver->propose()[0], 0.75, 0.01);
+}
+
+TEST(Auto, wantsChunksOnlyForAFirstLaunchOfWhichNothingIsKnown) {
+  const auto unknown = two();
+  EXPECT_TRUE(unknown->wantsChunks());
+  const std::vector<ChunkSample> chunks = {{0, 0, 700, 0.1}, {1, 700, 1000, 0.1}};
+  unknown->observeChunks(chunks, total);
+  EXPECT_FALSE(unknown->wantsChunks());
+  EXPECT_NEAR(unknown->propose()[0], 0.7, 0.02);
+  EXPECT_FALSE(two({3, 1})->wantsChunks());
+  EXPECT_FALSE(makeAuto({1, {}, 0.01})->wantsChunks());
+}
+
+TEST(Auto, startsFromKnownSpeedsAndTellsItsOwn) {
+  const auto solver = two({3, 1});
+  EXPECT_NEAR(solver->propose()[0], 0.75, 1e-9);
+  Pair machine{{3000, 1000}};
+  solver->observe(machine.run(solver->propose()), total);
+  EXPECT_NEAR(solver->speeds()[0] / solver->speeds()[1], 3, 0.1);
+}
+
+TEST(Auto, whereMovingIsDearALittleImbalanceIsLeftAlone) {
+  Pair machine{{1040, 1000}};
+  machine.moved = 10; // seconds per group; the launch takes half a second
+  const auto solver = two();
+  for (int launch = 0; launch < 5; ++launch) {
+    solver->observe(machine.run(solver->propose()), total);
+    EXPECT_NEAR(solver->propose()[0], 0.5, 1e-9);
+  }
+  Pair cheap{{1040, 1000}};
+  const auto other = two();
+  other->observe(cheap.run(other->propose()), total);
+  EXPECT_GT(other->propose()[0], 0.505);
+}
+
+TEST(Auto, aLaunchWhosePartsDoNotMakeAWholeIsNotLearntFrom) {
+  const auto solver = two();
+  solver->observe(std::vector<DeviceSample>{{0, 100, 1.0}, {500, 600, 9.0}}, total);
+  EXPECT_EQ(solver->summary().stop, Stop::NotMeasured);
+  EXPECT_NEAR(solver->propose()[0], 0.5, 1e-9);
+}
+
+TEST(ChunkPlan, aDeviceThatWouldFinishLastGetsNoMore) {
+  ChunkPlan plan(2);
+  plan.begin(1000);
+  const GroupRange fast = plan.next(0);
+  const GroupRange slow = plan.next(1);
+  plan.finish(0, fast, 0.001);
+  std::uint64_t given = slow.end;
+  while (given < 990) {
+    const GroupRange more = plan.next(0);
+    ASSERT_FALSE(more.empty());
+    plan.finish(0, more, 0.001);
+    given = more.end;
+  }
+  plan.finish(1, slow, 100.0);
+  EXPECT_TRUE(plan.next(1).empty());
+}
+
+TEST(ChunkPlan, knownSpeedsSizeTheFirstChunks) {
+  ChunkPlan plan(2);
+  const double speeds[] = {9, 1};
+  plan.begin(1000, 1, speeds);
+  EXPECT_GT(plan.next(0).size(), 5 * plan.next(1).size());
+}
+
+} // namespace
+} // namespace libsplit::solver
