@@ -75,8 +75,12 @@ std::vector<std::string> arguments(const ProgramInput& input) {
   bool tellsFeatures = std::ranges::any_of(device.defines, isFeature);
   if (device.extensions && (version < 300 || tellsFeatures)) {
     std::string list = "-cl-ext=-all";
-    for (const std::string& extension : *device.extensions)
+    for (const std::string& extension : *device.extensions) {
       list += ",+" + extension;
+      // Since 3.0 these are features as well, and Clang wants both or none.
+      if (version >= 300 && (extension == "cl_khr_fp64" || extension == "cl_khr_3d_image_writes"))
+        list += ",+__opencl_c_" + extension.substr(sizeof("cl_khr_") - 1);
+    }
     for (const std::string& define : device.defines)
       if (isFeature(define))
         list += ",+" + define.substr(0, define.find('='));
