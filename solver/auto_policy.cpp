@@ -74,10 +74,10 @@ public:
     model_.learn(samples_);
     ++summary_.launches;
     summary_.stop = Stop::Searching;
-    speeds_.setZero();
+    candidate_.setZero(); // what each device did in this launch
     for (const LoadSample& c : samples_)
-      speeds_[c.device] += c.end - c.begin;
-    allowGrowth(speeds_, total);
+      candidate_[c.device] += c.end - c.begin;
+    allowGrowth(candidate_, total);
     model_.balance(shares_, total, limits_);
   }
 
@@ -97,9 +97,8 @@ public:
   std::span<const double> propose() override { return view(shares_); }
   Summary summary() const override { return summary_; }
   std::span<const double> speeds() const override {
-    auto& out = const_cast<Vector&>(speeds_);
     for (Eigen::Index d = 0; d < n_; ++d)
-      out[d] = model_.speed(d);
+      speeds_[d] = model_.speed(d);
     return view(speeds_);
   }
 
@@ -297,16 +296,16 @@ private:
   Eigen::Index n_;
   LoadModel model_;
   Summary summary_;
-  Vector shares_;    // proposed
-  Vector ran_;       // of the last launch
-  Vector candidate_; // of the model
-  Vector best_;      // of the fastest launch
-  Vector speeds_;
-  Vector steadyMove_; // seconds per group and launch
-  Vector changeMove_; // seconds per group gained
-  Vector limits_;     // of the next shares
-  Vector largest_;    // share that each device ever had
-  Vector lastProbe_;  // launch at which a device last worked or was probed
+  Vector shares_;         // proposed
+  Vector ran_;            // of the last launch
+  Vector candidate_;      // of the model
+  Vector best_;           // of the fastest launch
+  mutable Vector speeds_; // what speeds() shows
+  Vector steadyMove_;     // seconds per group and launch
+  Vector changeMove_;     // seconds per group gained
+  Vector limits_;         // of the next shares
+  Vector largest_;        // share that each device ever had
+  Vector lastProbe_;      // launch at which a device last worked or was probed
   std::vector<LoadSample> samples_;
   Vector probeCost_; // seconds by which the last probe of a device delayed its launch
   Vector beforeProbe_;

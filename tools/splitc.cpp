@@ -89,7 +89,16 @@ int main(int argc, char** argv) {
     if (std::string_view(argv[i]) == "--")
       own = i;
   trailing.assign(argv + std::min(own + 1, argc), argv + argc);
-  CLI11_PARSE(app, own, argv);
+  // Nor does it take an empty value after =, which stands for none.
+  std::vector<char*> arguments;
+  for (int i = 0; i < own; ++i) {
+    std::string_view argument = argv[i];
+    if (argument == "--device-extensions=")
+      input.device.extensions.emplace();
+    if (!(argument.starts_with("--") && argument.ends_with("=")))
+      arguments.push_back(argv[i]);
+  }
+  CLI11_PARSE(app, static_cast<int>(arguments.size()), arguments.data());
 
   auto options = splitOptions(buildOptions);
   options.insert(options.end(), trailing.begin(), trailing.end());

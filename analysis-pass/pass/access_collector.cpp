@@ -29,7 +29,9 @@ bool sameGuard(const Guard& a, const Guard& b) {
   return a.relation == b.relation && a.left == b.left && a.right == b.right;
 }
 
-bool sameLoop(const Loop& a, const Loop& b) { return a.exact == b.exact && a.count == b.count; }
+bool sameLoop(const Loop& a, const Loop& b) {
+  return a.exact == b.exact && a.count == b.count;
+}
 
 /// Whether the two differ at most in certainty and line.
 bool sameBytes(const Access& a, const Access& b) {
@@ -84,8 +86,8 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
         loops[inner].count = unknown;
     if (usesLoop(access.offset, d))
       access.offset = unknown;
-    auto dropped = std::erase_if(access.guards,
-                                 [&](const Guard& guard) { return guardUsesLoop(guard, d); });
+    auto dropped =
+        std::erase_if(access.guards, [&](const Guard& guard) { return guardUsesLoop(guard, d); });
     if (dropped > 0 || !loops[d].atLeastOnce)
       access.certain = false;
   }

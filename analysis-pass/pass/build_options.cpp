@@ -8,12 +8,14 @@
 namespace libsplit {
 namespace {
 
-bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 /// Those that Clang turns into macros or into other constants.
 constexpr std::array<std::string_view, 6> floatFlags{
-    "-cl-fast-relaxed-math",       "-cl-finite-math-only",         "-cl-unsafe-math-optimizations",
-    "-cl-single-precision-constant", "-cl-no-signed-zeros", "-cl-denorms-are-zero"};
+    "-cl-fast-relaxed-math",         "-cl-finite-math-only", "-cl-unsafe-math-optimizations",
+    "-cl-single-precision-constant", "-cl-no-signed-zeros",  "-cl-denorms-are-zero"};
 
 } // namespace
 

@@ -13,7 +13,9 @@ using llvm::StringRef;
 namespace libsplit {
 namespace {
 
-Builtin of(BuiltinKind kind) { return {.kind = kind}; }
+Builtin of(BuiltinKind kind) {
+  return {.kind = kind};
+}
 
 Builtin idQuery(Expr::Op op, bool needsPartitionArgument) {
   return {BuiltinKind::IdQuery, op, needsPartitionArgument};
@@ -48,8 +50,8 @@ const llvm::StringMap<Builtin>& namedBuiltins() {
       t[name] = of(BuiltinKind::IntegerMath);
     for (StringRef name : {"sincos", "fract", "modf", "frexp", "remquo", "lgamma_r"})
       t[name] = of(BuiltinKind::PointerResult);
-    for (StringRef name : {"to_global", "to_local", "to_private", "__to_global", "__to_local",
-                           "__to_private"})
+    for (StringRef name :
+         {"to_global", "to_local", "to_private", "__to_global", "__to_local", "__to_private"})
       t[name] = of(BuiltinKind::PointerCast);
     t["async_work_group_copy"] = of(BuiltinKind::AsyncCopy);
     t["async_work_group_strided_copy"] = of(BuiltinKind::AsyncStrided);

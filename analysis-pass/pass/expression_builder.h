@@ -4,8 +4,8 @@
 // are the same modulo 2^n whatever integers stand for their operands, so a polynomial is carried
 // over the integers as it stands (view Modular), and only where the program looks at an n-bit value
 // as a number (an extension, a comparison, a division, an address) the whole polynomial is wrapped
-// once (views Signed and Unsigned): "this integer, if it lies in the n-bit range". The launch proves
-// that it does, or answers Unknown. No overflow flag of the IR has to be believed.
+// once (views Signed and Unsigned): "this integer, if it lies in the n-bit range". The launch
+// proves that it does, or answers Unknown. No overflow flag of the IR has to be believed.
 //
 // Worked example. `x[(uint)get_global_id(0) - 1u + k]` is the 32-bit polynomial G0 - 1 + k, seen
 // unsigned by the extension to 64 bits: offset 4 * wrap(G0 - 1 + k, 32, unsigned). For G0 = 0 and

@@ -75,8 +75,12 @@ std::vector<std::string> arguments(const ProgramInput& input) {
   bool tellsFeatures = std::ranges::any_of(device.defines, isFeature);
   if (device.extensions && (version < 300 || tellsFeatures)) {
     std::string list = "-cl-ext=-all";
-    for (const std::string& extension : *device.extensions)
+    for (const std::string& extension : *device.extensions) {
       list += ",+" + extension;
+      // Since 3.0 these are features as well, and Clang wants both or none.
+      if (version >= 300 && (extension == "cl_khr_fp64" || extension == "cl_khr_3d_image_writes"))
+        list += ",+__opencl_c_" + extension.substr(sizeof("cl_khr_") - 1);
+    }
     for (const std::string& define : device.defines)
       if (isFeature(define))
         list += ",+" + define.substr(0, define.find('='));
@@ -114,7 +118,8 @@ protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
-    preprocessor.addPPCallbacks(std::make_unique<IncludeWatch>(preprocessor, baseHeaderName, includes));
+    preprocessor.addPPCallbacks(
+        std::make_unique<IncludeWatch>(preprocessor, baseHeaderName, includes));
     preprocessor.addPPCallbacks(
         std::make_unique<MacroWatch>(preprocessor, macros_, baseHeaderName, unknownMacro));
     return EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
@@ -132,7 +137,9 @@ std::optional<unsigned> parseDeviceVersion(std::string_view text) {
     return std::nullopt;
   unsigned major = 0;
   std::size_t i = digit;
-  auto isDigit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  auto isDigit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
   for (; isDigit(i) && i < digit + 4; ++i)
     major = major * 10 + static_cast<unsigned>(text[i] - '0');
   if (i < text.size() && text[i] == '.' && isDigit(i + 1))
@@ -185,8 +192,8 @@ CompiledProgram compile(const ProgramInput& input) {
   auto error = runClang(input, action);
   result.includes = std::move(action.includes);
   if (action.unknownMacro)
-    result.failure = "the source tests " + *action.unknownMacro +
-                     ", whose value on the device is not known";
+    result.failure =
+        "the source tests " + *action.unknownMacro + ", whose value on the device is not known";
   else if (error)
     result.failure = *error;
   else if (!(result.module = action.takeModule()))

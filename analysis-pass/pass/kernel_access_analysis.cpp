@@ -7,6 +7,8 @@
 #include "analysis-pass/pass/pointer_targets.h"
 #include "analysis-pass/pass/report.h"
 
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
@@ -97,6 +99,9 @@ private:
   void visitCall(llvm::CallBase& call);
   void visitIntrinsic(llvm::IntrinsicInst& call);
   void asyncCopy(llvm::CallBase& call, bool strided);
+  bool isSelfContained(llvm::CallBase& call);
+  void noteQueries(const llvm::Function& function,
+                   llvm::SmallPtrSetImpl<const llvm::Function*>& seen);
 
   /// What an instruction does at `pointer` + `displacement`.
   struct Touch {
@@ -104,7 +109,7 @@ private:
     Effect effect = Effect::Read;
     Expr displacement{};
     std::uint64_t length = 0;
-    bool certain = true;             ///< writes all of these bytes whenever it runs
+    bool certain = true;               ///< writes all of these bytes whenever it runs
     std::optional<Expr> repetitions{}; ///< runs for each value of an innermost loop of its own
   };
   void touch(llvm::Instruction& instruction, const Touch& touch);
@@ -136,12 +141,14 @@ void KernelWalk::readSignature() {
     parameter.kind = kindOf(argument, metadataText(function_, "kernel_arg_base_type", i),
                             metadataText(function_, "kernel_arg_type_qual", i));
     if (parameter.kind == ParameterKind::Scalar) {
-      llvm::Type* type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
+      llvm::Type* type =
+          argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
       parameter.size = static_cast<std::uint32_t>(layout_.getTypeAllocSize(type).getFixedValue());
     }
     SourceLine line{{}, function_.getSubprogram() ? function_.getSubprogram()->getLine() : 0};
     if (parameter.kind == ParameterKind::Image)
-      summary_.obstacles.push_back({Kind::Image, {"image parameter `" + parameter.name + "`", line}});
+      summary_.obstacles.push_back(
+          {Kind::Image, {"image parameter `" + parameter.name + "`", line}});
     if (parameter.kind == ParameterKind::Other)
       summary_.obstacles.push_back(
           {Kind::Other, {"parameter `" + parameter.name + "` of type " + parameter.type, line}});
@@ -219,12 +226,17 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
     return;
   }
   if (!call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory())
-    obstacle(Kind::UnknownCall, call, "call to `" + call.getCalledFunction()->getName().str() + "`");
+    obstacle(Kind::UnknownCall, call,
+             "call to `" + call.getCalledFunction()->getName().str() + "`");
 }
 
 void KernelWalk::visitCall(llvm::CallBase& call) {
   if (call.isInlineAsm())
     return obstacle(Kind::Other, call, "inline assembly");
+  if (call.getCalledFunction() && isSelfContained(call)) {
+    llvm::SmallPtrSet<const llvm::Function*, 8> seen;
+    return noteQueries(*call.getCalledFunction(), seen);
+  }
   Builtin builtin = classifyCall(call);
   llvm::StringRef symbol =
       call.getCalledFunction() ? call.getCalledFunction()->getName() : llvm::StringRef();
@@ -286,6 +298,39 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
     return obstacle(Kind::UnknownCall, call,
                     name.empty() ? "indirect call" : "call to `" + name + "`");
   }
+}
+
+/// A function that was too big to inline, but touches no memory besides private memory and
+/// constants.
+bool KernelWalk::isSelfContained(llvm::CallBase& call) {
+  const llvm::Function* callee = call.getCalledFunction();
+  if (callee->isDeclaration() ||
+      !(callee->doesNotAccessMemory() || callee->onlyAccessesArgMemory()))
+    return false;
+  return llvm::all_of(call.args(), [&](llvm::Value* operand) {
+    return !operand->getType()->isPointerTy() ||
+           llvm::all_of(pointers_.targets(operand), [](const PointerTarget& target) {
+             return target.kind == PointerTarget::Kind::Private ||
+                    target.kind == PointerTarget::Kind::Constant;
+           });
+  });
+}
+
+/// Takes over from a function that stays a call what it asks about ids and sizes.
+void KernelWalk::noteQueries(const llvm::Function& function,
+                             llvm::SmallPtrSetImpl<const llvm::Function*>& seen) {
+  if (!seen.insert(&function).second)
+    return;
+  for (const llvm::Instruction& instruction : llvm::instructions(function))
+    if (auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
+      Builtin builtin = classifyCall(*call);
+      summary_.dependsOnGroups |= builtin.kind == BuiltinKind::IdQuery ||
+                                  builtin.kind == BuiltinKind::LocalLinearId ||
+                                  builtin.kind == BuiltinKind::GroupSensitive;
+      summary_.needsPartitionArgument |= builtin.needsPartitionArgument;
+      if (const llvm::Function* callee = call->getCalledFunction())
+        noteQueries(*callee, seen);
+    }
 }
 
 void KernelWalk::asyncCopy(llvm::CallBase& call, bool strided) {

@@ -14,25 +14,46 @@ namespace libsplit {
 namespace {
 
 /// Defined alike, or undefined, by every OpenCL C compiler for little-endian Linux.
-constexpr const char* sameEverywhere[] = {
-    "__OPENCL_VERSION__", "__OPENCL_C_VERSION__",
-    "__ENDIAN_LITTLE__",  "__LINE__",
-    "__FILE__",           "__FAST_RELAXED_MATH__",
-    "__COUNTER__",        "__cplusplus",
-    "__STDC__",           "__OPENCL_CPP_VERSION__",
-    "__CUDACC__",         "__HIPCC__",
-    "__HIP__",            "__METAL_VERSION__",
-    "__APPLE__",          "__MACOSX__",
-    "_WIN32",             "_WIN64",
-    "__WIN32__",          "_MSC_VER",
-    "__MINGW32__",        "__CYGWIN__",
-    "__EMBEDDED_PROFILE__", "__VA_ARGS__"};
+constexpr const char* sameEverywhere[] = {"__OPENCL_VERSION__",
+                                          "__OPENCL_C_VERSION__",
+                                          "__ENDIAN_LITTLE__",
+                                          "__LINE__",
+                                          "__FILE__",
+                                          "__FAST_RELAXED_MATH__",
+                                          "__COUNTER__",
+                                          "__cplusplus",
+                                          "__STDC__",
+                                          "__OPENCL_CPP_VERSION__",
+                                          "__CUDACC__",
+                                          "__HIPCC__",
+                                          "__HIP__",
+                                          "__METAL_VERSION__",
+                                          "__METAL_MACOS__",
+                                          "__APPLE__",
+                                          "__MACOSX__",
+                                          "_WIN32",
+                                          "_WIN64",
+                                          "__WIN32__",
+                                          "_MSC_VER",
+                                          "__MINGW32__",
+                                          "__CYGWIN__",
+                                          "__EMBEDDED_PROFILE__",
+                                          "__VA_ARGS__"};
+
+bool isHeaderGuard(llvm::StringRef name) {
+  llvm::StringRef trimmed = name.rtrim('_');
+  return trimmed.ends_with("_H") || trimmed.ends_with("_HPP") || trimmed.ends_with("_CL") ||
+         trimmed.ends_with("_CLH");
+}
 
 bool isReserved(llvm::StringRef name) {
+  if (isHeaderGuard(name)) // of the program's own headers, unless it is one of Clang's
+    return name == "_OPENCL_H_" || name == "_OPENCL_BASE_H_";
   if (name.starts_with("__") || name.starts_with("cl_") || name.starts_with("CL_") ||
       name.starts_with("FP_FAST_FMA"))
     return true;
-  return name.size() > 1 && name[0] == '_' && std::isupper(static_cast<unsigned char>(name[1])) != 0;
+  return name.size() > 1 && name[0] == '_' &&
+         std::isupper(static_cast<unsigned char>(name[1])) != 0;
 }
 
 bool looksLikeIncludeGuard(llvm::StringRef name, const clang::MacroInfo& macro) {
@@ -40,9 +61,7 @@ bool looksLikeIncludeGuard(llvm::StringRef name, const clang::MacroInfo& macro) 
     return false;
   if (macro.tokens_empty())
     return true;
-  llvm::StringRef trimmed = name.rtrim('_');
-  return trimmed.ends_with("_H") || trimmed.ends_with("_HPP") || trimmed.ends_with("_CL") ||
-         trimmed.ends_with("_CLH") || trimmed.contains("INCLUDE") || trimmed.contains("GUARD");
+  return isHeaderGuard(name) || name.contains("INCLUDE") || name.contains("GUARD");
 }
 
 } // namespace
@@ -88,8 +107,7 @@ bool MacroWatch::isOwn(clang::SourceLocation where) const {
 bool MacroWatch::isKnown(llvm::StringRef name) const {
   if (!isReserved(name) || known_.names.contains(name))
     return true;
-  const clang::MacroInfo* macro =
-      preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name));
+  const clang::MacroInfo* macro = preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name));
   if (macro && !isOwn(macro->getDefinitionLoc()))
     return true; // the program's own
   if (name.starts_with("CL_VERSION_"))
@@ -206,8 +224,12 @@ void MacroWatch::Elifndef(clang::SourceLocation where, const clang::Token& name,
   test(name.getIdentifierInfo()->getName(), where);
 }
 
-void MacroWatch::Endif(clang::SourceLocation, clang::SourceLocation) { settleGuard(); }
+void MacroWatch::Endif(clang::SourceLocation, clang::SourceLocation) {
+  settleGuard();
+}
 
-void MacroWatch::EndOfMainFile() { settleGuard(); }
+void MacroWatch::EndOfMainFile() {
+  settleGuard();
+}
 
 } // namespace libsplit

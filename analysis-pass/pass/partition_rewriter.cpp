@@ -98,7 +98,9 @@ private:
   std::string prelude() const;
 
   /// Where the text at `location` was spelled, so that equal places compare equal.
-  SourceLocation spelled(SourceLocation location) const { return sources_.getSpellingLoc(location); }
+  SourceLocation spelled(SourceLocation location) const {
+    return sources_.getSpellingLoc(location);
+  }
   static SourceLocation closingParen(const FunctionDecl& declaration) {
     clang::FunctionTypeLoc type = declaration.getFunctionTypeLoc();
     return type ? type.getRParenLoc() : SourceLocation();
@@ -110,7 +112,7 @@ private:
   std::string prefix_;
   std::string parameter_;
   clang::Rewriter rewriter_;
-  std::set<const FunctionDecl*> needy_; ///< take the parameter
+  std::set<const FunctionDecl*> needy_;   ///< take the parameter
   std::map<SourceLocation, bool> edited_; ///< places, and whether the list there was empty
   std::optional<Refusal> refusal_;
 };
@@ -212,9 +214,10 @@ std::string Editor::prelude() const {
   auto answer = [&](const char* name, const std::string& value) {
     if (!uses(name))
       return;
-    functions += "static inline size_t " + prefix_ + name + "(ulong16 p, uint d) { return (size_t)(" +
-                 value + "); }\n";
-    macros += std::string("#define ") + name + "(d) " + prefix_ + name + "(" + parameter_ + ", d)\n";
+    functions += "static inline size_t " + prefix_ + name +
+                 "(ulong16 p, uint d) { return (size_t)(" + value + "); }\n";
+    macros +=
+        std::string("#define ") + name + "(d) " + prefix_ + name + "(" + parameter_ + ", d)\n";
   };
   answer("get_group_id", "get_group_id(d) + (" + pick("012", "0ul") + ")");
   answer("get_num_groups", pick("345", "get_num_groups(d)"));
@@ -224,8 +227,8 @@ std::string Editor::prelude() const {
     functions += "static inline size_t " + prefix_ + "get_global_linear_id(ulong16 p) { return " +
                  "(size_t)(((get_global_id(2) - p.sb) * p.s7 + get_global_id(1) - p.sa) * p.s6 + " +
                  "get_global_id(0) - p.s9); }\n";
-    macros += "#define get_global_linear_id() " + prefix_ + "get_global_linear_id(" + parameter_ +
-              ")\n";
+    macros +=
+        "#define get_global_linear_id() " + prefix_ + "get_global_linear_id(" + parameter_ + ")\n";
   }
   return functions + macros;
 }

@@ -3,10 +3,10 @@
 //
 // A part is launched by global_work_offset, so get_global_id and the local ids are right by
 // themselves. get_group_id, get_num_groups, get_global_size, get_global_offset and
-// get_global_linear_id would lie. Each function that calls one of them, by itself or through others,
-// gets a trailing parameter of type ulong16 (partition_argument.h), calls pass it on, and a prelude
-// redefines the five as macros that answer from it. Being macros they also serve where the program
-// calls them from macros of its own, in its text or on the command line.
+// get_global_linear_id would lie. Each function that calls one of them, by itself or through
+// others, gets a trailing parameter of type ulong16 (partition_argument.h), calls pass it on, and a
+// prelude redefines the five as macros that answer from it. Being macros they also serve where the
+// program calls them from macros of its own, in its text or on the command line.
 //
 // Worked example:
 //

@@ -160,7 +160,8 @@ const PathConditions::LoopExits& PathConditions::exitsOf(llvm::Loop* loop) {
   loop->getExitingBlocks(exiting);
   llvm::BasicBlock* latch = loop->getLoopLatch();
   for (llvm::BasicBlock* from : exiting) {
-    Exit exit{from, nullptr, Expr::unknown("loop without a known count", lineOf(from->getTerminator()))};
+    Exit exit{from, nullptr,
+              Expr::unknown("loop without a known count", lineOf(from->getTerminator()))};
     // Only an exit that every iteration comes by, once, has a count.
     bool regular = builder_.loops().getLoopFor(from) == loop && latch &&
                    builder_.dominators().dominates(from, latch);
@@ -199,11 +200,11 @@ Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting,
 }
 
 /// The count of `for (v = start; v < bound; v += step)` as max(0, ceil((bound - start) / step)),
-/// also for v downwards. Scalar evolution's own count is often hard to bound (a maximum minus one of
-/// its operands), or not there at all if the variable might wrap around. It can't if the last value,
-/// at most bound + step - 1, still fits its type: unless `proven` already, a Wrap says so and leaves
-/// the proof to the launch. A step below 1 would never end but with no iteration, which step 1 gives
-/// as well.
+/// also for v downwards. Scalar evolution's own count is often hard to bound (a maximum minus one
+/// of its operands), or not there at all if the variable might wrap around. It can't if the last
+/// value, at most bound + step - 1, still fits its type: unless `proven` already, a Wrap says so
+/// and leaves the proof to the launch. A step below 1 would never end but with no iteration, which
+/// step 1 gives as well.
 std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::BasicBlock* exiting,
                                                       llvm::BasicBlock* stays, bool proven) {
   llvm::ScalarEvolution& evolution = builder_.evolution();
@@ -266,14 +267,14 @@ std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::Ba
 
 LoopRuns PathConditions::runs(llvm::Loop* loop, llvm::BasicBlock* block) {
   const LoopExits& exits = exitsOf(loop);
-  LoopRuns result{loop, Expr::unknown("loop without a known count",
-                                      lineOf(loop->getHeader()->getTerminator())),
-                  exits.regular, true};
+  LoopRuns result{
+      loop, Expr::unknown("loop without a known count", lineOf(loop->getHeader()->getTerminator())),
+      exits.regular, true};
   std::vector<Expr> bounds;
   for (const Exit& exit : exits.exits) {
-    bool after = exit.stays && exit.stays != exit.from &&
-                 builder_.dominators().dominates(
-                     llvm::BasicBlockEdge(exit.from, exit.stays), block);
+    bool after =
+        exit.stays && exit.stays != exit.from &&
+        builder_.dominators().dominates(llvm::BasicBlockEdge(exit.from, exit.stays), block);
     result.atLeastOnce &= !after;
     if (exit.counted())
       bounds.push_back(after ? exit.count : exit.count + Expr::constant(1));
@@ -369,8 +370,7 @@ PathOfBlock PathConditions::compute(llvm::BasicBlock* block) {
     }
     if (!postDominators_.dominates(current, above)) {
       bool edgeFound = false;
-      Condition condition =
-          leftLoop ? Condition::undecided() : ofEdge(above, current, edgeFound);
+      Condition condition = leftLoop ? Condition::undecided() : ofEdge(above, current, edgeFound);
       if (!edgeFound)
         condition = Condition::undecided();
       result.condition = both(condition, result.condition);

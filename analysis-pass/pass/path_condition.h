@@ -60,9 +60,9 @@ Condition either(const Condition& a, const Condition& b);
 /// How often a block runs per entry of a loop around it.
 struct LoopRuns {
   llvm::Loop* loop = nullptr;
-  Expr count;                ///< Unknown if no bound is known
-  bool exact = true;         ///< false: `count` is an upper bound
-  bool atLeastOnce = false;  ///< known from the loop's shape
+  Expr count;               ///< Unknown if no bound is known
+  bool exact = true;        ///< false: `count` is an upper bound
+  bool atLeastOnce = false; ///< known from the loop's shape
 };
 
 struct PathOfBlock {

@@ -23,8 +23,8 @@ llvmGetPassPluginInfo() {
                   if (name == "libsplit-prepare")
                     passes.addPass(PreparePass());
                   else if (name == "print<libsplit-access>")
-                    passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-                        KernelAccessPrinter(llvm::outs())));
+                    passes.addPass(
+                        llvm::createModuleToFunctionPassAdaptor(KernelAccessPrinter(llvm::outs())));
                   else
                     return false;
                   return true;

@@ -71,7 +71,8 @@ Targets ofOrigin(llvm::Value* origin, const ExpressionBuilder& builder) {
                       ? Kind::Constant
                       : Kind::ProgramGlobal;
   } else if (isa<llvm::LoadInst>(origin)) {
-    target.name = "a pointer loaded from " + builder.nameOf(cast<llvm::LoadInst>(origin)->getPointerOperand());
+    target.name = "a pointer loaded from " +
+                  builder.nameOf(cast<llvm::LoadInst>(origin)->getPointerOperand());
   } else {
     target.name = "a computed pointer";
   }

@@ -21,9 +21,9 @@ struct PointerTarget {
   };
   Kind kind = Kind::Unknown;
   unsigned parameter = 0;
-  Expr offset;               ///< bytes from the target's start
-  std::string name;          ///< of anything but parameters, for messages
-  unsigned line = 0;         ///< where the pointer came from
+  Expr offset;       ///< bytes from the target's start
+  std::string name;  ///< of anything but parameters, for messages
+  unsigned line = 0; ///< where the pointer came from
 };
 
 /// Resolves pointers through casts, arithmetic, phis and selects. Not thread-safe.

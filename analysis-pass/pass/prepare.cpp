@@ -5,13 +5,16 @@
 #include "analysis-pass/pass/kernel_access_analysis.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/FunctionAttrs.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -20,6 +23,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
@@ -73,6 +77,57 @@ private:
   }
 };
 
+/// A kernel doesn't grow beyond this by inlining; calls that are left over are told to the user.
+constexpr unsigned maxInstructions = 30000;
+
+/// Inlines what `kernel` calls, and what that calls, until nothing or no room is left. Functions
+/// that call themselves stay calls.
+void inlineCalls(llvm::Function& kernel) {
+  struct Site {
+    llvm::CallBase* call;
+    std::vector<const llvm::Function*> within; ///< inlined functions that the call came from
+  };
+  auto callee = [](const llvm::CallBase& call) {
+    llvm::Function* function = call.getCalledFunction();
+    return function && !function->isDeclaration() ? function : nullptr;
+  };
+  std::vector<Site> open;
+  for (llvm::Instruction& instruction : llvm::instructions(kernel))
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call && callee(*call))
+      open.push_back({call, {&kernel}});
+  unsigned size = kernel.getInstructionCount();
+  while (!open.empty()) {
+    Site site = std::move(open.back());
+    open.pop_back();
+    llvm::Function* function = callee(*site.call);
+    unsigned grown = size + function->getInstructionCount();
+    if (grown > maxInstructions || llvm::is_contained(site.within, function))
+      continue;
+    llvm::InlineFunctionInfo info;
+    if (!llvm::InlineFunction(*site.call, info, /*MergeAttributes=*/false, nullptr,
+                              /*InsertLifetime=*/false)
+             .isSuccess())
+      continue;
+    size = grown;
+    site.within.push_back(function);
+    for (llvm::CallBase* inner : info.InlinedCallSites)
+      if (callee(*inner))
+        open.push_back({inner, site.within});
+  }
+}
+
+/// Makes functions small before they are inlined in many places.
+llvm::ModulePassManager simplification() {
+  llvm::FunctionPassManager perFunction;
+  perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  perFunction.addPass(llvm::EarlyCSEPass());
+  perFunction.addPass(llvm::SimplifyCFGPass());
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(perFunction)));
+  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::PostOrderFunctionAttrsPass()));
+  return passes;
+}
+
 llvm::ModulePassManager pipeline() {
   llvm::FunctionPassManager perFunction;
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -91,7 +146,6 @@ llvm::ModulePassManager pipeline() {
   perFunction.addPass(llvm::LCSSAPass());
 
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(perFunction)));
   return passes;
@@ -106,7 +160,6 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Module& module,
       continue;
     function.removeFnAttr(llvm::Attribute::NoInline);
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
-    function.addFnAttr(llvm::Attribute::AlwaysInline);
     if (!isKernel(function))
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
     for (llvm::BasicBlock& block : function)
@@ -117,6 +170,11 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Module& module,
           call->removeFnAttr(llvm::Attribute::NoInline);
       }
   }
+  simplification().run(module, analyses);
+  for (llvm::Function& function : module)
+    if (isKernel(function))
+      inlineCalls(function);
+  analyses.invalidate(module, llvm::PreservedAnalyses::none());
   pipeline().run(module, analyses);
   return llvm::PreservedAnalyses::none();
 }

@@ -7,7 +7,8 @@
 
 namespace libsplit {
 
-/// Module pass. Inlines every function into the kernels that call it, whatever its attributes.
+/// Module pass. Inlines functions into the kernels that call them, whatever their attributes, as
+/// long as the kernel stays of a size that can be analysed.
 class PreparePass : public llvm::PassInfoMixin<PreparePass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);

@@ -87,7 +87,8 @@ std::string describe(const KernelSummary& kernel) {
   if (kernel.needsPartitionArgument)
     result += "  needs the partition argument\n";
   for (const Obstacle& obstacle : kernel.obstacles)
-    result += "  " + text(obstacle.reason.where) + ": can't be split: " + obstacle.reason.text + "\n";
+    result +=
+        "  " + text(obstacle.reason.where) + ": can't be split: " + obstacle.reason.text + "\n";
   for (const Access& access : kernel.accesses)
     result += text(access, names);
   return result;

@@ -53,8 +53,12 @@ Value convert(Value value, Type to) {
   }
 }
 
-Type common(Type a, Type b) { return std::max(a, b); }
-bool isUnsigned(Type type) { return type == Type::Uint || type == Type::Ulong; }
+Type common(Type a, Type b) {
+  return std::max(a, b);
+}
+bool isUnsigned(Type type) {
+  return type == Type::Uint || type == Type::Ulong;
+}
 
 /// A result computed in 128 bits, as the type takes it: signed overflow is undefined.
 Value fit(__int128 result, Type type) {
@@ -74,8 +78,8 @@ Value apply(char op, Value a, Value b) {
     unsigned amount = static_cast<unsigned>(b.bits);
     if (op == '>')
       return convert({a.type, static_cast<std::int64_t>(number(a) >> amount)}, a.type);
-    return convert({a.type, static_cast<std::int64_t>(static_cast<std::uint64_t>(a.bits) << amount)},
-                   a.type);
+    return convert(
+        {a.type, static_cast<std::int64_t>(static_cast<std::uint64_t>(a.bits) << amount)}, a.type);
   }
   Type type = common(a.type, b.type);
   __int128 x = number(convert(a, type));
@@ -145,7 +149,9 @@ struct Statement {
 };
 
 /// What the data buffer holds: the kernels branch on it, the analysis can't know it.
-bool dataAt(std::int64_t i) { return (i * 2654435761u >> 7 & 3) == 0; }
+bool dataAt(std::int64_t i) {
+  return (i * 2654435761u >> 7 & 3) == 0;
+}
 
 class Generator {
 public:
@@ -235,8 +241,8 @@ private:
   Expression binary(char op, Expression a, Expression b) {
     bool shift = op == '<' || op == '>';
     std::string symbol = shift ? std::string(2, op) : std::string(1, op);
-    return {"(" + a.text + " " + symbol + " " + b.text + ")", shift ? a.type : common(a.type, b.type),
-            [op, a, b](Run& run) {
+    return {"(" + a.text + " " + symbol + " " + b.text + ")",
+            shift ? a.type : common(a.type, b.type), [op, a, b](Run& run) {
               Value x = a.eval(run);
               return apply(op, x, b.eval(run));
             }};
@@ -289,9 +295,8 @@ private:
     case 12: {
       Expression inner = expression(depth - 1);
       if (pick(3) == 0)
-        return {"((uchar)(" + inner.text + "))", Type::Int, [inner](Run& run) {
-                  return Value{Type::Int, inner.eval(run).bits & 255};
-                }};
+        return {"((uchar)(" + inner.text + "))", Type::Int,
+                [inner](Run& run) { return Value{Type::Int, inner.eval(run).bits & 255}; }};
       return cast(static_cast<Type>(pick(4)), inner);
     }
     default:
@@ -344,8 +349,7 @@ private:
     std::string name = buffer == 0 ? "a" : "b";
     switch (pick(6)) {
     case 0:
-      return {"acc += " + name + "[" + at.text + "]; " + name + "[0] = acc;\n",
-              [=](Run& run) {
+      return {"acc += " + name + "[" + at.text + "]; " + name + "[0] = acc;\n", [=](Run& run) {
                 run.read(buffer, at.eval(run), size);
                 run.write(buffer, Value{}, size, 1);
                 return Flow::Next;
@@ -380,14 +384,15 @@ private:
     Statement inner = block(depth - 1, true);
     scope_.resize(outer);
     std::string compare = std::string(upwards ? " <" : " >") + (inclusive ? "= " : " ");
-    std::string text = std::string("for (") + nameOf(type) + " " + name + " = " + start.text + "; " +
-                       name + compare + bound.text + "; " + name + (upwards ? " += " : " -= ") +
-                       std::to_string(step) + ") {\n" + inner.text + "}\n";
+    std::string text = std::string("for (") + nameOf(type) + " " + name + " = " + start.text +
+                       "; " + name + compare + bound.text + "; " + name +
+                       (upwards ? " += " : " -= ") + std::to_string(step) + ") {\n" + inner.text +
+                       "}\n";
     return {text, [=](Run& run) {
               run.variables[slot] = start.eval(run);
-              for (;; run.variables[slot] =
-                          convert(apply(upwards ? '+' : '-', run.variables[slot], {Type::Int, step}),
-                                  type)) {
+              for (;;
+                   run.variables[slot] = convert(
+                       apply(upwards ? '+' : '-', run.variables[slot], {Type::Int, step}), type)) {
                 if (++run.steps > maxSteps)
                   throw Undefined();
                 Value now = run.variables[slot], end = bound.eval(run);
@@ -413,8 +418,8 @@ private:
     case 1: {
       Test test = condition(2, true);
       Statement yes = block(depth - 1, inLoop);
-      Statement no = pick(2) == 0 ? block(depth - 1, inLoop)
-                                  : Statement{"", [](Run&) { return Flow::Next; }};
+      Statement no =
+          pick(2) == 0 ? block(depth - 1, inLoop) : Statement{"", [](Run&) { return Flow::Next; }};
       return {"if " + ("(" + test.text + ")") + " {\n" + yes.text + "} else {\n" + no.text + "}\n",
               [=](Run& run) { return test.eval(run) ? yes.run(run) : no.run(run); }};
     }

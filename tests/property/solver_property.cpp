@@ -12,7 +12,7 @@
 #define COUNTS_ALLOCATIONS 1
 // Eigen allocates by malloc, the rest by operator new, which ends here too.
 static std::size_t allocations = 0;
-extern "C" void* __libc_malloc(std::size_t);
+extern "C" void* __libc_malloc(std::size_t); // NOLINT(readability-identifier-naming): glibc
 extern "C" void* malloc(std::size_t size) {
   ++allocations;
   return __libc_malloc(size);

@@ -14,3 +14,7 @@ extern "C" {
 kernel void k(global int* a) { a[PLACE] = __LINE__; }
 #endif
 #endif
+
+#if defined(_SOME_EMULATOR_H)
+#error emulated
+#endif
