@@ -63,6 +63,7 @@ void Lane::execute(Instruction& instruction) {
       status = before;
   }
   if (status < 0) {
+    log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
     instruction.done->finish(status);
     return;
   }
@@ -74,6 +75,8 @@ void Lane::execute(Instruction& instruction) {
     status = CL_OUT_OF_HOST_MEMORY;
   }
   if (status != CL_SUCCESS || !event) {
+    if (status != CL_SUCCESS)
+      log(LogLevel::Debug, name_, ": a command was refused with error ", status);
     if (event)
       cl_.clReleaseEvent(event);
     instruction.done->finish(status);
