@@ -69,7 +69,7 @@ struct Task {
   std::function<void(Task&)> retired;
 
   unsigned unresolved = 0;                       ///< foreign events that are not complete yet
-  std::vector<std::shared_ptr<Task>> waitTasks;  ///< must be planned first, and over before
+  std::vector<std::shared_ptr<Task>> waitTasks;  ///< must be planned, be over and retire before
   std::vector<CompletionPtr> after;              ///< must be over before any part runs
   std::vector<CompletionPtr> parts;              ///< everything that was issued
   bool isLaunch = false;  ///< counts against the stream's window

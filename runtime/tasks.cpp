@@ -191,7 +191,6 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
     if (before->state == Task::State::Retired && before->status < 0)
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   }
-  task->waitTasks.clear();
   stream.active.push_back(task);
   if (task->status >= 0) {
     try {
@@ -221,6 +220,10 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     for (const CompletionPtr& part : parts)
       status = std::min(status, part->wait());
     lock.lock();
+    // Whoever sees this one's event complete must see those complete that it waited for.
+    for (const auto& before : task->waitTasks)
+      waitFor(lock, before);
+    task->waitTasks.clear();
     task->status = std::min(task->status, status);
     if (task->status < 0)
       log(LogLevel::Debug, "a command ended with error ", task->status);
