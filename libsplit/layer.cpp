@@ -51,7 +51,10 @@ bool contains(const std::string& list, const std::string& path) {
 }
 
 void finishAtExit() {
-  tracked([] { session().finish(); });
+  guarded([] {
+    session().finish();
+    return CL_SUCCESS;
+  });
 }
 
 /// Starts the session over `target`, `bytes` of which the loader has; false if that failed.

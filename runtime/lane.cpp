@@ -37,6 +37,18 @@ void Lane::issue(Instruction instruction) {
   changed_.notify_one();
 }
 
+void Lane::call(const std::function<void()>& work) {
+  Instruction instruction;
+  instruction.done = std::make_shared<Completion>(cl_);
+  instruction.run = [&work](cl_event*) {
+    work();
+    return CL_SUCCESS;
+  };
+  CompletionPtr done = instruction.done;
+  issue(std::move(instruction));
+  done->wait();
+}
+
 void Lane::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -63,6 +75,7 @@ void Lane::execute(Instruction& instruction) {
       status = before;
   }
   if (status < 0) {
+    log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
     instruction.done->finish(status);
     return;
   }
@@ -74,6 +87,8 @@ void Lane::execute(Instruction& instruction) {
     status = CL_OUT_OF_HOST_MEMORY;
   }
   if (status != CL_SUCCESS || !event) {
+    if (status != CL_SUCCESS)
+      log(LogLevel::Debug, name_, ": a command was refused with error ", status);
     if (event)
       cl_.clReleaseEvent(event);
     instruction.done->finish(status);

@@ -37,6 +37,10 @@ public:
 
   /// Callable from any thread; returns at once.
   void issue(Instruction instruction);
+  /// Runs `work` on the lane's thread, after what was issued before, and waits for it. For calls that
+  /// would use the device's queue beside the lane: a device that executes in the calling thread
+  /// (PoCL's basic, pocl #1177) deadlocks if two threads do.
+  void call(const std::function<void()>& work);
   const std::string& name() const { return name_; }
 
 private:

@@ -41,7 +41,13 @@ bool Buffer::engage(Machine& machine) {
   keepsHome_ = Ref<cl_mem>::retain(cl_, home_);
   const Device& home = machine.homeDevice();
   if (home.node == hostNode) {
-    void* address = hostAddress(cl_, machine.queueOf(machine.home(), context_), home_, size_);
+    void* address = nullptr;
+    if (property<cl_mem_flags>(cl_.clGetMemObjectInfo, home_, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR)
+      address = property<void*>(cl_.clGetMemObjectInfo, home_, CL_MEM_HOST_PTR);
+    else
+      home.lane->call([&, queue = machine.queueOf(machine.home(), context_)] {
+        address = hostAddress(cl_, queue, home_, size_);
+      });
     if (!address) {
       keepsHome_ = {};
       return false;
@@ -99,7 +105,7 @@ Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
   cl_int error = CL_SUCCESS;
   auto copy = Ref<cl_mem>::adopt(
       cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
-  if (error == CL_SUCCESS && on.node != hostNode) {
+  if (error == CL_SUCCESS && on.isGpu) {
     unsigned char touch = 0;
     error = cl_.clEnqueueWriteBuffer(on.queue.get(), copy.get(), CL_TRUE, 0, 1, &touch, 0, nullptr,
                                      nullptr);

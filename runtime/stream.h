@@ -29,6 +29,7 @@ struct TaskEvent {
   cl_command_queue queue = nullptr;
   cl_command_type type = 0;
   std::weak_ptr<Task> task;
+  bool ended = false;    ///< status and times are known
   bool complete = false; ///< the handle's status is set: it may be handed to the driver
   cl_int status = CL_SUCCESS;
   bool profiled = false;
@@ -61,13 +62,14 @@ struct Task {
 
   std::shared_ptr<Stream> stream;
   State state = State::Parked;
-  /// Emits the task's instructions. Session lock held; called once.
+  /// Emits the task's instructions. Session lock held; called once, but kept until the task retires: it
+  /// holds what the instructions use.
   std::function<void(Task&)> plan;
   /// Called after all parts ended, session lock held.
   std::function<void(Task&)> retired;
 
   unsigned unresolved = 0;                       ///< foreign events that are not complete yet
-  std::vector<std::shared_ptr<Task>> waitTasks;  ///< must be planned first, and over before
+  std::vector<std::shared_ptr<Task>> waitTasks;  ///< must be planned, be over and retire before
   std::vector<CompletionPtr> after;              ///< must be over before any part runs
   std::vector<CompletionPtr> parts;              ///< everything that was issued
   bool isLaunch = false;  ///< counts against the stream's window

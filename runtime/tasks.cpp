@@ -191,7 +191,6 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
     if (before->state == Task::State::Retired && before->status < 0)
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   }
-  task->waitTasks.clear();
   stream.active.push_back(task);
   if (task->status >= 0) {
     try {
@@ -201,7 +200,6 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
       task->status = CL_OUT_OF_HOST_MEMORY;
     }
   }
-  task->plan = nullptr;
   if (!stream.retiring) {
     stream.retiring = true;
     startThread([this, shared = task->stream] { retireLoop(shared); }).detach();
@@ -222,6 +220,10 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     for (const CompletionPtr& part : parts)
       status = std::min(status, part->wait());
     lock.lock();
+    // Whoever sees this one's event complete must see those complete that it waited for.
+    for (const auto& before : task->waitTasks)
+      waitFor(lock, before);
+    task->waitTasks.clear();
     task->status = std::min(task->status, status);
     if (task->status < 0)
       log(LogLevel::Debug, "a command ended with error ", task->status);
@@ -254,7 +256,8 @@ void Session::completeEvent(Lock& lock, Task& task) {
     event->times[3] = task.end->profilingTime(CL_PROFILING_COMMAND_END).value_or(0);
   }
   event->status = std::min(task.status, CL_COMPLETE);
-  // The application's callbacks run in here.
+  event->ended = true;
+  // Whoever waits for the event goes on from here, and the application's callbacks run in here.
   lock.unlock();
   cl_.clSetUserEventStatus(event->handle.get(), event->status);
   lock.lock();
@@ -349,7 +352,7 @@ std::optional<cl_int> Session::eventInfo(cl_event event, cl_event_info name, std
     return answer(static_cast<cl_uint>(ours.references), size, value, sizeRet);
   case CL_EVENT_COMMAND_EXECUTION_STATUS: {
     auto task = ours.task.lock();
-    cl_int status = ours.complete ? ours.status
+    cl_int status = ours.ended ? ours.status
                     : task && task->state == Task::State::Parked ? CL_QUEUED
                                                                  : CL_SUBMITTED;
     return answer(status, size, value, sizeRet);
@@ -367,7 +370,7 @@ std::optional<cl_int> Session::eventProfilingInfo(cl_event event, cl_profiling_i
   if (found == events_.end())
     return std::nullopt;
   const TaskEvent& ours = *found->second;
-  if (!ours.complete || !ours.profiled || ours.status < 0)
+  if (!ours.ended || !ours.profiled || ours.status < 0)
     return CL_PROFILING_INFO_NOT_AVAILABLE;
   switch (name) {
   case CL_PROFILING_COMMAND_QUEUED:

@@ -145,6 +145,15 @@ int main(int argc, char** argv) {
     std::string value = flags[i] == verifyFlag ? "1" : values[i];
     ::setenv(table[i].variable, value.c_str(), 1);
   }
+  std::vector<std::string> complaints;
+  parseOptions(processEnvironment(), complaints);
+  for (std::size_t i = 0; i < table.size(); ++i)
+    for (const std::string& complaint : complaints)
+      if (flags[i] && flags[i]->count() > 0 &&
+          complaint.find(table[i].variable) != std::string::npos) {
+        std::cerr << "splitrun: " << complaint << "\n";
+        return 2;
+      }
   const char* present = ::getenv("LD_PRELOAD");
   std::string list = preload.string();
   if (fs::path loader = betterLoader(); !loader.empty())
