@@ -57,6 +57,22 @@ void finishAtExit() {
   });
 }
 
+/// A compiler in the driver that still runs in the background when the program ends would find its own
+/// static objects destroyed: those that came into being during that build go before any handler that was
+/// registered earlier. But the first thing that exit does is to destroy the thread_local objects of the
+/// thread that called it, and that is the moment to wait for the build.
+struct ExitWatch {
+  ~ExitWatch() {
+    if (::gettid() == ::getpid() && theSession)
+      theSession->stopPreparing();
+  }
+};
+
+void watchExit() {
+  thread_local ExitWatch watch;
+  (void)&watch;
+}
+
 /// Starts the session over `target`, `bytes` of which the loader has; false if that failed.
 bool start(const runtime::Dispatch& target, std::size_t bytes) {
   std::memcpy(&nextTable, &target, bytes);
@@ -71,6 +87,7 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
     runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
     return false;
   }
+  watchExit();
   // After the drivers registered theirs, so that ours runs before they go.
   std::atexit(finishAtExit);
   ::pthread_atfork(nullptr, nullptr, [] { theSession->abandonAfterFork(); });

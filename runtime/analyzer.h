@@ -8,6 +8,7 @@
 
 #include "analysis-pass/summary/kernel_summary.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ public:
   std::shared_ptr<const ProgramSummary> analyze(const std::string& source,
                                                 const std::string& buildOptions,
                                                 const DeviceMacros& macros) const;
+  /// Makes analyses that run, and all later ones, fail at once.
+  void cancel() { cancelled_ = true; }
 
 private:
   std::string run(const std::string& source, const std::string& buildOptions,
@@ -40,6 +43,7 @@ private:
   std::string splitc_;
   std::string cacheDir_;
   double timeoutSeconds_;
+  std::atomic<bool> cancelled_{false};
 };
 
 /// The splitc that belongs to this libsplit.so: ../bin/splitc, or splitc beside the library.

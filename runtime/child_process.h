@@ -1,6 +1,7 @@
 // Runs a program with a text on its standard input and collects its standard output.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ struct ChildResult {
 
 /// No shell. The child's environment is ours without LD_PRELOAD, OPENCL_LAYERS and LIBSPLIT_*; its standard
 /// error goes nowhere. It is killed when the time is over. Safe in a process with threads and with
-/// SIGCHLD or SIGPIPE handled in any way.
+/// SIGCHLD or SIGPIPE handled in any way. Ends early, as if the time were over, once `cancelled` is set.
 ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
-                     double timeoutSeconds);
+                     double timeoutSeconds, const std::atomic<bool>* cancelled = nullptr);
 
 } // namespace libsplit::runtime

@@ -73,6 +73,11 @@ std::string Session::ensureMachine(cl_context context, cl_device_id home) {
   std::size_t others = 0;
   for (const Device& device : machine_->devices())
     others += device.participates && !device.isHome;
+  if (others == 0) {
+    writeLogOnce(LogLevel::Warn,
+                 "there is no second device to share the work with; programs run unsplit");
+    return "there is no second device";
+  }
   const Policy& policy = options_.policy;
   const std::size_t all = machine_->participants();
   if (policy.kind == Policy::Kind::Static && policy.shares.size() != all)
@@ -81,10 +86,7 @@ std::string Session::ensureMachine(cl_context context, cl_device_id home) {
   if (policy.kind == Policy::Kind::Single && policy.device >= all)
     writeLogOnce(LogLevel::Warn, "LIBSPLIT_POLICY names device " + std::to_string(policy.device) +
                                      " of " + std::to_string(all) + ", counted from 0");
-  if (others > 0)
-    return {};
-  writeLogOnce(LogLevel::Warn, "there is no second device to share the work with; programs run unsplit");
-  return "there is no second device";
+  return {};
 }
 
 Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,

@@ -46,7 +46,13 @@ void Session::finish() {
     progress_.wait_for(lock, std::chrono::seconds(2), [&] { return unfinishedTasks_ == 0; });
     active_ = false;
   }
+  stopPreparing();
   writeStats();
+}
+
+void Session::stopPreparing() {
+  analyzer_.cancel();
+  preparer_.stop(30);
 }
 
 void Session::abandonAfterFork() { active_ = false; }

@@ -72,6 +72,8 @@ public:
   bool active() const { return active_.load(std::memory_order_acquire); }
   /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
   void stepAside(const std::string& why);
+  /// Ends background analyses, and waits for a background build; none begins after.
+  void stopPreparing();
   /// Before the process ends: lets running work end, writes the statistics.
   void finish();
   /// In the child of a fork: no threads here, so nothing but native calls.
