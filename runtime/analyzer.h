@@ -1,8 +1,9 @@
 // Runs splitc as a child process and keeps its answers on disk.
 //
-// The answer is a function of the program's text, its build options and the device's macros, so those, with
-// the format version and splitc itself, make the key. Files that the text includes are part of the
-// answer: an entry counts only while they are unchanged. A crash, a hang or a refusal is an answer too
+// The answer is a function of the program's text, its build options and the device's macros, so
+// those, with the format version and splitc itself, make the key. Files that the text includes are
+// part of the answer: an entry counts only while they are unchanged. A crash, a hang or a refusal
+// is an answer too
 // ("not split, because …"), but is not kept.
 #pragma once
 
@@ -17,8 +18,8 @@ namespace libsplit::runtime {
 
 /// What the program's compiler would know about the device, as splitc's arguments.
 struct DeviceMacros {
-  std::string version;    ///< CL_DEVICE_OPENCL_C_VERSION
-  std::string extensions; ///< CL_DEVICE_EXTENSIONS
+  std::string version;              ///< CL_DEVICE_OPENCL_C_VERSION
+  std::string extensions;           ///< CL_DEVICE_EXTENSIONS
   std::vector<std::string> defines; ///< NAME=VALUE, set by this vendor
   bool operator==(const DeviceMacros&) const = default;
 };
@@ -28,8 +29,8 @@ public:
   /// `splitc`: path of the program. `cacheDir` may be empty: nothing is kept then.
   Analyzer(std::string splitc, std::string cacheDir, double timeoutSeconds);
 
-  /// The summary of a program; on any failure one whose `failure` says why. Blocks for as long as splitc
-  /// takes. Thread-safe; never throws for reasons of the environment.
+  /// The summary of a program; on any failure one whose `failure` says why. Blocks for as long as
+  /// splitc takes. Thread-safe; never throws for reasons of the environment.
   std::shared_ptr<const ProgramSummary> analyze(const std::string& source,
                                                 const std::string& buildOptions,
                                                 const DeviceMacros& macros) const;

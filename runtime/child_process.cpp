@@ -66,11 +66,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 /// How long to sleep before looking at `patience` again.
 int milliseconds(const Patience& patience) {
-  auto left = std::chrono::ceil<std::chrono::milliseconds>(patience.deadline - Clock::now()).count();
+  auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(patience.deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<decltype(left)>(left, 0, patience.cancelled ? 50 : 1'000'000));
 }
 
-/// Feeds `input` and collects the output until the child closes its end; false when the time is over.
+/// Feeds `input` and collects the output until the child closes its end; false when the time is
+/// over.
 bool talk(Descriptor& channel, const std::string& input, std::string& output,
           const Patience& patience) {
   std::size_t sent = 0;
@@ -108,8 +110,8 @@ bool talk(Descriptor& channel, const std::string& input, std::string& output,
   }
 }
 
-/// Waits for the child's end; false if it still runs when patience is over. `status` is -1 if somebody
-/// else has reaped it (an application that waits for any child).
+/// Waits for the child's end; false if it still runs when patience is over. `status` is -1 if
+/// somebody else has reaped it (an application that waits for any child).
 bool reap(pid_t child, int& status, const Patience& patience) {
   while (true) {
     pid_t reaped = ::waitpid(child, &status, WNOHANG);

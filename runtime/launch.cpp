@@ -1,9 +1,10 @@
 // From clEnqueueNDRangeKernel to pieces on devices, and back to measurements.
 //
-// A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing is in
-// its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as the call
-// returns) and a task made of it. When the task is planned the shares become counts of work-groups, the
-// planner's regions become transfers, and each piece becomes an instruction of its device's lane.
+// A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing
+// is in its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as
+// the call returns) and a task made of it. When the task is planned the shares become counts of
+// work-groups, the planner's regions become transfers, and each piece becomes an instruction of its
+// device's lane.
 #include "runtime/launch.h"
 
 #include "runtime/log.h"
@@ -24,8 +25,8 @@ constexpr std::size_t maxHistories = 64;
 /// While a kernel's shares are still being found, its launches are measured one at a time.
 constexpr std::uint64_t learningSplits = 6;
 
-/// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that drivers
-/// find a good one for every piece, small enough for fine shares.
+/// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that
+/// drivers find a good one for every piece, small enough for fine shares.
 std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
   std::uint64_t unit = d == 0 ? 64 : 16;
   while (unit > 1 && global / unit < 64)
@@ -315,9 +316,10 @@ void Session::decide(Launch& launch) {
     for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
       const Device& device = machine_->devices()[i];
       const auto& kernel = launch.code->kernels[i];
-      bool canRun = device.participates && kernel &&
-                    (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
-                                            (device.nonUniformGroups || !isNonUniform(launch.range))));
+      bool canRun =
+          device.participates && kernel &&
+          (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
+                                  (device.nonUniformGroups || !isNonUniform(launch.range))));
       setup.speeds.push_back(
           canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
       setup.likeHome.push_back(device.name == machine_->homeDevice().name);
@@ -374,16 +376,14 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
                    global[d] = range.global[d];
                    local[d] = range.local[d];
                  }
-                 return cl_.clEnqueueNDRangeKernel(queue, launch->clone->kernel.get(),
-                                                   range.dimensions, offset, global,
-                                                   launch->localGiven ? local : nullptr, count, list,
-                                                   event);
+                 return cl_.clEnqueueNDRangeKernel(
+                     queue, launch->clone->kernel.get(), range.dimensions, offset, global,
+                     launch->localGiven ? local : nullptr, count, list, event);
                });
 }
 
-std::shared_ptr<const LaunchPlan> Session::choosePlan(Launch& launch,
-                                                      std::span<const double> shares,
-                                                      std::string& why) {
+std::shared_ptr<const LaunchPlan>
+Session::choosePlan(Launch& launch, std::span<const double> shares, std::string& why) {
   LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
   LaunchHistory::PlanKey key;
   for (const Argument& argument : launch.arguments) {
@@ -416,10 +416,10 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(Launch& launch,
       return;
     }
     LaunchPlan& plan = std::get<LaunchPlan>(result);
-    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs are
-    // contiguous.
-    std::tuple<bool, std::uint64_t, unsigned> score{
-        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories), 2 - d};
+    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs
+    // are contiguous.
+    std::tuple<bool, std::uint64_t, unsigned> score{launch.range.groups(d) < 8 * devices.size(),
+                                                    bytesToMove(plan, devices, directories), 2 - d};
     if (!best || score < bestScore) {
       best = std::make_shared<const LaunchPlan>(std::move(plan));
       bestScore = score;
@@ -477,8 +477,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   LaunchHistory& history = historyOf(*launch->code, launch->rangeKey);
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
   task.learning = options_.policy.kind != Policy::Kind::Static &&
-                  options_.policy.kind != Policy::Kind::Single &&
-                  history.splits < learningSplits;
+                  options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
   if (launch->wasSplit)
     ++history.splits;
   launch->plan = plan;
@@ -497,9 +496,8 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     const Argument& argument = launch.arguments[i];
     localSizes.push_back(argument.isLocal() ? argument.size : 0);
     if (argument.object)
-      values.push_back(bytesOf(argument.object->buffer->on(*machine_, piece.device,
-                                                           argument.object->origin,
-                                                           argument.object->size)));
+      values.push_back(bytesOf(argument.object->buffer->on(
+          *machine_, piece.device, argument.object->origin, argument.object->size)));
     else
       values.push_back(argument.value);
   }
@@ -533,8 +531,8 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     if (status != CL_SUCCESS)
       return status;
     return cl_.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
-                                      global.data(), localGiven ? local.data() : nullptr, 0, nullptr,
-                                      last);
+                                      global.data(), localGiven ? local.data() : nullptr, 0,
+                                      nullptr, last);
   };
   return instruction;
 }
@@ -601,8 +599,7 @@ void Session::observe(Task& task, Launch& launch) {
   if (!launch.plan)
     return;
   auto start = std::max(task.planned, task.stream->lastRetired);
-  double wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample> samples(devices);
   bool complete = true;
@@ -610,10 +607,12 @@ void Session::observe(Task& task, Launch& launch) {
     auto interval = issued.kernel->interval();
     complete = complete && interval;
     double seconds = interval ? interval->seconds() : 0;
+    double transferSeconds = 0;
     for (const CompletionPtr& transfer : issued.transfers)
       if (auto moved = transfer->interval())
-        seconds += moved->seconds();
-    samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds};
+        transferSeconds += moved->seconds();
+    samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds + transferSeconds,
+                              transferSeconds};
   }
   KernelStats& stats = *launch.code->stats;
   KernelStats::PerRange& range = stats.ranges[launch.rangeKey];

@@ -1,9 +1,9 @@
 // A buffer of the application and its copies on other devices.
 //
-// The application's own cl_mem lives on its home device and stays the real thing. Once a split launch
-// touches it the buffer is *engaged*: it gets a directory of valid bytes per memory node, storage on
-// other nodes as they need it, and a record of the work in flight on each node. Until then it costs
-// nothing. All members are used under the session's lock.
+// The application's own cl_mem lives on its home device and stays the real thing. Once a split
+// launch touches it the buffer is *engaged*: it gets a directory of valid bytes per memory node,
+// storage on other nodes as they need it, and a record of the work in flight on each node. Until
+// then it costs nothing. All members are used under the session's lock.
 #pragma once
 
 #include "runtime/machine.h"
@@ -50,7 +50,8 @@ public:
   /// Regions that the application has mapped; while any is, launches on it are not split.
   int maps = 0;
 
-  /// Starts keeping the directory. False if the host's address of a host-memory buffer can't be had.
+  /// Starts keeping the directory. False if the host's address of a host-memory buffer can't be
+  /// had.
   bool engage(Machine& machine);
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
@@ -91,9 +92,9 @@ struct MemoryObject {
   std::size_t size = 0;
 };
 
-/// Copies `bytes` between `host` (byte 0 of the buffer) and `buffer` with as few commands on `queue` as
-/// their shape allows: one, if they are one range or equally spaced ranges of one length. `last` gets
-/// the last command's event.
+/// Copies `bytes` between `host` (byte 0 of the buffer) and `buffer` with as few commands on
+/// `queue` as their shape allows: one, if they are one range or equally spaced ranges of one
+/// length. `last` gets the last command's event.
 cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
                  const ByteSet& bytes, bool toHost, cl_event* last);
 

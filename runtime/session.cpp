@@ -1,4 +1,5 @@
-// The session's tables: what the application made, and which of its commands may go straight through.
+// The session's tables: what the application made, and which of its commands may go straight
+// through.
 #include "runtime/session.h"
 
 #include "runtime/log.h"
@@ -29,9 +30,8 @@ void Session::stepAside(const std::string& why) {
     std::shared_ptr<Stream> stream = streams_.begin()->second;
     auto task = newTask(stream, Command{});
     task->plan = [this, held = hold(everything)](Task& planned) {
-      planHomeCall(planned, held, [](cl_bool, cl_uint, const cl_event*, cl_event*) {
-        return CL_SUCCESS;
-      });
+      planHomeCall(planned, held,
+                   [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
     };
     submit(task);
     waitFor(lock, task);
@@ -55,7 +55,9 @@ void Session::stopPreparing() {
   preparer_.stop(30);
 }
 
-void Session::abandonAfterFork() { active_ = false; }
+void Session::abandonAfterFork() {
+  active_ = false;
+}
 
 void Session::writeStats() {
   if (options_.stats.empty())
@@ -388,8 +390,8 @@ bool Session::waitListIsNative(const Command& command) {
   return true;
 }
 
-/// Whether the driver would accept the command, as far as libsplit can tell. What it would not accept
-/// goes to the driver at once, for the error that it gives.
+/// Whether the driver would accept the command, as far as libsplit can tell. What it would not
+/// accept goes to the driver at once, for the error that it gives.
 bool Session::isValid(const Command& command, const std::vector<BufferUse>& uses) {
   if ((command.waitCount == 0) != (command.waitList == nullptr))
     return false;
@@ -468,12 +470,12 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
     if (active() && host && size > 0 && !goesNative(lock, command, uses)) {
       auto object = findObject(handle);
       if (!object || !object->buffer)
-        return defer(lock, command, uses,
-                     [=, this](cl_bool blocking, cl_uint count, const cl_event* list,
-                               cl_event* event) {
-                       return cl_.clEnqueueReadBuffer(command.queue, handle, blocking, offset, size,
-                                                      host, count, list, event);
-                     });
+        return defer(
+            lock, command, uses,
+            [=, this](cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) {
+              return cl_.clEnqueueReadBuffer(command.queue, handle, blocking, offset, size, host,
+                                             count, list, event);
+            });
       auto task = newTask(findStream(command.queue), command);
       attachEvent(*task, command);
       ByteRange bytes{object->origin + offset, object->origin + offset + size};

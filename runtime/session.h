@@ -1,8 +1,8 @@
-// The one session of the process: what libsplit knows about the application's objects, and what it does
-// when the application calls.
+// The one session of the process: what libsplit knows about the application's objects, and what it
+// does when the application calls.
 //
-// Every member may be called from any thread. One lock guards all tables; drivers are called under it
-// only where they return at once. Calls that libsplit has nothing to do with go straight to the
+// Every member may be called from any thread. One lock guards all tables; drivers are called under
+// it only where they return at once. Calls that libsplit has nothing to do with go straight to the
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
@@ -115,8 +115,8 @@ public:
   /// Answers a query about one of libsplit's own events; nothing if it is the driver's.
   std::optional<cl_int> eventInfo(cl_event event, cl_event_info name, std::size_t size, void* value,
                                   std::size_t* sizeRet);
-  std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name,
-                                           std::size_t size, void* value, std::size_t* sizeRet);
+  std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
+                                           void* value, std::size_t* sizeRet);
   bool isTaskEvent(cl_event event);
 
   // Commands.
@@ -137,8 +137,8 @@ public:
     }
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
-  /// For commands that can't be deferred (a map has to return its address): waits until the queue is
-  /// native and the bytes are at home. The caller then calls the driver itself.
+  /// For commands that can't be deferred (a map has to return its address): waits until the queue
+  /// is native and the bytes are at home. The caller then calls the driver itself.
   void settle(const Command& command, const std::vector<BufferUse>& uses);
   /// The same, for a command that runs a kernel object with its present arguments.
   void settleKernel(const Command& command, cl_kernel kernel);
@@ -212,8 +212,7 @@ private:
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
-  void planReadAll(Task& task, const Launch& launch,
-                   std::vector<std::vector<std::byte>>& contents);
+  void planReadAll(Task& task, const Launch& launch, std::vector<std::vector<std::byte>>& contents);
   void planRestore(Task& task, const Launch& launch,
                    const std::vector<std::vector<std::byte>>& contents);
   void compare(const Launch& launch, const std::vector<std::vector<std::byte>>& split,
@@ -226,8 +225,8 @@ private:
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
-  Ref<cl_program> laneProgram(Program& program, std::size_t device,
-                              const ProgramSummary& summary, bool rewritten);
+  Ref<cl_program> laneProgram(Program& program, std::size_t device, const ProgramSummary& summary,
+                              bool rewritten);
 
   const Dispatch& cl_;
   const Options options_;

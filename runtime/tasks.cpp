@@ -1,9 +1,9 @@
 // How tasks come, go and keep their order; see stream.h for the states.
 //
-// Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for depends on
-// the application any more (user events, commands behind them); once planned, its instructions depend
-// only on instructions planned earlier. And no driver call that can block, and no user callback, happens
-// under the session's lock.
+// Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for
+// depends on the application any more (user events, commands behind them); once planned, its
+// instructions depend only on instructions planned earlier. And no driver call that can block, and
+// no user callback, happens under the session's lock.
 #include "runtime/session.h"
 
 #include "runtime/log.h"
@@ -14,8 +14,8 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer let
-/// what was measured take effect sooner.
+/// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer
+/// let what was measured take effect sooner.
 constexpr std::size_t window = 3;
 
 struct Notification {
@@ -37,8 +37,7 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
   task->stream = stream;
   if (stream->nativeWork && (stream->inOrder || stream->nativeBarrier || !userEvents_)) {
     cl_event marker = nullptr;
-    cl_int status =
-        cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
+    cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
     if (status == CL_SUCCESS) {
       cl_.clFlush(stream->queue);
       addNativeEvent(task, marker);
@@ -58,8 +57,8 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
   return task;
 }
 
-/// In an out-of-order queue only barriers and markers without a wait list stand behind what came before,
-/// and only barriers hold up what comes after.
+/// In an out-of-order queue only barriers and markers without a wait list stand behind what came
+/// before, and only barriers hold up what comes after.
 void Session::addBarriers(const std::shared_ptr<Task>& task, const Command& command) {
   Stream& stream = *task->stream;
   const bool isBarrier = command.type == CL_COMMAND_BARRIER;
@@ -89,7 +88,8 @@ void Session::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) 
       }
     };
     auto notification = std::make_unique<Notification>(Notification{&resolver_, resolved});
-    if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) == CL_SUCCESS) {
+    if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) ==
+        CL_SUCCESS) {
       notification.release();
     } else {
       --task->unresolved;
@@ -352,7 +352,7 @@ std::optional<cl_int> Session::eventInfo(cl_event event, cl_event_info name, std
     return answer(static_cast<cl_uint>(ours.references), size, value, sizeRet);
   case CL_EVENT_COMMAND_EXECUTION_STATUS: {
     auto task = ours.task.lock();
-    cl_int status = ours.ended ? ours.status
+    cl_int status = ours.ended                                   ? ours.status
                     : task && task->state == Task::State::Parked ? CL_QUEUED
                                                                  : CL_SUBMITTED;
     return answer(status, size, value, sizeRet);

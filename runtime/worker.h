@@ -14,10 +14,11 @@ public:
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Runs `job` on the worker's thread, after all earlier ones. Any thread; returns at once. Exceptions of
-  /// a job are logged and dropped.
+  /// Runs `job` on the worker's thread, after all earlier ones. Any thread; returns at once.
+  /// Exceptions of a job are logged and dropped.
   void post(std::function<void()> job);
-  /// Drops the jobs that have not begun, and waits for the one that has, but not longer than `seconds`.
+  /// Drops the jobs that have not begun, and waits for the one that has, but not longer than
+  /// `seconds`.
   void stop(double seconds);
 
 private:

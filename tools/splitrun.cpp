@@ -56,8 +56,8 @@ int listAll() {
     const char* type = device.type & CL_DEVICE_TYPE_GPU   ? "GPU"
                        : device.type & CL_DEVICE_TYPE_CPU ? "CPU"
                                                           : "accelerator";
-    std::cout << device.label << "\t" << type << "\t" << device.computeUnits
-              << " compute units\t" << device.name << "\t(" << device.platformName << ")\n";
+    std::cout << device.label << "\t" << type << "\t" << device.computeUnits << " compute units\t"
+              << device.name << "\t(" << device.platformName << ")\n";
   }
   return 0;
 }
@@ -68,8 +68,8 @@ bool knowsLayers(const fs::path& loader) {
   return text.find("OPENCL_LAYERS") != std::string::npos;
 }
 
-/// A loader that knows layers, where the one that programs would get does not (the CUDA toolkit's comes
-/// first on many machines). Preloaded, it is what programs get, also those that dlopen it.
+/// A loader that knows layers, where the one that programs would get does not (the CUDA toolkit's
+/// comes first on many machines). Preloaded, it is what programs get, also those that dlopen it.
 fs::path betterLoader() {
   void* loader = ::dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
   link_map* map = nullptr;
