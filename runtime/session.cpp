@@ -112,10 +112,8 @@ void Session::contextReleased(cl_context context) {
   if (found == contexts_.end() || --found->second > 0)
     return;
   contexts_.erase(found);
-  if (machine_) {
-    drain(lock);
+  if (machine_ && unfinishedTasks_ == 0)
     machine_->forget(context);
-  }
 }
 
 void Session::queueCreated(cl_command_queue queue) {
@@ -149,16 +147,19 @@ void Session::queueRetained(cl_command_queue queue) {
     ++stream->references;
 }
 
-bool Session::queueReleased(cl_command_queue queue) {
+void Session::queueReleased(cl_command_queue queue) {
   Lock lock(mutex_);
   auto stream = findStream(queue);
   if (!stream || --stream->references > 0)
-    return false;
-  waitIdle(lock, stream);
-  stream->closed = true;
-  stream->wake.notify_one();
-  streams_.erase(queue);
-  return true;
+    return;
+  if (stream->idle()) {
+    stream->closed = true;
+    stream->wake.notify_one();
+    streams_.erase(queue);
+  } else {
+    // What is pending may wait for the application, so this call must not: the last task closes it.
+    stream->keep = Ref<cl_command_queue>::retain(cl_, queue);
+  }
 }
 
 void Session::finishQueue(cl_command_queue queue) {

@@ -85,8 +85,7 @@ public:
   void contextReleased(cl_context context);
   void queueCreated(cl_command_queue queue);
   void queueRetained(cl_command_queue queue);
-  /// True if this was the application's last reference.
-  bool queueReleased(cl_command_queue queue);
+  void queueReleased(cl_command_queue queue);
   void bufferCreated(cl_mem buffer);
   void subBufferCreated(cl_mem part, cl_mem parent);
   void imageCreated(cl_mem image);

@@ -238,9 +238,16 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     --unfinishedTasks_;
     pumpAll();
     progress_.notify_all();
+    const bool last = stream->references == 0 && stream->idle();
+    if (last)
+      streams_.erase(stream->queue);
     lock.unlock();
     parts.clear();
     task.reset(); // drivers may call back into the application when objects go: not under the lock
+    if (last) {
+      stream->keep = {};
+      return;
+    }
     lock.lock();
   }
 }
