@@ -66,6 +66,13 @@ std::uint64_t groupItems(const NDRange& range) {
   return range.local[0] * range.local[1] * range.local[2];
 }
 
+bool fits(const std::array<std::uint64_t, 3>& local, const std::vector<std::size_t>& limits) {
+  for (std::size_t d = 0; d < 3 && d < limits.size(); ++d)
+    if (local[d] > limits[d])
+      return false;
+  return true;
+}
+
 /// Sets what differs from the kernel's last launch on its lane.
 cl_int setArguments(const Dispatch& cl, LaneKernel& kernel,
                     const std::vector<std::vector<std::byte>>& values,
@@ -128,12 +135,15 @@ std::string Session::whyRangeNotSplittable(const Kernel& kernel,
   if (summary.requiredLocal[0] != 0 && (!arguments.local || summary.requiredLocal != range.local))
     return "the local size is not the one that the kernel requires";
   if (arguments.local && isNonUniform(range)) {
+    if (!machine_->homeDevice().nonUniformGroups)
+      return "the local size does not divide the global size";
     const std::string& options = kernel.program->options;
     if (options.find("-cl-std=CL2") == std::string::npos &&
         options.find("-cl-std=CL3") == std::string::npos)
       return "the local size does not divide the global size";
   }
-  if (arguments.local && groupItems(range) > machine_->homeDevice().maxWorkGroup)
+  if (arguments.local && (groupItems(range) > kernel.code->kernels[machine_->home()]->maxGroup ||
+                          !fits(range.local, machine_->homeDevice().maxItems)))
     return "the work-groups are too large for the device";
   if (range.groups() < 2)
     return "there is only one work-group";
@@ -227,6 +237,43 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   return launch;
 }
 
+/// Whether there is anything about the launch that a driver answers with an error. It must get that
+/// launch in the call itself, and not from a lane later.
+bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
+                              const LaunchArguments& arguments) const {
+  if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global ||
+      std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                  [](const Argument& argument) { return !argument.isSet; }))
+    return true;
+  auto limit = [&](cl_kernel_work_group_info name, std::size_t size, void* value) {
+    return cl_.clGetKernelWorkGroupInfo(kernel.handle, stream.device, name, size, value, nullptr) ==
+           CL_SUCCESS;
+  };
+  std::size_t required[3] = {0, 0, 0}, maxGroup = 0, items = 1;
+  if (!limit(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required) ||
+      !limit(CL_KERNEL_WORK_GROUP_SIZE, sizeof maxGroup, &maxGroup))
+    return true;
+  auto maxItems =
+      arrayProperty<std::size_t>(cl_.clGetDeviceInfo, stream.device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  for (unsigned d = 0; d < arguments.dimensions; ++d) {
+    const std::size_t global = arguments.global[d];
+    const std::size_t offset = arguments.offset ? arguments.offset[d] : 0;
+    if (global == 0 || offset + global < offset)
+      return true;
+    if (!arguments.local) {
+      if (required[0] != 0)
+        return true;
+      continue;
+    }
+    const std::size_t local = arguments.local[d];
+    if (local == 0 || global % local != 0 || (required[0] != 0 && local != required[d]) ||
+        (d < maxItems.size() && local > maxItems[d]))
+      return true;
+    items *= local;
+  }
+  return items > maxGroup;
+}
+
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
   {
     Lock lock(mutex_);
@@ -273,10 +320,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
       kernel->clone = clone;
     }
     if (!launch) {
-      // What the driver would refuse it shall refuse now, not later on a lane.
-      if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global ||
-          std::any_of(kernel->arguments.begin(), kernel->arguments.end(),
-                      [](const Argument& argument) { return !argument.isSet; })) {
+      if (driverMayRefuse(*kernel, *stream, arguments)) {
         waitIdle(lock, stream);
         lock.unlock();
         return launchNative(command, arguments);

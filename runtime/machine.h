@@ -43,7 +43,7 @@ struct Device {
   bool participates = true;
   unsigned computeUnits = 0;
   unsigned megahertz = 0;
-  std::size_t maxWorkGroup = 0;
+  std::vector<std::size_t> maxItems;  ///< work-items of a work-group, by dimension
   std::size_t subBufferAlignment = 1; ///< bytes
   bool nonUniformGroups = false;
   NodeId node = hostNode;

@@ -106,8 +106,10 @@ Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
       cl_, cl_.clCreateProgramWithSource(machine_->contextOf(device, program.context), 1, &text,
                                          &length, &error));
   cl_device_id id = on.id.get();
+  // The program's own build has told of the warnings already; some drivers print them.
+  const std::string options = program.options + " -w";
   if (error == CL_SUCCESS)
-    error = cl_.clBuildProgram(made.get(), 1, &id, program.options.c_str(), nullptr, nullptr);
+    error = cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) {
     entry->second = made;
     return made;

@@ -195,6 +195,8 @@ private:
                                const std::shared_ptr<Kernel>& kernel,
                                const LaunchArguments& arguments);
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
+  bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
+                       const LaunchArguments& arguments) const;
   LaunchHistory& historyOf(KernelCode& code, const std::string& range);
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);

@@ -45,8 +45,8 @@ struct Stream {
   cl_device_id device = nullptr;
   bool inOrder = true;
   bool profiled = false;
-  int references = 1; ///< the application's
-  Ref<cl_command_queue> keep; ///< set when it gave the queue up while tasks were pending
+  int references = 1;          ///< the application's
+  Ref<cl_command_queue> keep;  ///< set when it gave the queue up while tasks were pending
   bool nativeWork = false;     ///< native commands were enqueued since the last task
   bool nativeBarrier = false;  ///< … among them a barrier
   std::weak_ptr<Task> barrier; ///< out of order: the last barrier, which later tasks wait for
