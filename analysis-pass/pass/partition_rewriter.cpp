@@ -29,10 +29,36 @@ public:
 protected:
   void ExecuteAction() override {
     clang::PreprocessorOutputOptions options;
-    options.ShowLineMarkers = false;
+    options.UseLineDirectives = true; // the lines, which __LINE__ tells, stay what they were
     llvm::raw_string_ostream out(text);
     clang::RewriteIncludesInInput(getCompilerInstance().getPreprocessor(), &out, options);
   }
+};
+
+/// Names of macros that the program defines, undefines or asks for.
+class MacroNames : public clang::PPCallbacks {
+public:
+  explicit MacroNames(std::set<std::string>& names) : names_(names) {}
+
+  void MacroDefined(const clang::Token& name, const clang::MacroDirective*) override { note(name); }
+  void MacroUndefined(const clang::Token& name, const clang::MacroDefinition&,
+                      const clang::MacroDirective*) override {
+    note(name);
+  }
+  void Defined(const clang::Token& name, const clang::MacroDefinition&,
+               clang::SourceRange) override {
+    note(name);
+  }
+  void Ifdef(SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
+    note(name);
+  }
+  void Ifndef(SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
+    note(name);
+  }
+
+private:
+  void note(const clang::Token& name) { names_.insert(name.getIdentifierInfo()->getName().str()); }
+  std::set<std::string>& names_;
 };
 
 struct Call {
@@ -78,9 +104,10 @@ private:
 /// The edits of one translation unit.
 class Editor {
 public:
-  Editor(clang::ASTContext& context, const CallCollector& program, std::string prefix)
+  Editor(clang::ASTContext& context, const CallCollector& program,
+         const std::set<std::string>& macros, std::string prefix)
       : sources_(context.getSourceManager()), language_(context.getLangOpts()), program_(program),
-        prefix_(std::move(prefix)), parameter_(prefix_ + "part"), rewriter_(sources_, language_) {}
+        macros_(macros), prefix_(std::move(prefix)), parameter_(prefix_ + "part"), rewriter_(sources_, language_) {}
 
   PartitionRewrite run();
 
@@ -109,6 +136,7 @@ private:
   clang::SourceManager& sources_;
   const clang::LangOptions& language_;
   const CallCollector& program_;
+  const std::set<std::string>& macros_;
   std::string prefix_;
   std::string parameter_;
   clang::Rewriter rewriter_;
@@ -230,7 +258,7 @@ std::string Editor::prelude() const {
     macros +=
         "#define get_global_linear_id() " + prefix_ + "get_global_linear_id(" + parameter_ + ")\n";
   }
-  return functions + macros;
+  return functions + macros + "#line 1\n";
 }
 
 PartitionRewrite Editor::run() {
@@ -251,11 +279,14 @@ PartitionRewrite Editor::run() {
   for (const Call& call : program_.calls)
     if (needy_.contains(call.callee))
       editCall(call);
+  for (const std::string& name : program_.misleading)
+    if (macros_.contains(name))
+      refuse("the program has a macro of its own named `" + name + "`", {});
   if (refusal_) {
     result.failure = refusal_->why;
-    clang::PresumedLoc place = sources_.getPresumedLoc(refusal_->where);
-    if (place.isValid())
-      result.where.line = place.getLine();
+    if (refusal_->where.isValid())
+      if (clang::PresumedLoc place = sources_.getPresumedLoc(refusal_->where); place.isValid())
+        result.where.line = place.getLine();
     return result;
   }
   clang::FileID main = sources_.getMainFileID();
@@ -274,15 +305,16 @@ public:
   PartitionRewrite result;
 
 protected:
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<MacroNames>(macros_));
     class Consumer : public clang::ASTConsumer {
     public:
       explicit Consumer(RewriteAction& action) : action_(action) {}
       void HandleTranslationUnit(clang::ASTContext& context) override {
         CallCollector program;
         program.TraverseDecl(context.getTranslationUnitDecl());
-        action_.result = Editor(context, program, action_.prefix_).run();
+        action_.result = Editor(context, program, action_.macros_, action_.prefix_).run();
       }
 
     private:
@@ -293,6 +325,7 @@ protected:
 
 private:
   std::string prefix_;
+  std::set<std::string> macros_;
 };
 
 /// "libsplit_", or with a number where the program uses that prefix itself.
@@ -310,7 +343,12 @@ PartitionRewrite rewriteForPartitions(const ProgramInput& input, bool flatten) {
   if (flatten) {
     FlattenAction flattened;
     runClang(input, flattened);
-    program.text = std::move(flattened.text);
+    // Before the program's own first line stand the declarations that Clang was given for it.
+    std::string firstLine = "#line 1 \"" + input.name + "\"\n";
+    std::size_t begin = flattened.text.find(firstLine);
+    if (begin == std::string::npos)
+      return {{}, {}, "the program with its includes in place has no beginning", {}};
+    program.text = flattened.text.substr(begin);
   }
   RewriteAction rewrite(freePrefix(program.text));
   if (auto error = runClang(program, rewrite))

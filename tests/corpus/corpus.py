@@ -1,0 +1,121 @@
+"""Kernels that nobody wrote for libsplit: every buffer as natively, byte for byte.
+
+A folder of kernels runs in one process, natively and then split in several ways. Where a kernel's
+file says `//@ splits NAME`, it must really have been split.
+"""
+
+import argparse
+import json
+import os
+import signal
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TWO_DEVICES = {"POCL_DEVICES": "basic pthread", "POCL_MAX_PTHREAD_COUNT": "1"}
+
+WAYS = (
+    ("0.0", {"POLICY": "static:0.37,0.63", "SEPARATE_NODES": "1"}),
+    ("0.1", {"POLICY": "static:0.74,0.26", "SEPARATE_NODES": "1"}),
+    ("0.0", {"POLICY": "static:0.5,0.5"}),
+    ("0.0", {"POLICY": "static:0.05,0.95", "SEPARATE_NODES": "1", "VERIFY": "1"}),
+)
+
+
+def run(build, files, folder, home, options):
+    """Dumps by file name, what was said, and the stats. `options` None: natively."""
+    steering = ("LIBSPLIT_", "POCL_", "OCL_ICD_", "LD_PRELOAD", "OPENCL_LAYERS")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
+    env |= TWO_DEVICES | {"POCL_CACHE_DIR": str(build / "tests" / "pocl-cache")}
+    stats = folder / "stats.json"
+    if options is not None:
+        env |= {f"LIBSPLIT_{name}": value for name, value in options.items()}
+        env |= {"LD_PRELOAD": str(build / "lib" / "libsplit.so"), "LIBSPLIT_WAIT_ANALYSIS": "1",
+                "LIBSPLIT_CACHE_DIR": str(folder / "cache"), "LIBSPLIT_STATS": str(stats)}
+    dumps = folder / "dumps"
+    shutil.rmtree(dumps, ignore_errors=True)
+    dumps.mkdir()
+    command = [str(build / "bin" / "corpus_driver"), "--dump", str(dumps), "--device", home, *map(str, files)]
+    process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True)
+    timedOut = False
+    try:
+        out, err = process.communicate(timeout=300)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        timedOut = True
+    left = {file.stem: (dumps / f"{file.stem}.dump").read_bytes()
+            for file in files if (dumps / f"{file.stem}.dump").exists()}
+    ending = "no end after 300 s" if timedOut else f"exit code {process.returncode}"
+    counted = json.loads(stats.read_text()) if options is not None and stats.exists() else {}
+    return left, (ending, out, err), counted
+
+
+def difference(actual, expected):
+    at = next((i for i, (a, b) in enumerate(zip(actual, expected)) if a != b), min(len(actual), len(expected)))
+    return f"byte {at} of {len(expected)} of the dump"
+
+
+def wanted_splits(files):
+    for file in files:
+        for line in file.read_text().splitlines():
+            if line.startswith("//@ splits "):
+                for name in line.split()[2:]:
+                    yield file, name
+
+
+def compare(build, files, ways=WAYS, tell_stats=False):
+    """The complaints, as lines."""
+    complaints = []
+    with tempfile.TemporaryDirectory(prefix="libsplit-corpus-") as name:
+        folder = Path(name)
+        natives = {}
+        for home, options in ways:
+            if home not in natives:
+                natives[home] = run(build, files, folder, home, None)
+                for file in files:
+                    left = natives[home][0].get(file.stem)
+                    if left is None:
+                        return [f"{file.name}: no dump natively: {natives[home][1]}"]
+                    if b"\nerror: " in b"\n" + left:
+                        complaints.append(f"{file.name}: natively {left.split(b'error: ', 1)[1][:200]}")
+            native, heard, _ = natives[home]
+            left, said, stats = run(build, files, folder, home, options)
+            way = f"home {home} " + " ".join(f"LIBSPLIT_{k}={v}" for k, v in options.items())
+            if said != heard:
+                missing = next((file.name for file in files if file.stem not in left), "none")
+                complaints.append(f"{way}: {said}, natively {heard}; first file without a dump: {missing}")
+            for file in files:
+                if file.stem in left and left[file.stem] != native[file.stem]:
+                    complaints.append(f"{way}: {file.name}: {difference(left[file.stem], native[file.stem])}")
+            kernels = stats.get("kernels", [])
+            if tell_stats:
+                for kernel in kernels:
+                    print(f"{way}: {kernel['name']} {kernel['split_launches']}/{kernel['launches']}"
+                          f" rung {kernel['rung']} {kernel['reason']}")
+            for file, wanted in wanted_splits(files):
+                found = [kernel for kernel in kernels if kernel["name"] == wanted]
+                if not any(kernel["split_launches"] for kernel in found):
+                    reasons = [kernel["reason"] for kernel in found]
+                    complaints.append(f"{way}: {file.name}: {wanted} was not split: {reasons}")
+    return complaints
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True, type=Path, help="build folder, such as build/release")
+    parser.add_argument("--stats", action="store_true", help="prints what was split, and why not")
+    parser.add_argument("files", nargs="+", type=Path, help=".cl files, or folders of them")
+    parsed = parser.parse_args()
+    files = [file for given in parsed.files
+             for file in (sorted(given.glob("*.cl")) if given.is_dir() else [given])]
+    complaints = compare(parsed.build.resolve(), [file.resolve() for file in files], tell_stats=parsed.stats)
+    if complaints:
+        sys.exit("FAILED:\n" + "\n".join(complaints))
+
+
+if __name__ == "__main__":
+    main()
