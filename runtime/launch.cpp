@@ -104,7 +104,7 @@ std::vector<BufferUse> Session::usesOf(const Kernel& kernel) const {
   const std::vector<bool>& writes = kernel.code->writes;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const Argument& argument = kernel.arguments[i];
-    if (!argument.object)
+    if (argument.memory.expired())
       continue;
     cl_mem handle = nullptr;
     std::memcpy(&handle, argument.value.data(), sizeof handle);
@@ -173,16 +173,17 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     const Argument& argument = kernel->arguments[i];
     const Parameter& parameter = summary.parameters[i];
     const std::string name = "argument `" + parameter.name + "` ";
+    const std::shared_ptr<MemoryObject> object = argument.memory.lock();
     if (!argument.isSet)
       return name + "is not set";
     switch (parameter.kind) {
     case ParameterKind::GlobalBuffer:
     case ParameterKind::ConstantBuffer:
-      if (!argument.object || !argument.object->buffer)
+      if (!object || !object->buffer)
         return name + "is no buffer that libsplit knows";
-      if (!argument.object->buffer->homeOnly().empty())
-        return name + "can't leave its device: " + argument.object->buffer->homeOnly();
-      if (argument.object->buffer->maps > 0)
+      if (!object->buffer->homeOnly().empty())
+        return name + "can't leave its device: " + object->buffer->homeOnly();
+      if (object->buffer->maps > 0)
         return name + "is mapped";
       break;
     case ParameterKind::LocalBuffer:
@@ -210,7 +211,8 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   launch->localGiven = arguments.local != nullptr;
   launch->rangeKey = rangeName(launch->range, launch->localGiven);
   for (const Argument& argument : launch->arguments) {
-    if (!argument.object)
+    launch->objects.push_back(argument.memory.lock());
+    if (!launch->objects.back())
       continue;
     cl_mem handle = nullptr;
     std::memcpy(&handle, argument.value.data(), sizeof handle);
@@ -221,17 +223,18 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   request.arguments.resize(launch->arguments.size());
   for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
     const Argument& argument = launch->arguments[i];
-    if (!argument.object || !argument.object->buffer) {
+    const std::shared_ptr<MemoryObject>& object = launch->objects[i];
+    if (!object || !object->buffer) {
       request.arguments[i].bytes = argument.value;
       continue;
     }
-    request.arguments[i].bufferSize = argument.object->size;
+    request.arguments[i].bufferSize = object->size;
     auto& buffers = launch->buffers;
-    auto found = std::find(buffers.begin(), buffers.end(), argument.object->buffer);
+    auto found = std::find(buffers.begin(), buffers.end(), object->buffer);
     auto index = static_cast<std::size_t>(found - buffers.begin());
     if (found == buffers.end())
-      buffers.push_back(argument.object->buffer);
-    request.buffers.push_back({static_cast<unsigned>(i), index, argument.object->origin});
+      buffers.push_back(object->buffer);
+    request.buffers.push_back({static_cast<unsigned>(i), index, object->origin});
   }
   request.bufferCount = launch->buffers.size();
   return launch;
@@ -403,8 +406,8 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
     const Argument& argument = launch->arguments[i];
     values.push_back(argument.value);
     localSizes.push_back(argument.isLocal() ? argument.size : 0);
-    if (argument.object)
-      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, argument.object, {}});
+    if (launch->objects[i])
+      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, launch->objects[i], {}});
   }
   cl_command_queue queue = task.stream->queue;
   planHomeCall(task, uses,
@@ -430,9 +433,10 @@ std::shared_ptr<const LaunchPlan>
 Session::choosePlan(Launch& launch, std::span<const double> shares, std::string& why) {
   LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
   LaunchHistory::PlanKey key;
-  for (const Argument& argument : launch.arguments) {
-    key.values.push_back(argument.object ? std::vector<std::byte>() : argument.value);
-    key.sizes.push_back(argument.object ? argument.object->size : 0);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const std::shared_ptr<MemoryObject>& object = launch.objects[i];
+    key.values.push_back(object ? std::vector<std::byte>() : launch.arguments[i].value);
+    key.sizes.push_back(object ? object->size : 0);
   }
   for (const BufferArgument& argument : launch.request.buffers)
     key.buffers.push_back({argument.buffer, argument.origin});
@@ -492,9 +496,9 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
 std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
   for (const Piece& piece : plan.pieces)
     for (const BufferArgument& argument : launch.request.buffers) {
-      const Argument& given = launch.arguments[argument.parameter];
+      const MemoryObject& given = *launch.objects[argument.parameter];
       Buffer& buffer = *launch.buffers[argument.buffer];
-      if (!buffer.on(*machine_, piece.device, given.object->origin, given.object->size))
+      if (!buffer.on(*machine_, piece.device, given.origin, given.size))
         return "device " + machine_->devices()[piece.device].label +
                " has no room for its buffers or can't align them";
       if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
@@ -539,9 +543,9 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
     localSizes.push_back(argument.isLocal() ? argument.size : 0);
-    if (argument.object)
-      values.push_back(bytesOf(argument.object->buffer->on(
-          *machine_, piece.device, argument.object->origin, argument.object->size)));
+    if (const auto& object = launch.objects[i])
+      values.push_back(
+          bytesOf(object->buffer->on(*machine_, piece.device, object->origin, object->size)));
     else
       values.push_back(argument.value);
   }

@@ -12,6 +12,7 @@ struct Launch {
   std::shared_ptr<LaneKernel>
       clone; ///< the kernel as the application built it, for the home device
   std::vector<Argument> arguments;
+  std::vector<std::shared_ptr<MemoryObject>> objects; ///< by argument; null where it is none
   std::vector<Ref<cl_mem>> keeps;
 
   /// As the application gave it. Where it left the local size open, `local` here is the unit of

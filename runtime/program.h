@@ -21,8 +21,10 @@ namespace libsplit::runtime {
 struct Argument {
   bool isSet = false;
   std::size_t size = 0;
-  std::vector<std::byte> value;         ///< empty for local memory
-  std::shared_ptr<MemoryObject> object; ///< if the value is the handle of a known cl_mem
+  std::vector<std::byte> value; ///< empty for local memory
+  /// If the value is the handle of a known cl_mem. Like the driver, a kernel does not keep it
+  /// alive.
+  std::weak_ptr<MemoryObject> memory;
   bool isLocal() const { return isSet && value.empty(); }
 };
 

@@ -360,13 +360,13 @@ void Session::argumentSet(cl_kernel handle, cl_uint index, std::size_t size, con
   Argument& argument = found->second->arguments[index];
   argument.isSet = true;
   argument.size = size;
-  argument.object = nullptr;
+  argument.memory.reset();
   auto bytes = static_cast<const std::byte*>(value);
   argument.value.assign(bytes, bytes ? bytes + size : bytes);
   if (value && size == sizeof(cl_mem)) {
     cl_mem object = nullptr;
     std::memcpy(&object, value, sizeof object);
-    argument.object = findObject(object);
+    argument.memory = findObject(object);
   }
 }
 
