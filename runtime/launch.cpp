@@ -280,9 +280,15 @@ bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
   {
     Lock lock(mutex_);
-    auto stream = streamOf(lock, command.queue);
     auto found = kernels_.find(arguments.kernel);
+    if (found != kernels_.end() && quiet() &&
+        found->second->code->state == KernelCode::State::Unsplittable) {
+      ++found->second->code->stats->launches;
+      lock.unlock();
+      return launchNative(command, arguments);
+    }
     std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
+    auto stream = streamOf(lock, command.queue);
     if (!active() || !stream || !kernel) {
       if (kernel)
         ++kernel->code->stats->launches;

@@ -33,6 +33,8 @@ Buffer::~Buffer() {
   // Copies over host memory go before the memory does.
   parts_.clear();
   copies_.clear();
+  if (directory_)
+    --engagements_;
 }
 
 bool Buffer::engage(Machine& machine) {
@@ -55,6 +57,7 @@ bool Buffer::engage(Machine& machine) {
     hostMemory_ = static_cast<std::byte*>(address);
   }
   directory_.emplace(machine.nodes(), home.node, size_);
+  ++engagements_;
   hazards_.resize(machine.nodes());
   return true;
 }

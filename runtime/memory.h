@@ -8,6 +8,7 @@
 
 #include "runtime/machine.h"
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -33,8 +34,10 @@ private:
 
 class Buffer {
 public:
-  Buffer(const Dispatch& cl, cl_context context, cl_mem home, std::size_t size)
-      : cl_(cl), context_(context), home_(home), size_(size) {}
+  /// `engagements` counts the engaged buffers of the session and must outlive this one.
+  Buffer(const Dispatch& cl, cl_context context, cl_mem home, std::size_t size,
+         std::atomic<std::size_t>& engagements)
+      : cl_(cl), context_(context), home_(home), size_(size), engagements_(engagements) {}
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -73,6 +76,7 @@ private:
   cl_context context_;
   cl_mem home_;
   std::size_t size_;
+  std::atomic<std::size_t>& engagements_;
   std::string homeOnly_;
   Ref<cl_mem> keepsHome_; ///< while engaged
   std::optional<Directory> directory_;

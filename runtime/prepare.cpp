@@ -52,6 +52,8 @@ void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
       if (code->state == KernelCode::State::Preparing) {
         code->state = reason.empty() ? KernelCode::State::Ready : KernelCode::State::Unsplittable;
         code->reason = reason;
+        if (!reason.empty())
+          code->stats->reason = reason;
         log(LogLevel::Info, "kernel ", code->name, ": ",
             reason.empty() ? "can be split" : "not split: " + reason);
       }

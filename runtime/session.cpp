@@ -175,7 +175,7 @@ void Session::bufferCreated(cl_mem buffer) {
   auto context = property<cl_context>(query, buffer, CL_MEM_CONTEXT);
   auto size = property<std::size_t>(query, buffer, CL_MEM_SIZE);
   auto object = std::make_shared<MemoryObject>();
-  object->buffer = std::make_shared<Buffer>(cl_, context, buffer, size);
+  object->buffer = std::make_shared<Buffer>(cl_, context, buffer, size, engagements_);
   object->size = size;
   Lock lock(mutex_);
   memory_[buffer] = {std::move(object), 1};
@@ -377,7 +377,7 @@ void Session::kernelOpaque(cl_kernel handle, const std::string& why) {
     return;
   KernelCode& code = *found->second->code;
   code.state = KernelCode::State::Unsplittable;
-  code.reason = why;
+  code.reason = code.stats->reason = why;
 }
 
 // --- commands
@@ -465,7 +465,7 @@ void Session::settleKernel(const Command& command, cl_kernel kernel) {
 
 cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                      void* host) {
-  {
+  if (!quiet()) {
     Lock lock(mutex_);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
     if (active() && host && size > 0 && !goesNative(lock, command, uses)) {

@@ -70,6 +70,9 @@ public:
   const Options& options() const { return options_; }
   /// False once libsplit has stepped aside for good: everything is native then.
   bool active() const { return active_.load(std::memory_order_acquire); }
+  /// Nothing is pending and every byte is at home alone, so any command may go to the driver as it
+  /// is. That is how a program runs that can't be split: this is all that most of its calls cost.
+  bool quiet() const { return engagements_.load(std::memory_order_acquire) == 0; }
   /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
   void stepAside(const std::string& why);
   /// Ends background analyses, and waits for a background build; none begins after.
@@ -125,11 +128,13 @@ public:
   /// Any other command: runs on the home device, with the bytes that it uses brought there.
   template <class Call>
   cl_int command(const Command& command, std::initializer_list<BufferUse> uses, Call&& call) {
+    if (quiet())
+      return call(command.blocking, command.waitCount, command.waitList, command.event);
     return commandOver(command, std::vector<BufferUse>(uses), std::forward<Call>(call));
   }
   template <class Call>
   cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
-    {
+    if (!quiet()) {
       std::unique_lock lock(mutex_);
       if (active() && !goesNative(lock, command, uses))
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
@@ -251,6 +256,8 @@ private:
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
+  std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
+  std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
   Stats stats_;
   Worker preparer_; ///< analysis and builds

@@ -35,6 +35,10 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
                                        const Command& command) {
   auto task = std::make_shared<Task>();
   task->stream = stream;
+  // While all was quiet nobody kept book of native commands.
+  if (quiet())
+    for (const auto& [queue, each] : streams_)
+      each->nativeWork = each->nativeBarrier = true;
   if (stream->nativeWork && (stream->inOrder || stream->nativeBarrier || !userEvents_)) {
     cl_event marker = nullptr;
     cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
@@ -126,6 +130,7 @@ void Session::attachEvent(Task& task, const Command& command) {
   event->profiled = task.stream->profiled;
   task.event = event;
   events_[handle] = std::move(event);
+  taskEvents_ = events_.size();
   *command.event = handle;
 }
 
@@ -133,6 +138,7 @@ void Session::submit(const std::shared_ptr<Task>& task) {
   if (task->event)
     task->event->task = task;
   ++unfinishedTasks_;
+  ++engagements_;
   task->stream->parked.push_back(task);
   pumpAll();
 }
@@ -236,6 +242,7 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     stream->active.pop_front();
     stream->lastRetired = std::chrono::steady_clock::now();
     --unfinishedTasks_;
+    --engagements_;
     pumpAll();
     progress_.notify_all();
     const bool last = stream->references == 0 && stream->idle();
@@ -301,6 +308,8 @@ void Session::issueMarkers(Task& task, bool atBegin) {
 }
 
 bool Session::eventRetained(cl_event event) {
+  if (taskEvents_ == 0)
+    return false;
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   if (found == events_.end())
@@ -310,6 +319,8 @@ bool Session::eventRetained(cl_event event) {
 }
 
 bool Session::eventReleased(cl_event event) {
+  if (taskEvents_ == 0)
+    return false;
   std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
@@ -318,6 +329,7 @@ bool Session::eventReleased(cl_event event) {
   if (--found->second->references == 0) {
     last = std::move(found->second);
     events_.erase(found);
+    taskEvents_ = events_.size();
   }
   return true;
 }

@@ -20,6 +20,7 @@ LAYERS = {
     # Programs for tests and benchmarks know nothing of libsplit. `kernels` is generated.
     "tests/samples": {"CL", "kernels"},
     "tests/doors": {"CL"},
+    "tests/corpus": {"CL"},
     "benchmarks": {"tests/samples", "CL"},
 }
 # Tests of our own code may include anything.
