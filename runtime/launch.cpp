@@ -66,6 +66,11 @@ std::uint64_t groupItems(const NDRange& range) {
   return range.local[0] * range.local[1] * range.local[2];
 }
 
+/// Devices of which the driver tells the same in all that a guess of their speed rests on.
+bool isAlike(const Device& a, const Device& b) {
+  return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
+}
+
 bool fits(const std::array<std::uint64_t, 3>& local, const std::vector<std::size_t>& limits) {
   for (std::size_t d = 0; d < 3 && d < limits.size(); ++d)
     if (local[d] > limits[d])
@@ -375,7 +380,7 @@ void Session::decide(Launch& launch) {
                                   (device.nonUniformGroups || !isNonUniform(launch.range))));
       setup.speeds.push_back(
           canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
-      setup.likeHome.push_back(device.name == machine_->homeDevice().name);
+      setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
     }
     history.controller = std::make_unique<ShareController>(std::move(setup));
   }

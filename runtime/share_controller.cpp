@@ -120,8 +120,8 @@ void ShareController::observeHome(double seconds) {
   judgedSeconds_ = 0;
   splits_ = 0;
   if (seconds < setup_.minLaunchSeconds) {
-    restingLaunches_ = rest_;
-    rest_ = std::min(longestRest, rest_ * 4);
+    restingLaunches_ = shortRest_;
+    shortRest_ = std::min(longestRest, shortRest_ * 4);
   }
 }
 
@@ -140,7 +140,7 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     return;
   if (judgedSeconds_ / judgedSplits > homeSeconds_) {
     restingLaunches_ = rest_;
-    rest_ = std::min(longestRest, rest_ * 4);
+    rest_ = std::min(longestRest, rest_ * 2);
   }
   splits_ = 0;
   judgedSeconds_ = 0;

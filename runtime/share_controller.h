@@ -59,7 +59,8 @@ private:
   double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
   unsigned splits_ = 0;          ///< since the last verdict
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
-  unsigned rest_ = 64;           ///< how long the next rest is
+  unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
+  unsigned rest_ = 16;           ///< … and of one that was slower split
 };
 
 /// A first guess at a device's speed, from what drivers tell; only ratios mean anything.
