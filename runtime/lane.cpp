@@ -86,6 +86,7 @@ void Lane::execute(Instruction& instruction) {
     log(LogLevel::Error, name_, ": ", error.what());
     status = CL_OUT_OF_HOST_MEMORY;
   }
+  instruction.run = nullptr; // what it held goes before anybody sees the work done
   if (status != CL_SUCCESS || !event) {
     if (status != CL_SUCCESS)
       log(LogLevel::Debug, name_, ": a command was refused with error ", status);

@@ -85,7 +85,10 @@ cl_int setArguments(const Dispatch& cl, LaneKernel& kernel,
   kernel.last.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool isLocal = localSizes[i] > 0;
-    if (!isLocal && !values[i].empty() && kernel.last[i] == values[i])
+    // What may be a handle is always set: an object that is gone may have left its address to
+    // another.
+    const bool mayBeHandle = values[i].size() == sizeof(cl_mem);
+    if (!isLocal && !mayBeHandle && !values[i].empty() && kernel.last[i] == values[i])
       continue;
     cl_int status = cl.clSetKernelArg(kernel.kernel.get(), static_cast<cl_uint>(i),
                                       isLocal ? localSizes[i] : values[i].size(),

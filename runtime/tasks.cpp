@@ -233,11 +233,21 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     task->status = std::min(task->status, status);
     if (task->status < 0)
       log(LogLevel::Debug, "a command ended with error ", task->status);
-    if (task->retired) {
+    if (task->retired)
       task->retired(*task);
-      task->retired = nullptr;
-    }
     completeEvent(lock, *task);
+    // What it held goes before anybody sees it retired, so that objects which the application gave
+    // up are gone after clFinish. Not under the lock: drivers may call back into the application.
+    auto plan = std::exchange(task->plan, nullptr);
+    auto retired = std::exchange(task->retired, nullptr);
+    parts.clear();
+    auto held = std::move(task->parts);
+    task->after.clear();
+    lock.unlock();
+    plan = nullptr;
+    retired = nullptr;
+    held.clear();
+    lock.lock();
     task->state = Task::State::Retired;
     stream->active.pop_front();
     stream->lastRetired = std::chrono::steady_clock::now();
@@ -249,8 +259,7 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     if (last)
       streams_.erase(stream->queue);
     lock.unlock();
-    parts.clear();
-    task.reset(); // drivers may call back into the application when objects go: not under the lock
+    task.reset();
     if (last) {
       stream->keep = {};
       return;
