@@ -161,7 +161,8 @@ struct Device {
 /// One file: its objects and what it left behind.
 class Case {
 public:
-  Case(const Device& device, const std::filesystem::path& file) : device_(device) {
+  Case(const Device& device, const std::filesystem::path& file)
+      : device_(device), folder_(file.parent_path()) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
       source_ += line + "\n";
@@ -218,6 +219,7 @@ private:
   Bytes read(const std::string& name, std::size_t offset, std::size_t size);
 
   Device device_;
+  std::filesystem::path folder_;
   std::string source_;
   std::string options_;
   std::vector<Words> script_;
@@ -268,7 +270,12 @@ void Case::step(Words words) {
   cl_command_queue queue = device_.queue;
   if (verb == "options") {
     for (std::size_t i = 1; i < words.size(); ++i)
+{
+      auto here = words[i].find("$here");
+      if (here != std::string::npos)
+        words[i].replace(here, 5, folder_.string());
       options_ += words[i] + " ";
+    }
   } else if (verb == "buffer") { // NAME SIZE KIND [SEED] [use-host]
     Memory& made = memories_[arg(1)];
     made.size = number(arg(2));
