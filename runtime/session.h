@@ -120,6 +120,10 @@ public:
   std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
                                            void* value, std::size_t* sizeRet);
   bool isTaskEvent(cl_event event);
+  /// Waits for the tasks behind those of `list` that are libsplit's own events.
+  void awaitEvents(cl_uint count, const cl_event* list);
+  /// The application wants to be told of the event's end.
+  void callbackSet(cl_event event);
 
   // Commands.
   cl_int launch(const Command& command, const LaunchArguments& arguments);
@@ -179,6 +183,9 @@ private:
   bool canPlan(const Stream& stream, const Task& task) const;
   void planTask(const std::shared_ptr<Task>& task);
   void retireLoop(std::shared_ptr<Stream> stream);
+  void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
+  void retire(Lock& lock, const std::shared_ptr<Task>& task);
+  void awaitRetired(Lock& lock, const Task& task);
   void completeEvent(Lock& lock, Task& task);
   void issueMarkers(Task& task, bool atBegin);
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
