@@ -213,15 +213,17 @@ private:
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
-  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
                                                std::string& why);
+  void observe(Task& task, Launch& launch);
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+
+  // execution of plans, execute.cpp
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
-  void observe(Task& task, Launch& launch);
-  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
