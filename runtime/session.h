@@ -6,6 +6,7 @@
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
+#include "runtime/known_speeds.h"
 #include "runtime/machine.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
@@ -209,13 +210,13 @@ private:
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
-  LaunchHistory& historyOf(KernelCode& code, const std::string& range);
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
                                                std::string& why);
   void observe(Task& task, Launch& launch);
+  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
   // execution of plans, execute.cpp
@@ -240,6 +241,8 @@ private:
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
+  std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
+  void saveSpeeds();
   Ref<cl_program> laneProgram(Program& program, std::size_t device, const ProgramSummary& summary,
                               bool rewritten);
 
@@ -253,6 +256,7 @@ private:
   std::condition_variable progress_; ///< a task retired, a kernel got ready
   cl_device_id home_ = nullptr;      ///< the device of the first queue
   std::unique_ptr<Machine> machine_;
+  std::unique_ptr<KnownSpeeds> knownSpeeds_; ///< made with the machine
 
   std::unordered_map<cl_context, int> contexts_; ///< the application's references
   std::unordered_map<cl_command_queue, std::shared_ptr<Stream>> streams_;
