@@ -55,6 +55,10 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
     if (launch->objects[i])
       uses.push_back({{nullptr, i >= writes.size() || writes[i]}, launch->objects[i], {}});
   }
+  if (trace_) {
+    task.call.kernel = launch->code->name;
+    task.call.reason = launch->code->stats->reason;
+  }
   cl_command_queue queue = task.stream->queue;
   planHomeCall(task, uses,
                [this, launch, queue, values, localSizes](cl_bool, cl_uint count,
@@ -144,6 +148,8 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
 
 void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                         std::shared_ptr<const LaunchPlan> plan) {
+  if (trace_)
+    task.call.kernel = launch->code->name;
   issueMarkers(task, true);
   // All transfers come before any piece: a piece may overwrite what another has to read first.
   for (const Piece& piece : plan->pieces) {
@@ -165,6 +171,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
       launch->buffers[b]
           ->hazards(machine_->devices()[piece.device].node)
           .collect(!piece.uses[b].writes.empty(), instruction.after);
+    instruction.traced = tracedPiece(*launch, piece);
     instructions.push_back(std::move(instruction));
   }
   for (std::size_t b = 0; b < launch->buffers.size(); ++b) {

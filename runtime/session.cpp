@@ -13,6 +13,8 @@ Session::Session(const Dispatch& cl, Options options)
       analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, options_.cacheDir,
                 options_.analysisTimeoutSeconds) {
   setLogLevel(options_.log);
+  if (!options_.trace.empty())
+    trace_ = Trace::open(options_.trace);
 }
 
 void Session::stepAside(const std::string& why) {
@@ -49,6 +51,8 @@ void Session::finish() {
   stopPreparing();
   saveSpeeds();
   writeStats();
+  if (trace_)
+    trace_->close();
 }
 
 void Session::stopPreparing() {
@@ -58,6 +62,8 @@ void Session::stopPreparing() {
 
 void Session::abandonAfterFork() {
   active_ = false;
+  if (trace_)
+    trace_->abandon();
 }
 
 void Session::writeStats() {
