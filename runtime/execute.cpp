@@ -127,6 +127,7 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
   Instruction instruction;
   instruction.queue = machine_->queueOf(piece.device, context);
   instruction.done = std::make_shared<Completion>(cl_);
+  instruction.immediate = machine_->devices()[piece.device].isGpu;
   instruction.run = [this, kernel = launch.code->kernels[piece.device], values = std::move(values),
                      localSizes = std::move(localSizes), offset, global, local,
                      localGiven = launch.localGiven, dimensions = range.dimensions,

@@ -7,6 +7,7 @@
 // device's lane.
 #include "runtime/launch.h"
 
+#include "runtime/known_speeds.h"
 #include "runtime/log.h"
 #include "runtime/session.h"
 
@@ -21,7 +22,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-constexpr std::size_t maxHistories = 64;
 /// While a kernel's shares are still being found, its launches are measured one at a time.
 constexpr std::uint64_t learningSplits = 6;
 
@@ -60,6 +60,10 @@ NDRange rangeOf(const LaunchArguments& arguments) {
 
 bool isNonUniform(const NDRange& range) {
   return !range.uniform(0) || !range.uniform(1) || !range.uniform(2);
+}
+
+std::uint64_t itemsOf(const NDRange& range) {
+  return range.global[0] * range.global[1] * range.global[2];
 }
 
 std::uint64_t groupItems(const NDRange& range) {
@@ -190,7 +194,7 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   launch->arguments = kernel.arguments;
   launch->range = rangeOf(arguments);
   launch->localGiven = arguments.local != nullptr;
-  launch->rangeKey = rangeName(launch->range, launch->localGiven);
+  launch->key.range = rangeName(launch->range, launch->localGiven);
   for (const Argument& argument : launch->arguments) {
     launch->objects.push_back(argument.memory.lock());
     if (!launch->objects.back())
@@ -218,6 +222,7 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
     request.buffers.push_back({static_cast<unsigned>(i), index, object->origin});
   }
   request.bufferCount = launch->buffers.size();
+  launch->key.classes = classesOf(kernel.code->workScalars, request.arguments);
   return launch;
 }
 
@@ -331,17 +336,8 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   }
 }
 
-LaunchHistory& Session::historyOf(KernelCode& code, const std::string& range) {
-  auto found = code.histories.find(range);
-  if (found != code.histories.end())
-    return found->second;
-  if (code.histories.size() >= maxHistories)
-    code.histories.erase(code.histories.begin());
-  return code.histories[range];
-}
-
 void Session::decide(Launch& launch) {
-  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!history.controller) {
     ShareController::Setup setup;
     setup.policy = options_.policy;
@@ -358,7 +354,10 @@ void Session::decide(Launch& launch) {
           canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
       setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
     }
+    const auto items = static_cast<double>(itemsOf(launch.range));
+    setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
     history.controller = std::make_unique<ShareController>(std::move(setup));
+    history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
   }
   ShareController::Decision decision = history.controller->next();
   launch.action = decision.action;
@@ -375,7 +374,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
     else
       why = planSplit(task, launch);
   }
-  ++launch->code->stats->ranges[launch->rangeKey].launches;
+  ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;
   launch->code->stats->reason = why;
@@ -386,7 +385,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
 
 std::shared_ptr<const LaunchPlan>
 Session::choosePlan(Launch& launch, std::span<const double> shares, std::string& why) {
-  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
   LaunchHistory::PlanKey key;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
@@ -462,7 +461,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     return why;
   if (why = reserve(*launch, *plan); !why.empty())
     return why;
-  LaunchHistory& history = historyOf(*launch->code, launch->rangeKey);
+  LaunchHistory& history = launch->code->histories.at(launch->key);
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
   task.learning = options_.policy.kind != Policy::Kind::Static &&
                   options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
@@ -503,14 +502,16 @@ void Session::observe(Task& task, Launch& launch) {
                               transferSeconds};
   }
   KernelStats& stats = *launch.code->stats;
-  KernelStats::PerRange& range = stats.ranges[launch.rangeKey];
+  KernelStats::PerRange& range = stats.ranges[launch.key.range];
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
-  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!launch.wasSplit) {
+    // What it took to bring the data home says nothing of a program whose data always lies there.
     const auto& home = samples[machine_->home()];
     range.homeSeconds = home.seconds;
     if (history.controller)
-      history.controller->observeHome(complete ? home.seconds : wall);
+      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall);
+    remember(launch, history, groups);
     return;
   }
   ++stats.splitLaunches;
@@ -527,6 +528,30 @@ void Session::observe(Task& task, Launch& launch) {
   }
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
+  remember(launch, history, groups);
+}
+
+/// Tells other launches, and later runs, what this one's history knows by now.
+void Session::remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups) {
+  if (!history.controller || !history.record)
+    return;
+  SpeedRecord& record = *history.record;
+  const double groupItems = record.items / static_cast<double>(groups);
+  std::span<const double> speeds = history.controller->speeds();
+  for (std::size_t i = 0; i < record.secondsPerItem.size(); ++i)
+    if (speeds[i] > 0)
+      record.secondsPerItem[i] = 1 / (speeds[i] * groupItems);
+  const double home = history.controller->homeSeconds();
+  if (home > 0)
+    record.homeSeconds = home;
+  double& homePerItem = record.secondsPerItem[machine_->home()];
+  if (homePerItem == 0)
+    homePerItem = home / record.items;
+  if (history.controller->splitSeconds() > 0)
+    record.splitSeconds = history.controller->splitSeconds();
+  knownSpeeds_->touch(record);
+  log(LogLevel::Debug, "kernel ", launch.code->name, ": home ", record.homeSeconds, " s, split ",
+      record.splitSeconds, " s");
 }
 
 } // namespace libsplit::runtime
