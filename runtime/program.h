@@ -52,7 +52,7 @@ struct KernelStats {
 struct LaneKernel {
   Ref<cl_kernel> kernel;
   std::size_t maxGroup = 0;                 ///< work-items
-  std::vector<std::vector<std::byte>> last; ///< size 0: local memory or not yet set
+  std::vector<std::vector<std::byte>> last; ///< by-value arguments as last set; empty: not yet
 };
 
 class Program;
