@@ -166,7 +166,7 @@ const KernelSummary* find(const ProgramSummary& program, const std::string& kern
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
-    if (access.effect == Effect::Write)
+    if (access.effect != Effect::Read)
       writes[access.parameter] = true;
   return writes;
 }
