@@ -3,6 +3,7 @@
 // unsplit.
 #include "runtime/session.h"
 
+#include "runtime/known_speeds.h"
 #include "runtime/log.h"
 
 #include <algorithm>
@@ -69,8 +70,10 @@ std::string Session::ensureMachine(cl_context context, cl_device_id home) {
     auto spec = parseDeviceSpec(options_.devices);
     auto machine = std::make_unique<Machine>(
         cl_, Machine::Setup{spec.value_or(DeviceSpec{}), options_.separateNodes}, context, home);
+    auto speeds = loadSpeeds(*machine);
     Lock lock(mutex_);
     machine_ = std::move(machine);
+    knownSpeeds_ = std::move(speeds);
   }
   std::size_t others = 0;
   for (const Device& device : machine_->devices())
@@ -92,6 +95,28 @@ std::string Session::ensureMachine(cl_context context, cl_device_id home) {
   return {};
 }
 
+std::unique_ptr<KnownSpeeds> Session::loadSpeeds(const Machine& machine) const {
+  std::string identity;
+  for (const Device& device : machine.devices())
+    identity += device.label + '\n' + device.name + '\n' +
+                stringProperty(cl_.clGetDeviceInfo, device.id.get(), CL_DRIVER_VERSION) + '\n' +
+                std::to_string(device.computeUnits) + ' ' + std::to_string(device.node) + '\n';
+  identity += std::to_string(machine.home());
+  auto speeds =
+      std::make_unique<KnownSpeeds>(hashOf({identity}), machine.devices().size(), machine.home());
+  if (options_.persist && !options_.cacheDir.empty())
+    readSpeeds(options_.cacheDir, *speeds);
+  return speeds;
+}
+
+void Session::saveSpeeds() {
+  if (!options_.persist || options_.cacheDir.empty())
+    return;
+  Lock lock(mutex_);
+  if (knownSpeeds_ && knownSpeeds_->changed() && !writeSpeeds(options_.cacheDir, *knownSpeeds_))
+    log(LogLevel::Info, "can't keep the speeds in ", options_.cacheDir);
+}
+
 Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
                                      const ProgramSummary& summary, bool rewritten) {
   const Device& on = machine_->devices()[device];
@@ -109,7 +134,9 @@ Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
                                          &length, &error));
   cl_device_id id = on.id.get();
   // The program's own build has told of the warnings already; some drivers print them.
-  const std::string options = program.options + " -w";
+  // A macro that nobody uses keeps the lanes' binaries apart: PoCL shares and counts loaded kernels
+  // by program and options, and gets it wrong when two devices run the same one.
+  const std::string options = program.options + " -w -DLIBSPLIT_LANE=" + std::to_string(device);
   if (error == CL_SUCCESS)
     error = cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) {
@@ -208,6 +235,8 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   if (usable == 0)
     return "it does not build on any other device";
   code->writes = writtenParameters(*homeSummary);
+  code->workScalars = workScalars(*homeSummary);
+  code->identity = hashOf({*program->source, program->options, code->name});
   return {};
 }
 

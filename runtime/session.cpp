@@ -47,6 +47,7 @@ void Session::finish() {
     active_ = false;
   }
   stopPreparing();
+  saveSpeeds();
   writeStats();
 }
 
