@@ -251,6 +251,14 @@ private:
       write(e.operands()[0]);
       out_ += ')';
       return;
+    case Expr::Op::Load:
+      out_ += " (load";
+      number(e.index());
+      word(e.isSigned() ? "s" : "u");
+      number(e.width());
+      write(e.operands()[0]);
+      out_ += ')';
+      return;
     default:
       break;
     }
@@ -477,6 +485,14 @@ private:
       if (width == 0 || width > 64)
         fail("wrap width out of range");
       return Expr::wrap(expr(), width, isSigned);
+    }
+    if (name == "load") {
+      const unsigned parameter = parameterIndex();
+      const bool isSigned = sign();
+      const unsigned width = parse<unsigned>(word());
+      if (width != 8 && width != 16 && width != 32 && width != 64)
+        fail("load width out of range");
+      return Expr::load(parameter, expr(), width, isSigned);
     }
     if (name == "unknown") {
       std::string why = quoted();
