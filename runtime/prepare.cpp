@@ -134,7 +134,9 @@ Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
                                          &length, &error));
   cl_device_id id = on.id.get();
   // The program's own build has told of the warnings already; some drivers print them.
-  const std::string options = program.options + " -w";
+  // A macro that nobody uses keeps the lanes' binaries apart: PoCL shares and counts loaded kernels
+  // by program and options, and gets it wrong when two devices run the same one.
+  const std::string options = program.options + " -w -DLIBSPLIT_LANE=" + std::to_string(device);
   if (error == CL_SUCCESS)
     error = cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) {

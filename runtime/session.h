@@ -121,6 +121,10 @@ public:
   std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
                                            void* value, std::size_t* sizeRet);
   bool isTaskEvent(cl_event event);
+  /// Waits for the tasks behind those of `list` that are libsplit's own events.
+  void awaitEvents(cl_uint count, const cl_event* list);
+  /// The application wants to be told of the event's end.
+  void callbackSet(cl_event event);
 
   // Commands.
   cl_int launch(const Command& command, const LaunchArguments& arguments);
@@ -180,6 +184,9 @@ private:
   bool canPlan(const Stream& stream, const Task& task) const;
   void planTask(const std::shared_ptr<Task>& task);
   void retireLoop(std::shared_ptr<Stream> stream);
+  void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
+  void retire(Lock& lock, const std::shared_ptr<Task>& task);
+  void awaitRetired(Lock& lock, const Task& task);
   void completeEvent(Lock& lock, Task& task);
   void issueMarkers(Task& task, bool atBegin);
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
@@ -206,16 +213,18 @@ private:
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
-  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
                                                std::string& why);
+  void observe(Task& task, Launch& launch);
+  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+
+  // execution of plans, execute.cpp
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
-  void observe(Task& task, Launch& launch);
-  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
-  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
