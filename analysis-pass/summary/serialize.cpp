@@ -128,6 +128,8 @@ public:
     }
     for (const KernelSummary& kernel : program.kernels)
       write(kernel);
+    if (!program.flatSource.empty())
+      field("flat", program.flatSource);
     if (!program.partitionSource.empty())
       field("source", program.partitionSource);
     out_ += ")\n";
@@ -319,6 +321,9 @@ public:
       } else if (name == "source") {
         once(result.partitionSource.empty(), "source");
         result.partitionSource = quoted();
+      } else if (name == "flat") {
+        once(result.flatSource.empty(), "flat");
+        result.flatSource = quoted();
       } else if (name == "include") {
         IncludedFile file;
         file.path = quoted();
