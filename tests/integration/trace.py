@@ -125,6 +125,25 @@ def survives_a_kill(bench):
     assert len([event for event in events if event["ph"] == "X"]) > 100
 
 
+def summary(bench):
+    """splittrace's figures are those of the stats; what is no trace is an error."""
+    command = bench.sample("jacobi2d", "--size", "256", "--iterations", "7")
+    run, _ = traced(bench, command, SEPARATE)
+    splittrace = str(bench.build / "bin" / "splittrace")
+    file = str(bench.tmp / "trace.json")
+    told = json.loads(subprocess.run([splittrace, "--json", file], check=True, capture_output=True).stdout)
+    run.require(told["bytes_between_nodes"] == run.total("bytes_between_nodes"), "other bytes than the stats")
+    kernel = told["kernels"][0]
+    run.require(kernel["name"] == "jacobi2d" and kernel["split"] == 7, f"kernels are {told['kernels']}")
+    shares = [device["last_share"] for device in kernel["devices"]]
+    run.require(shares == run.kernel("jacobi2d")["last_shares"], f"last shares are {shares}")
+    text = subprocess.run([splittrace, file], check=True, capture_output=True, text=True).stdout
+    run.require("jacobi2d on 0.1" in text, f"the table lacks a device:\n{text}")
+    for wrong in (bench.sample("jacobi2d")[0], str(bench.tmp), "/nonexistent"):
+        failed = subprocess.run([splittrace, wrong], capture_output=True, text=True)
+        run.require(failed.returncode == 1 and failed.stderr.count("\n") == 1, f"{wrong}: {failed}")
+
+
 def unwritable(bench):
     """One complaint, and the program runs as before."""
     native = bench.native(bench.sample("saxpy"), dump=True)
@@ -141,5 +160,6 @@ if __name__ == "__main__":
         "names_why_not": names_why_not,
         "process_id_in_the_name": process_id_in_the_name,
         "survives_a_kill": survives_a_kill,
+        "summary": summary,
         "unwritable": unwritable,
     })
