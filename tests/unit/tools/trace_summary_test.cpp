@@ -13,7 +13,7 @@ namespace {
 class TraceText {
 public:
   TraceText() {
-    line(R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"app (7)"}})");
+    line(R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"app 7"}})");
     line(R"({"ph":"M","pid":2,"tid":0,"name":"process_name","args":{"name":"0.0 first, home"}})");
 line(R"({"ph":"M","pid":3,"tid":0,"name":"process_name","args":{"name":"0.1 second"}})");
 }
@@ -80,7 +80,7 @@ TraceText twoLaunches() {
 
 TEST(TraceSummary, AddsUpSharesSecondsAndBytes) {
   const TraceSummary summary = twoLaunches().summary();
-  EXPECT_EQ(summary.program, "app (7)");
+  EXPECT_EQ(summary.program, "app 7");
   ASSERT_EQ(summary.kernels.size(), 1U);
   const KernelSummary& kernel = summary.kernels[0];
   EXPECT_EQ(kernel.name, "k");
