@@ -15,51 +15,51 @@ public:
   TraceText() {
     line(R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"app 7"}})");
     line(R"({"ph":"M","pid":2,"tid":0,"name":"process_name","args":{"name":"0.0 first, home"}})");
-line(R"({"ph":"M","pid":3,"tid":0,"name":"process_name","args":{"name":"0.1 second"}})");
-}
+    line(R"({"ph":"M","pid":3,"tid":0,"name":"process_name","args":{"name":"0.1 second"}})");
+  }
 
-TraceText& call(double at, const std::string& kernel = {}) {
-  callAt_ = at;
-  line(R"({"ph":"X","pid":1,"tid":70,"ts":)" + std::to_string(at) +
-       R"(,"dur":1,"name":"clEnqueueNDRangeKernel")" +
-       (kernel.empty() ? "" : R"(,"args":{"kernel":")" + kernel + R"("})") + "}");
-  return *this;
-}
+  TraceText& call(double at, const std::string& kernel = {}) {
+    callAt_ = at;
+    line(R"({"ph":"X","pid":1,"tid":70,"ts":)" + std::to_string(at) +
+         R"(,"dur":1,"name":"clEnqueueNDRangeKernel")" +
+         (kernel.empty() ? "" : R"(,"args":{"kernel":")" + kernel + R"("})") + "}");
+    return *this;
+  }
 
-/// `device` counts from 0; `track`: 1 kernels, 2 transfers to the device, 3 from it.
-TraceText& work(int device, int track, double at, double duration, const std::string& arguments,
-                const std::string& name = "k") {
-  const std::string place = R"("pid":)" + std::to_string(device + 2) + R"(,"tid":)" +
-                            std::to_string(track) + R"(,"ts":)" + std::to_string(at);
-  line(R"({"ph":"X",)" + place + R"(,"dur":)" + std::to_string(duration) + R"(,"name":")" + name +
-       R"(","args":{)" + arguments + "}}");
-  const std::string id = std::to_string(++arrows_);
-  line(R"({"ph":"s","pid":1,"tid":70,"ts":)" + std::to_string(callAt_) + R"(,"cat":"call","id":)" +
-       id + R"(,"name":"caused"})");
-  line(R"({"ph":"f",)" + place + R"(,"cat":"call","id":)" + id + R"(,"bp":"e","name":"caused"})");
-  return *this;
-}
+  /// `device` counts from 0; `track`: 1 kernels, 2 transfers to the device, 3 from it.
+  TraceText& work(int device, int track, double at, double duration, const std::string& arguments,
+                  const std::string& name = "k") {
+    const std::string place = R"("pid":)" + std::to_string(device + 2) + R"(,"tid":)" +
+                              std::to_string(track) + R"(,"ts":)" + std::to_string(at);
+    line(R"({"ph":"X",)" + place + R"(,"dur":)" + std::to_string(duration) + R"(,"name":")" + name +
+         R"(","args":{)" + arguments + "}}");
+    const std::string id = std::to_string(++arrows_);
+    line(R"({"ph":"s","pid":1,"tid":70,"ts":)" + std::to_string(callAt_) +
+         R"(,"cat":"call","id":)" + id + R"(,"name":"caused"})");
+    line(R"({"ph":"f",)" + place + R"(,"cat":"call","id":)" + id + R"(,"bp":"e","name":"caused"})");
+    return *this;
+  }
 
-TraceText& idle(double part) {
-  line(R"({"ph":"C","pid":1,"tid":0,"ts":1,"name":"imbalance of k","args":{"idle":)" +
-       std::to_string(part) + "}}");
-  return *this;
-}
+  TraceText& idle(double part) {
+    line(R"({"ph":"C","pid":1,"tid":0,"ts":1,"name":"imbalance of k","args":{"idle":)" +
+         std::to_string(part) + "}}");
+    return *this;
+  }
 
-TraceText& line(const std::string& event) {
-  text_ += (text_.empty() ? "[\n" : ",\n") + event;
-  return *this;
-}
+  TraceText& line(const std::string& event) {
+    text_ += (text_.empty() ? "[\n" : ",\n") + event;
+    return *this;
+  }
 
-TraceSummary summary(const std::string& end = "\n]\n", std::size_t transfers = 5) const {
-  std::istringstream stream(text_ + end);
-  return summarize(stream, transfers);
-}
+  TraceSummary summary(const std::string& end = "\n]\n", std::size_t transfers = 5) const {
+    std::istringstream stream(text_ + end);
+    return summarize(stream, transfers);
+  }
 
 private:
-std::string text_;
-double callAt_ = 0;
-int arrows_ = 0;
+  std::string text_;
+  double callAt_ = 0;
+  int arrows_ = 0;
 };
 
 /// Two launches of k, split 1 to 3 and then evenly.
