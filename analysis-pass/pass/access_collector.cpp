@@ -16,9 +16,7 @@ Expr renumber(const Expr& expr, const std::vector<unsigned>& position) {
   std::vector<Expr> operands;
   for (const Expr& operand : expr.operands())
     operands.push_back(renumber(operand, position));
-  if (expr.op() == Expr::Op::Wrap)
-    return Expr::wrap(operands.front(), expr.width(), expr.isSigned());
-  return Expr::node(expr.op(), std::move(operands));
+  return expr.over(std::move(operands));
 }
 
 bool guardUsesLoop(const Guard& guard, unsigned depth) {

@@ -6,6 +6,7 @@
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/path_condition.h"
 #include "analysis-pass/pass/pointer_targets.h"
+#include "analysis-pass/pass/read_only_buffers.h"
 #include "analysis-pass/pass/report.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -88,7 +89,9 @@ public:
                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
                  analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
         paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
-        pointers_(builder_), updates_(function) {}
+        pointers_(builder_), updates_(function), readOnly_(readOnlyBuffers(function)) {
+    builder_.setReadOnlyPlaces([this](llvm::Value* pointer) { return readOnlyPlace(pointer); });
+  }
 
   KernelSummary run() {
     readSignature();
@@ -103,6 +106,7 @@ public:
 
 private:
   void readSignature();
+  std::optional<BufferPlace> readOnlyPlace(llvm::Value* pointer);
   void visit(llvm::Instruction& instruction);
   void visitCall(llvm::CallBase& call);
   void visitIntrinsic(llvm::IntrinsicInst& call);
@@ -137,6 +141,7 @@ private:
   PathConditions paths_;
   PointerResolver pointers_;
   AtomicUpdates updates_;
+  std::vector<bool> readOnly_; ///< by parameter
   AccessCollector accesses_;
   KernelSummary summary_;
 };
@@ -180,6 +185,14 @@ void KernelWalk::readSignature() {
     for (unsigned d = 0; d < 3 && d < required->getNumOperands(); ++d)
       if (auto* size = llvm::mdconst::dyn_extract<llvm::ConstantInt>(required->getOperand(d)))
         summary_.requiredLocal[d] = size->getZExtValue();
+}
+
+std::optional<BufferPlace> KernelWalk::readOnlyPlace(llvm::Value* pointer) {
+  const std::vector<PointerTarget>& targets = pointers_.targets(pointer);
+  if (targets.size() != 1 || targets[0].kind != PointerTarget::Kind::Parameter ||
+      !readOnly_[targets[0].parameter] || findUnknown(targets[0].offset))
+    return std::nullopt;
+  return BufferPlace{targets[0].parameter, targets[0].offset};
 }
 
 SourceLine KernelWalk::where(const llvm::Instruction& instruction) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis-pass/summary/byte_set.h"
+#include "analysis-pass/summary/contents.h"
 #include "analysis-pass/summary/kernel_summary.h"
 #include "analysis-pass/summary/ndrange.h"
 
@@ -48,9 +49,10 @@ struct ArgumentRegions {
 /// Regions of `box` for every parameter (empty ones for by-value and local parameters). Sets with
 /// more than `maxRanges` ranges are widened to their hull (reads, possible writes) or dropped
 /// (certain writes). Pure, thread-safe, no exceptions; an empty box has empty regions. Two boxes
-/// that overlap in no group may still overlap in bytes: the caller compares.
+/// that overlap in no group may still overlap in bytes: the caller compares. Without `contents`,
+/// what is loaded from buffers is unknown; with them, the answer holds as long as they do.
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
-                                      std::size_t maxRanges = 65536);
+                                      std::size_t maxRanges = 65536, Contents* contents = nullptr);
 
 } // namespace libsplit

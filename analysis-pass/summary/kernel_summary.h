@@ -146,6 +146,8 @@ struct IncludedFile {
 struct ProgramSummary {
   std::vector<KernelSummary> kernels;
   std::vector<IncludedFile> includes; ///< a cached answer holds while these are unchanged
+  /// The program with its includes in place. Empty if it includes nothing.
+  std::string flatSource;
   /// Partition-ready OpenCL C. Empty if no kernel needs a rewrite: the program's own text serves.
   std::string partitionSource;
   /// Set when the program as a whole could not be analysed (does not parse, unknown macro, ...).

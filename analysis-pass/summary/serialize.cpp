@@ -128,6 +128,8 @@ public:
     }
     for (const KernelSummary& kernel : program.kernels)
       write(kernel);
+    if (!program.flatSource.empty())
+      field("flat", program.flatSource);
     if (!program.partitionSource.empty())
       field("source", program.partitionSource);
     out_ += ")\n";
@@ -251,6 +253,14 @@ private:
       write(e.operands()[0]);
       out_ += ')';
       return;
+    case Expr::Op::Load:
+      out_ += " (load";
+      number(e.index());
+      word(e.isSigned() ? "s" : "u");
+      number(e.width());
+      write(e.operands()[0]);
+      out_ += ')';
+      return;
     default:
       break;
     }
@@ -311,6 +321,9 @@ public:
       } else if (name == "source") {
         once(result.partitionSource.empty(), "source");
         result.partitionSource = quoted();
+      } else if (name == "flat") {
+        once(result.flatSource.empty(), "flat");
+        result.flatSource = quoted();
       } else if (name == "include") {
         IncludedFile file;
         file.path = quoted();
@@ -477,6 +490,14 @@ private:
       if (width == 0 || width > 64)
         fail("wrap width out of range");
       return Expr::wrap(expr(), width, isSigned);
+    }
+    if (name == "load") {
+      const unsigned parameter = parameterIndex();
+      const bool isSigned = sign();
+      const unsigned width = parse<unsigned>(word());
+      if (width != 8 && width != 16 && width != 32 && width != 64)
+        fail("load width out of range");
+      return Expr::load(parameter, expr(), width, isSigned);
     }
     if (name == "unknown") {
       std::string why = quoted();
