@@ -240,6 +240,11 @@ private:
                  std::shared_ptr<const LaunchPlan> plan);
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
 
+  // merges, merge_execution.cpp
+  std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
+  void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
   void planReadAll(Task& task, const Launch& launch, std::vector<std::vector<std::byte>>& contents);
