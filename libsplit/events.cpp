@@ -34,6 +34,18 @@ cl_int CL_API_CALL eventProfilingInfo(cl_event event, cl_profiling_info name, si
   });
 }
 
+cl_int CL_API_CALL waitForEvents(cl_uint count, const cl_event* list) {
+  tracked([&] { session().awaitEvents(count, list); });
+  return next().clWaitForEvents(count, list);
+}
+
+cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type,
+                                    void(CL_CALLBACK* notify)(cl_event, cl_int, void*),
+                                    void* data) {
+  tracked([&] { session().callbackSet(event); });
+  return next().clSetEventCallback(event, type, notify, data);
+}
+
 cl_event CL_API_CALL createUserEvent(cl_context context, cl_int* error) {
   tracked([] { session().userEventCreated(); });
   return next().clCreateUserEvent(context, error);
@@ -92,6 +104,8 @@ void overrideEvents(runtime::Dispatch& table) {
   table.clReleaseEvent = releaseEvent;
   table.clGetEventInfo = eventInfo;
   table.clGetEventProfilingInfo = eventProfilingInfo;
+  table.clWaitForEvents = waitForEvents;
+  table.clSetEventCallback = setEventCallback;
   table.clCreateUserEvent = createUserEvent;
   table.clSetUserEventStatus = setUserEventStatus;
   table.clEnqueueMarkerWithWaitList = markerWithWaitList;

@@ -32,9 +32,28 @@ Lane::~Lane() {
 }
 
 void Lane::issue(Instruction instruction) {
+  if (instruction.immediate && runImmediately(instruction))
+    return;
   std::lock_guard lock(mutex_);
   queue_.push_back(std::move(instruction));
   changed_.notify_one();
+}
+
+bool Lane::runImmediately(Instruction& instruction) {
+  {
+    std::lock_guard lock(mutex_);
+    if (busy_ || !queue_.empty())
+      return false;
+    for (const CompletionPtr& dependency : instruction.after)
+      if (!dependency->precedes(instruction.queue))
+        return false;
+    busy_ = true;
+  }
+  execute(instruction);
+  std::lock_guard lock(mutex_);
+  busy_ = false;
+  changed_.notify_one();
+  return true;
 }
 
 void Lane::call(const std::function<void()>& work) {
@@ -52,15 +71,17 @@ void Lane::call(const std::function<void()>& work) {
 void Lane::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    changed_.wait(lock, [&] { return !busy_ && (stopping_ || !queue_.empty()); });
     if (queue_.empty())
       return;
     Instruction instruction = std::move(queue_.front());
     queue_.pop_front();
+    busy_ = true;
     lock.unlock();
     execute(instruction);
     instruction = {};
     lock.lock();
+    busy_ = false;
   }
 }
 

@@ -5,6 +5,9 @@
 // the lane waits for those dependencies that the device's in-order queue does not already imply. It
 // does not wait for its own commands: on a GPU the queue stays filled; a device that executes
 // inside the calling thread (PoCL's basic) runs here, beside the application and the other devices.
+//
+// Handing an instruction to another thread costs tens of microseconds. One that is marked immediate
+// is enqueued by whoever issues it, if the lane has nothing else to do and nothing to wait for.
 #pragma once
 
 #include "runtime/completion.h"
@@ -22,9 +25,11 @@ struct Instruction {
   /// The in-order queue that `run` enqueues on: dependencies on it are implied. Null: wait for all.
   cl_command_queue queue = nullptr;
   /// Enqueues the commands and hands out the last one's event, or leaves it null if the work is
-  /// over on return. Runs on the lane's thread only.
+  /// over on return. Runs on the lane's thread, or where it was issued; one at a time.
   std::function<cl_int(cl_event* last)> run;
   CompletionPtr done;
+  /// `run` returns in microseconds, whatever the device does: it may run in the issuing thread.
+  bool immediate = false;
 };
 
 class Lane {
@@ -44,6 +49,7 @@ public:
   const std::string& name() const { return name_; }
 
 private:
+  bool runImmediately(Instruction& instruction);
   void loop();
   void execute(Instruction& instruction);
 
@@ -52,6 +58,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Instruction> queue_;
+  bool busy_ = false; ///< an instruction is being executed
   bool stopping_ = false;
   std::thread thread_;
 };

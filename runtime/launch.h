@@ -19,7 +19,7 @@ struct Launch {
   /// cutting.
   NDRange range;
   bool localGiven = false;
-  std::string rangeKey;
+  LaunchKey key;
 
   std::string reason; ///< why it can't be split; empty: it can
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.

@@ -6,6 +6,7 @@
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
+#include "runtime/known_speeds.h"
 #include "runtime/machine.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
@@ -16,6 +17,8 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 
 namespace libsplit::runtime {
@@ -49,6 +52,12 @@ struct LaunchArguments {
   const std::size_t* offset = nullptr;
   const std::size_t* global = nullptr;
   const std::size_t* local = nullptr;
+};
+
+/// A binary that a program is made from.
+struct BinaryUse {
+  cl_device_id device = nullptr;
+  std::string_view bytes;
 };
 
 struct Launch;
@@ -99,7 +108,13 @@ public:
   void memoryReleased(cl_mem object);
   void programCreated(cl_program program, cl_context context, std::optional<std::string> source,
                       const std::string& opaque);
-  void programBuilding(cl_program program, const char* options);
+  void programCreatedFrom(cl_program program, cl_context context,
+                          const std::vector<BinaryUse>& binaries);
+  /// The application builds for these devices; none stands for all.
+  void programBuilding(cl_program program, std::vector<cl_device_id> devices, const char* options);
+  /// The application has read the program's binaries: one for each of its devices, null for those
+  /// that it did not want.
+  void binariesRead(cl_program program, std::span<const unsigned char* const> binaries);
   void programRetained(cl_program program);
   void programReleased(cl_program program);
   void kernelCreated(cl_kernel kernel, cl_program program);
@@ -120,6 +135,10 @@ public:
   std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
                                            void* value, std::size_t* sizeRet);
   bool isTaskEvent(cl_event event);
+  /// Waits for the tasks behind those of `list` that are libsplit's own events.
+  void awaitEvents(cl_uint count, const cl_event* list);
+  /// The application wants to be told of the event's end.
+  void callbackSet(cl_event event);
 
   // Commands.
   cl_int launch(const Command& command, const LaunchArguments& arguments);
@@ -179,6 +198,9 @@ private:
   bool canPlan(const Stream& stream, const Task& task) const;
   void planTask(const std::shared_ptr<Task>& task);
   void retireLoop(std::shared_ptr<Stream> stream);
+  void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
+  void retire(Lock& lock, const std::shared_ptr<Task>& task);
+  void awaitRetired(Lock& lock, const Task& task);
   void completeEvent(Lock& lock, Task& task);
   void issueMarkers(Task& task, bool atBegin);
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
@@ -202,19 +224,21 @@ private:
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
-  LaunchHistory& historyOf(KernelCode& code, const std::string& range);
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
-  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
                                                std::string& why);
+  void observe(Task& task, Launch& launch);
+  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+
+  // execution of plans, execute.cpp
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
-  void observe(Task& task, Launch& launch);
-  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
@@ -225,18 +249,27 @@ private:
                const std::vector<std::vector<std::byte>>& unsplit);
 
   // preparation, prepare.cpp
-  void startAnalysis(Program& program);
+  void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
+                  const std::shared_ptr<const Origin>& made, cl_device_id device);
+  void startAnalysis(const Program& program);
   void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
                const std::shared_ptr<Kernel>& kernel);
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
-  Ref<cl_program> laneProgram(Program& program, std::size_t device, const ProgramSummary& summary,
-                              bool rewritten);
+  std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
+  void saveSpeeds();
+  Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
+                              std::size_t device, const ProgramSummary& summary, bool rewritten);
+  std::shared_ptr<const ProgramSummary> analysisOf(Build& build,
+                                                   const std::shared_ptr<const Origin>& origin,
+                                                   const DeviceMacros& macros) const;
 
   const Dispatch& cl_;
   const Options options_;
+  const DiskCache cache_;
   Analyzer analyzer_;
+  BinaryOrigins binaryOrigins_;
   std::atomic<bool> active_{true};
   std::atomic<bool> userEvents_{false};
 
@@ -244,6 +277,7 @@ private:
   std::condition_variable progress_; ///< a task retired, a kernel got ready
   cl_device_id home_ = nullptr;      ///< the device of the first queue
   std::unique_ptr<Machine> machine_;
+  std::unique_ptr<KnownSpeeds> knownSpeeds_; ///< made with the machine
 
   std::unordered_map<cl_context, int> contexts_; ///< the application's references
   std::unordered_map<cl_command_queue, std::shared_ptr<Stream>> streams_;
@@ -256,6 +290,8 @@ private:
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
+  std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
+  bool cacheTrimmed_ = false;
   std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 

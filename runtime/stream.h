@@ -7,11 +7,15 @@
 // application made it wait for is on its way; then it is *planned*: its commands are issued to the
 // lanes; once all have ended it is *retired*: measured, its event completed. When the last is
 // retired the queue is native again.
+//
+// Tasks of a queue retire in order, each on whatever thread waits for it: the application's in
+// clFinish, clWaitForEvents or a blocking read, which saves waking it up; else the queue's own.
 #pragma once
 
 #include "runtime/completion.h"
 #include "runtime/memory.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -32,8 +36,9 @@ struct TaskEvent {
   cl_command_queue queue = nullptr;
   cl_command_type type = 0;
   std::weak_ptr<Task> task;
-  bool ended = false;    ///< status and times are known
-  bool complete = false; ///< the handle's status is set: it may be handed to the driver
+  bool ended = false;     ///< status and times are known
+  bool complete = false;  ///< the handle's status is set: it may be handed to the driver
+  bool callbacks = false; ///< completing it runs the application's code
   cl_int status = CL_SUCCESS;
   bool profiled = false;
   cl_ulong times[4] = {0, 0, 0, 0}; ///< QUEUED, SUBMIT, START, END on the home device's clock
@@ -65,7 +70,7 @@ struct Task {
   enum class State { Parked, Active, Retired };
 
   std::shared_ptr<Stream> stream;
-  State state = State::Parked;
+  std::atomic<State> state = State::Parked; ///< changed under the session's lock
   /// Emits the task's instructions. Session lock held; called once, but kept until the task
   /// retires: it holds what the instructions use.
   std::function<void(Task&)> plan;
@@ -80,6 +85,8 @@ struct Task {
   bool learning = false;                        ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
+  unsigned helpers = 0;  ///< threads of the application that wait for it
+  bool retiring = false; ///< some thread has begun to end it
   std::shared_ptr<TaskEvent> event;
   CompletionPtr begin; ///< profiling: starts the event's times
   CompletionPtr end;   ///< ends them

@@ -219,51 +219,84 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     stream->wake.wait(lock, [&] { return !stream->active.empty() || stream->closed; });
     if (stream->active.empty())
       return;
-    std::shared_ptr<Task> task = stream->active.front();
-    std::vector<CompletionPtr> parts = task->parts;
-    lock.unlock();
-    cl_int status = CL_SUCCESS;
-    for (const CompletionPtr& part : parts)
-      status = std::min(status, part->wait());
-    lock.lock();
-    // Whoever sees this one's event complete must see those complete that it waited for.
-    for (const auto& before : task->waitTasks)
-      waitFor(lock, before);
-    task->waitTasks.clear();
-    task->status = std::min(task->status, status);
-    if (task->status < 0)
-      log(LogLevel::Debug, "a command ended with error ", task->status);
-    if (task->retired)
-      task->retired(*task);
-    completeEvent(lock, *task);
-    // What it held goes before anybody sees it retired, so that objects which the application gave
-    // up are gone after clFinish. Not under the lock: drivers may call back into the application.
-    auto plan = std::exchange(task->plan, nullptr);
-    auto retired = std::exchange(task->retired, nullptr);
-    parts.clear();
-    auto held = std::move(task->parts);
-    task->after.clear();
-    lock.unlock();
-    plan = nullptr;
-    retired = nullptr;
-    held.clear();
-    lock.lock();
-    task->state = Task::State::Retired;
-    stream->active.pop_front();
-    stream->lastRetired = std::chrono::steady_clock::now();
-    --unfinishedTasks_;
-    --engagements_;
-    pumpAll();
+    retireOldest(lock, stream, false);
+  }
+}
+
+void Session::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
+  std::shared_ptr<Task> task = stream->active.front();
+  std::vector<CompletionPtr> parts = task->parts;
+  task->helpers += helping;
+  lock.unlock();
+  cl_int status = CL_SUCCESS;
+  for (const CompletionPtr& part : parts)
+    status = std::min(status, part->wait());
+  lock.lock();
+  task->helpers -= helping;
+  task->status = std::min(task->status, status);
+  // The application's callbacks run in the queue's own thread: they may take locks that a thread of
+  // the application holds while it waits.
+  auto runsCallbacks = [&] { return task->event && task->event->callbacks; };
+  if (helping && runsCallbacks())
     progress_.notify_all();
-    const bool last = stream->references == 0 && stream->idle();
-    if (last)
-      streams_.erase(stream->queue);
+  else if (!helping)
+    progress_.wait(lock, [&] { return task->retiring || task->helpers == 0 || runsCallbacks(); });
+  if (task->retiring || (helping && runsCallbacks())) {
+    awaitRetired(lock, *task);
+    return;
+  }
+  task->retiring = true;
+  retire(lock, task);
+}
+
+/// Another thread is about to end `task`.
+void Session::awaitRetired(Lock& lock, const Task& task) {
+  constexpr auto longEnough = std::chrono::microseconds(50);
+  lock.unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  while (task.state != Task::State::Retired &&
+         std::chrono::steady_clock::now() - begin < longEnough)
+    std::this_thread::yield();
+  lock.lock();
+  progress_.wait(lock, [&] { return task.state == Task::State::Retired; });
+}
+
+void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
+  // Whoever sees this one's event complete must see those complete that it waited for.
+  for (const auto& before : task->waitTasks)
+    waitFor(lock, before);
+  task->waitTasks.clear();
+  if (task->status < 0)
+    log(LogLevel::Debug, "a command ended with error ", task->status);
+  if (task->retired)
+    task->retired(*task);
+  completeEvent(lock, *task);
+  // What it held goes before anybody sees it retired, so that objects which the application gave
+  // up are gone after clFinish. Not under the lock: drivers may call back into the application.
+  auto plan = std::exchange(task->plan, nullptr);
+  auto retired = std::exchange(task->retired, nullptr);
+  auto held = std::move(task->parts);
+  task->after.clear();
+  lock.unlock();
+  plan = nullptr;
+  retired = nullptr;
+  held.clear();
+  lock.lock();
+  std::shared_ptr<Stream> stream = task->stream;
+  task->state = Task::State::Retired;
+  stream->active.pop_front();
+  stream->lastRetired = std::chrono::steady_clock::now();
+  --unfinishedTasks_;
+  --engagements_;
+  pumpAll();
+  progress_.notify_all();
+  if (stream->references == 0 && stream->idle()) {
+    streams_.erase(stream->queue);
+    stream->closed = true;
+    stream->wake.notify_one();
+    auto keep = std::exchange(stream->keep, {});
     lock.unlock();
-    task.reset();
-    if (last) {
-      stream->keep = {};
-      return;
-    }
+    keep = {};
     lock.lock();
   }
 }
@@ -288,12 +321,45 @@ void Session::completeEvent(Lock& lock, Task& task) {
 }
 
 cl_int Session::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
-  progress_.wait(lock, [&] { return task->state == Task::State::Retired; });
+  const std::shared_ptr<Stream> stream = task->stream;
+  while (task->state != Task::State::Retired) {
+    if (stream->active.empty())
+      progress_.wait(lock);
+    else
+      retireOldest(lock, stream, true);
+  }
   return task->status;
 }
 
 void Session::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
-  progress_.wait(lock, [&] { return stream->idle(); });
+  while (!stream->idle()) {
+    if (stream->active.empty())
+      progress_.wait(lock);
+    else
+      retireOldest(lock, stream, true);
+  }
+}
+
+void Session::awaitEvents(cl_uint count, const cl_event* list) {
+  if (taskEvents_ == 0 || !list)
+    return;
+  Lock lock(mutex_);
+  for (cl_uint i = 0; i < count; ++i) {
+    auto found = events_.find(list[i]);
+    if (found == events_.end())
+      continue;
+    if (auto task = found->second->task.lock())
+      waitFor(lock, task);
+  }
+}
+
+void Session::callbackSet(cl_event event) {
+  if (taskEvents_ == 0)
+    return;
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found != events_.end())
+    found->second->callbacks = true;
 }
 
 void Session::drain(Lock& lock) {
@@ -307,6 +373,7 @@ void Session::issueMarkers(Task& task, bool atBegin) {
   cl_command_queue queue = machine_->queueOf(machine_->home(), task.stream->context);
   Instruction marker;
   marker.queue = queue;
+  marker.immediate = machine_->homeDevice().isGpu;
   if (!atBegin)
     marker.after = task.parts;
   marker.run = [this, queue](cl_event* last) {
