@@ -125,7 +125,7 @@ def policy_off_and_single(bench):
     run.require(shares == [0, 1], f"shares are {shares}")
 
 
-def a_second_run_splits_from_its_first_launch_on(bench):
+def speeds_are_kept_between_runs(bench):
     """What was learnt is kept for the next run, unless the user does not want that."""
     command = bench.sample("nbody", "--size", "4096", "--iterations", "8")
     native = bench.native(command, dump=True)
@@ -176,6 +176,7 @@ if __name__ == "__main__":
         "splits_without_waiting": splits_without_waiting,
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
         "policy_off_and_single": policy_off_and_single,
+        "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
         "fails_the_same": fails_the_same,
         "detects_a_wrong_program": detects_a_wrong_program,
     })
