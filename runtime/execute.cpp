@@ -14,26 +14,64 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Sets what differs from the kernel's last launch on its lane.
-cl_int setArguments(const Dispatch& cl, LaneKernel& kernel,
-                    const std::vector<std::vector<std::byte>>& values,
-                    const std::vector<std::size_t>& localSizes) {
-  kernel.last.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool isLocal = localSizes[i] > 0;
-    // What may be a handle is always set: an object that is gone may have left its address to
-    // another.
-    const bool mayBeHandle = values[i].size() == sizeof(cl_mem);
-    if (!isLocal && !mayBeHandle && !values[i].empty() && kernel.last[i] == values[i])
-      continue;
-    cl_int status = cl.clSetKernelArg(kernel.kernel.get(), static_cast<cl_uint>(i),
-                                      isLocal ? localSizes[i] : values[i].size(),
-                                      isLocal ? nullptr : values[i].data());
-    if (status != CL_SUCCESS)
-      return status;
-    kernel.last[i] = values[i];
-  }
-  return CL_SUCCESS;
+/// A value for clSetKernelArg, or the size of local memory.
+struct ArgumentSetting {
+  std::vector<std::byte> value;
+  std::size_t localSize = 0;
+  bool isBuffer = false;
+};
+
+/// One kernel launch, ready to be enqueued.
+struct KernelCall {
+  std::shared_ptr<LaneKernel> kernel;
+  std::vector<ArgumentSetting> arguments;
+  unsigned dimensions = 1;
+  std::array<std::size_t, 3> offset{}, global{}, local{};
+  bool localGiven = false;
+
+  cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
+                 const cl_event* waitList, cl_event* event) const;
+
+private:
+  cl_int set(const Dispatch& cl, std::size_t index, const ArgumentSetting& argument) const;
+};
+
+cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
+                           const cl_event* waitList, cl_event* event) const {
+  cl_int status = CL_SUCCESS;
+  for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
+    status = set(cl, i, arguments[i]);
+  if (status == CL_SUCCESS)
+    status = cl.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
+                                       global.data(), localGiven ? local.data() : nullptr,
+                                       waitCount, waitList, event);
+  // A kernel may keep alive what its arguments name, also after the application has let go of it.
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (const cl_mem nothing = nullptr; arguments[i].isBuffer)
+      cl.clSetKernelArg(kernel->kernel.get(), static_cast<cl_uint>(i), sizeof nothing, &nothing);
+  return status;
+}
+
+cl_int KernelCall::set(const Dispatch& cl, std::size_t index,
+                       const ArgumentSetting& argument) const {
+  auto number = static_cast<cl_uint>(index);
+  if (argument.localSize > 0)
+    return cl.clSetKernelArg(kernel->kernel.get(), number, argument.localSize, nullptr);
+  if (argument.isBuffer)
+    return cl.clSetKernelArg(kernel->kernel.get(), number, argument.value.size(),
+                             argument.value.data());
+  // What did not change since the kernel's last launch need not be set again, unless it may be a
+  // handle: an object that is gone may have left its address to another.
+  kernel->last.resize(arguments.size());
+  std::vector<std::byte>& last = kernel->last[index];
+  const bool mayBeHandle = argument.value.size() == sizeof(cl_mem);
+  if (!mayBeHandle && !argument.value.empty() && last == argument.value)
+    return CL_SUCCESS;
+  cl_int status =
+      cl.clSetKernelArg(kernel->kernel.get(), number, argument.value.size(), argument.value.data());
+  if (status == CL_SUCCESS)
+    last = argument.value;
+  return status;
 }
 
 template <class T> std::vector<std::byte> bytesOf(const T& value) {
@@ -45,33 +83,29 @@ template <class T> std::vector<std::byte> bytesOf(const T& value) {
 
 void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
   std::vector<HeldUse> uses;
-  std::vector<std::vector<std::byte>> values;
-  std::vector<std::size_t> localSizes;
+  KernelCall call;
+  call.kernel = launch->clone;
   const std::vector<bool>& writes = launch->code->writes;
   for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
     const Argument& argument = launch->arguments[i];
-    values.push_back(argument.value);
-    localSizes.push_back(argument.isLocal() ? argument.size : 0);
-    if (launch->objects[i])
-      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, launch->objects[i], {}});
+    const std::shared_ptr<MemoryObject>& object = launch->objects[i];
+    call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0,
+                              object && object->buffer != nullptr});
+    if (object)
+      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
   }
-  cl_command_queue queue = task.stream->queue;
+  const NDRange& range = launch->range;
+  call.dimensions = range.dimensions;
+  call.localGiven = launch->localGiven;
+  for (unsigned d = 0; d < 3; ++d) {
+    call.offset[d] = range.offset[d];
+    call.global[d] = range.global[d];
+    call.local[d] = range.local[d];
+  }
   planHomeCall(task, uses,
-               [this, launch, queue, values, localSizes](cl_bool, cl_uint count,
-                                                         const cl_event* list, cl_event* event) {
-                 cl_int status = setArguments(cl_, *launch->clone, values, localSizes);
-                 if (status != CL_SUCCESS)
-                   return status;
-                 const NDRange& range = launch->range;
-                 std::size_t offset[3], global[3], local[3];
-                 for (unsigned d = 0; d < 3; ++d) {
-                   offset[d] = range.offset[d];
-                   global[d] = range.global[d];
-                   local[d] = range.local[d];
-                 }
-                 return cl_.clEnqueueNDRangeKernel(
-                     queue, launch->clone->kernel.get(), range.dimensions, offset, global,
-                     launch->localGiven ? local : nullptr, count, list, event);
+               [this, call = std::move(call), queue = task.stream->queue](
+                   cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+                 return call.enqueue(cl_, queue, count, list, event);
                });
 }
 
@@ -93,19 +127,18 @@ std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
 Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
                                       cl_context context) {
   const NDRange& range = launch.range;
-  const KernelSummary& summary = *launch.code->summaries[piece.device];
-  std::vector<std::vector<std::byte>> values;
-  std::vector<std::size_t> localSizes;
+  KernelCall call;
+  call.kernel = launch.code->kernels[piece.device];
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
-    localSizes.push_back(argument.isLocal() ? argument.size : 0);
     if (const auto& object = launch.objects[i])
-      values.push_back(
-          bytesOf(object->buffer->on(*machine_, piece.device, object->origin, object->size)));
+      call.arguments.push_back(
+          {bytesOf(object->buffer->on(*machine_, piece.device, object->origin, object->size)), 0,
+           true});
     else
-      values.push_back(argument.value);
+      call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0, false});
   }
-  if (summary.needsPartitionArgument) {
+  if (launch.code->summaries[piece.device]->needsPartitionArgument) {
     PartitionArgument partition;
     for (unsigned d = 0; d < 3; ++d) {
       partition.firstGroup[d] = piece.box.begin[d];
@@ -113,31 +146,23 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
       partition.globalSize[d] = range.global[d];
       partition.globalOffset[d] = range.offset[d];
     }
-    values.push_back(bytesOf(partition));
-    localSizes.push_back(0);
+    call.arguments.push_back({bytesOf(partition), 0, false});
   }
-  std::array<std::size_t, 3> offset{}, global{}, local{};
+  call.dimensions = range.dimensions;
+  call.localGiven = launch.localGiven;
   for (unsigned d = 0; d < 3; ++d) {
     std::uint64_t begin = piece.box.begin[d] * range.local[d];
     std::uint64_t end = std::min(piece.box.end[d] * range.local[d], range.global[d]);
-    offset[d] = range.offset[d] + begin;
-    global[d] = end - begin;
-    local[d] = range.local[d];
+    call.offset[d] = range.offset[d] + begin;
+    call.global[d] = end - begin;
+    call.local[d] = range.local[d];
   }
   Instruction instruction;
   instruction.queue = machine_->queueOf(piece.device, context);
   instruction.done = std::make_shared<Completion>(cl_);
   instruction.immediate = machine_->devices()[piece.device].isGpu;
-  instruction.run = [this, kernel = launch.code->kernels[piece.device], values = std::move(values),
-                     localSizes = std::move(localSizes), offset, global, local,
-                     localGiven = launch.localGiven, dimensions = range.dimensions,
-                     queue = instruction.queue](cl_event* last) {
-    cl_int status = setArguments(cl_, *kernel, values, localSizes);
-    if (status != CL_SUCCESS)
-      return status;
-    return cl_.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
-                                      global.data(), localGiven ? local.data() : nullptr, 0,
-                                      nullptr, last);
+  instruction.run = [this, call = std::move(call), queue = instruction.queue](cl_event* last) {
+    return call.enqueue(cl_, queue, 0, nullptr, last);
   };
   return instruction;
 }
