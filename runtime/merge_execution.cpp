@@ -101,6 +101,7 @@ void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) 
             std::memcpy(to.base() + range.begin, from + range.begin, range.size());
           return CL_SUCCESS;
         };
+        instruction.traced = tracedStep("put old bytes aside");
         hazards.addReader(done);
       } else {
         hazards.collect(true, instruction.after);
@@ -117,6 +118,7 @@ void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) 
           }
           return status;
         };
+        instruction.traced = tracedStep("fill with the neutral element");
         hazards.setWriters({done});
       }
       issue(task, device, std::move(instruction));
@@ -163,6 +165,7 @@ void Session::issueMerges(Task& task, Launch& launch, const LaunchPlan& plan) {
       stats_.bytesBetweenNodes += part.bytes.size();
       stats_.bytesMerged += part.bytes.size();
       ++stats_.transfers;
+      copy.traced = tracedTransfer(true, part.bytes, nullptr);
       issue(task, device, std::move(copy));
     }
     buffer.hazards(hostNode).collect(true, arrived);
@@ -176,6 +179,7 @@ void Session::issueMerges(Task& task, Launch& launch, const LaunchPlan& plan) {
         job->run(slice);
         return CL_SUCCESS;
       };
+      instruction.traced = tracedStep("merge");
       merged.push_back(instruction.done);
       issue(task, i, std::move(instruction));
     }

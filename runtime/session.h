@@ -266,7 +266,9 @@ private:
   std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
                                              const char* uncounted) const;
   std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
-  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece) const;
+  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece,
+                                          unsigned dimension) const;
+  std::shared_ptr<TracedWork> tracedStep(const char* name) const;
   void traceCallBegins(Task& task, const Command& command);
   void traceNative(const Kernel& kernel);
   void traceTask(const Task& task);
