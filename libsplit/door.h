@@ -10,14 +10,14 @@ namespace libsplit {
 
 /// The next layer's table. Valid from clInitLayer on.
 const runtime::Dispatch& next();
-/// The one session of the process. Valid from clInitLayer on; never destroyed, since drivers and the
-/// application's own exit handlers may call until the very end.
+/// The one session of the process. Valid from clInitLayer on; never destroyed, since drivers and
+/// the application's own exit handlers may call until the very end.
 runtime::Session& session();
 
 /// Whether a loader has loaded us as its layer.
 bool layerIsLoaded();
-/// Starts the session over `loader`'s own functions, for want of a layer; the table that applications
-/// shall call, or `loader` itself if the session could not be started.
+/// Starts the session over `loader`'s own functions, for want of a layer; the table that
+/// applications shall call, or `loader` itself if the session could not be started.
 const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader);
 
 /// The overrides of one family of calls each; they replace entries of the table.
@@ -36,8 +36,8 @@ inline void report(cl_int* target, cl_int status) {
     *target = status;
 }
 
-/// Runs bookkeeping that follows a native call. It must not throw into the application: what can't be
-/// tracked any more is not touched any more either.
+/// Runs bookkeeping that follows a native call. It must not throw into the application: what can't
+/// be tracked any more is not touched any more either.
 template <class Body> void tracked(Body&& body) noexcept {
   try {
     if (session().active())

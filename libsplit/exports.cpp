@@ -1,9 +1,9 @@
-// The door for loaders that know no layers, such as the one that NVIDIA's CUDA toolkit brings: the preloaded
-// library exports OpenCL's own names, so a program that links libOpenCL calls us first.
+// The door for loaders that know no layers, such as the one that NVIDIA's CUDA toolkit brings: the
+// preloaded library exports OpenCL's own names, so a program that links libOpenCL calls us first.
 //
-// With a loader that knows layers the exported functions only pass the call on to it, and it comes back
-// through the layer: a call is intercepted once, whichever way it came. Which of the two it is shows with
-// the first call, when the loader has had its chance to load the layer.
+// With a loader that knows layers the exported functions only pass the call on to it, and it comes
+// back through the layer: a call is intercepted once, whichever way it came. Which of the two it is
+// shows with the first call, when the loader has had its chance to load the layer.
 #include "libsplit/door.h"
 
 #include <mutex>
@@ -19,8 +19,8 @@ runtime::Dispatch loaderTable;
 const runtime::Dispatch* entryTable = &loaderTable;
 thread_local bool isStarting = false;
 
-/// The loader behind us: the next one in the program's own link order, or, where nothing links it (a plugin
-/// that was loaded locally does not count), the system's.
+/// The loader behind us: the next one in the program's own link order, or, where nothing links it
+/// (a plugin that was loaded locally does not count), the system's.
 void* findInLoader(const char* name) {
   if (void* found = ::dlsym(RTLD_NEXT, name))
     return found;

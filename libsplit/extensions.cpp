@@ -1,6 +1,6 @@
-// Extension functions. The application gets them from the driver by name and calls them past every layer.
-// Those that can't touch a buffer's bytes are none of our business. For the others libsplit steps aside
-// before the application can call them: all data is at home then, and stays there.
+// Extension functions. The application gets them from the driver by name and calls them past every
+// layer. Those that can't touch a buffer's bytes are none of our business. For the others libsplit
+// steps aside before the application can call them: all data is at home then, and stays there.
 #include "libsplit/door.h"
 
 #include <array>
@@ -11,10 +11,16 @@ namespace libsplit {
 
 namespace {
 
-/// Extension functions that read, write, launch or share memory objects, by the start of their names.
-constexpr std::array<std::string_view, 8> touchesMemory = {
-    "clCommand",          "clEnqueueCommandBuffer", "clEnqueueAcquire", "clEnqueueRelease",
-    "clSetKernelArgDevicePointer", "clCreateFrom",  "clImport",         "clEnqueueNDCount"};
+/// Extension functions that read, write, launch or share memory objects, by the start of their
+/// names.
+constexpr std::array<std::string_view, 8> touchesMemory = {"clCommand",
+                                                           "clEnqueueCommandBuffer",
+                                                           "clEnqueueAcquire",
+                                                           "clEnqueueRelease",
+                                                           "clSetKernelArgDevicePointer",
+                                                           "clCreateFrom",
+                                                           "clImport",
+                                                           "clEnqueueNDCount"};
 
 void beforeHandingOut(const char* name) {
   if (!name)
@@ -34,8 +40,8 @@ void* CL_API_CALL functionAddressForPlatform(cl_platform_id platform, const char
   return next().clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-// Memory shared with a graphics API: the object never gets known, so it never gets split; but commands
-// on it must keep their queue's order.
+// Memory shared with a graphics API: the object never gets known, so it never gets split; but
+// commands on it must keep their queue's order.
 cl_int CL_API_CALL acquireGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
                              cl_uint count, const cl_event* list, cl_event* event) {
   tracked([&] { session().settle({queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list}, {}); });

@@ -38,7 +38,8 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 }
 
 // Commands on shared virtual memory touch no cl_mem: they only have to keep the queue's order.
-void settleQueue(cl_command_queue queue, cl_command_type type, cl_uint count, const cl_event* list) {
+void settleQueue(cl_command_queue queue, cl_command_type type, cl_uint count,
+                 const cl_event* list) {
   tracked([&] { session().settle({queue, type, count, list}, {}); });
 }
 
@@ -63,8 +64,9 @@ cl_int CL_API_CALL svmFill(cl_command_queue queue, void* memory, const void* pat
   return next().clEnqueueSVMMemFill(queue, memory, pattern, patternSize, size, count, list, event);
 }
 
-cl_int CL_API_CALL svmMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void* memory,
-                          size_t size, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL svmMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags,
+                          void* memory, size_t size, cl_uint count, const cl_event* list,
+                          cl_event* event) {
   settleQueue(queue, CL_COMMAND_SVM_MAP, count, list);
   return next().clEnqueueSVMMap(queue, blocking, flags, memory, size, count, list, event);
 }

@@ -1,8 +1,8 @@
-// The doors. The ICD loader hands a layer every call of the application, however the application found the
-// loader: linked, dlopened and dlsymed, deep-bound, from a plugin, from Python. So LD_PRELOAD only has to
-// get the loader to load the layer: the preloaded library's constructor adds itself to OPENCL_LAYERS,
-// which the loader reads with the first OpenCL call. For loaders that know no layers there is a second
-// way in, exports.cpp. A call is seen once, by whichever door.
+// The doors. The ICD loader hands a layer every call of the application, however the application
+// found the loader: linked, dlopened and dlsymed, deep-bound, from a plugin, from Python. So
+// LD_PRELOAD only has to get the loader to load the layer: the preloaded library's constructor adds
+// itself to OPENCL_LAYERS, which the loader reads with the first OpenCL call. For loaders that know
+// no layers there is a second way in, exports.cpp. A call is seen once, by whichever door.
 #include "libsplit/door.h"
 
 #include <algorithm>
@@ -57,6 +57,22 @@ void finishAtExit() {
   });
 }
 
+/// A compiler in the driver that still runs in the background when the program ends would find its
+/// own static objects destroyed: those that came into being during that build go before any handler
+/// that was registered earlier. But the first thing that exit does is to destroy the thread_local
+/// objects of the thread that called it, and that is the moment to wait for the build.
+struct ExitWatch {
+  ~ExitWatch() {
+    if (::gettid() == ::getpid() && theSession)
+      theSession->stopPreparing();
+  }
+};
+
+void watchExit() {
+  thread_local ExitWatch watch;
+  (void)&watch;
+}
+
 /// Starts the session over `target`, `bytes` of which the loader has; false if that failed.
 bool start(const runtime::Dispatch& target, std::size_t bytes) {
   std::memcpy(&nextTable, &target, bytes);
@@ -71,6 +87,7 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
     runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
     return false;
   }
+  watchExit();
   // After the drivers registered theirs, so that ours runs before they go.
   std::atexit(finishAtExit);
   ::pthread_atfork(nullptr, nullptr, [] { theSession->abandonAfterFork(); });
@@ -87,9 +104,15 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
 
 } // namespace
 
-const runtime::Dispatch& next() { return nextTable; }
-runtime::Session& session() { return *theSession; }
-bool layerIsLoaded() { return theSession != nullptr; }
+const runtime::Dispatch& next() {
+  return nextTable;
+}
+runtime::Session& session() {
+  return *theSession;
+}
+bool layerIsLoaded() {
+  return theSession != nullptr;
+}
 
 const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader) {
   return start(loader, sizeof loader) ? &ourTable : &loader;
@@ -98,9 +121,9 @@ const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader) {
 } // namespace libsplit
 
 extern "C" [[gnu::visibility("default")]] cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name,
-                                                                          std::size_t size,
-                                                                          void* value,
-                                                                          std::size_t* sizeRet) {
+                                                                            std::size_t size,
+                                                                            void* value,
+                                                                            std::size_t* sizeRet) {
   static constexpr char layerName[] = "libsplit";
   cl_layer_api_version version = CL_LAYER_API_VERSION_100;
   const void* result = nullptr;

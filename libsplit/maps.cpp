@@ -1,5 +1,6 @@
-// Mapped memory. A map returns an address at once, so it can't be deferred: the queue becomes native first.
-// While a buffer is mapped the application may write to it at any time, so no launch on it is split.
+// Mapped memory. A map returns an address at once, so it can't be deferred: the queue becomes
+// native first. While a buffer is mapped the application may write to it at any time, so no launch
+// on it is split.
 #include "libsplit/door.h"
 
 #include <mutex>
@@ -22,8 +23,8 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     session().settle({queue, CL_COMMAND_MAP_BUFFER, count, list, event}, {use});
   });
   cl_int status = CL_SUCCESS;
-  void* address = next().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count, list,
-                                            event, &status);
+  void* address = next().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count,
+                                            list, event, &status);
   report(error, status);
   if (address)
     tracked([&] { session().mapped(buffer, +1); });
@@ -34,7 +35,9 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
                            cl_map_flags flags, const size_t* origin, const size_t* region,
                            size_t* row, size_t* slice, cl_uint count, const cl_event* list,
                            cl_event* event, cl_int* error) {
-  tracked([&] { session().settle({queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, true}}); });
+  tracked([&] {
+    session().settle({queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, true}});
+  });
   return next().clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, count,
                                   list, event, error);
 }

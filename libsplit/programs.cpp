@@ -25,9 +25,8 @@ cl_program CL_API_CALL createWithSource(cl_context context, cl_uint count, const
   cl_program program = next().clCreateProgramWithSource(context, count, strings, lengths, &status);
   report(error, status);
   if (program)
-    tracked([&] {
-      session().programCreated(program, context, joined(count, strings, lengths), "");
-    });
+    tracked(
+        [&] { session().programCreated(program, context, joined(count, strings, lengths), ""); });
   return program;
 }
 

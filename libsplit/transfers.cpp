@@ -1,5 +1,5 @@
-// Commands that read, write, copy and fill buffers and images. Each says which bytes it uses and how the
-// driver is called; the session decides when.
+// Commands that read, write, copy and fill buffers and images. Each says which bytes it uses and
+// how the driver is called; the session decides when.
 #include "libsplit/door.h"
 
 #include <array>
@@ -33,9 +33,9 @@ BufferUse overwritten(cl_mem object, std::size_t offset, std::size_t size) {
   return {object, true, offset, offset + size, false};
 }
 
-cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
-                              size_t size, void* host, cl_uint count, const cl_event* list,
-                              cl_event* event) {
+cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                              size_t offset, size_t size, void* host, cl_uint count,
+                              const cl_event* list, cl_event* event) {
   return guarded([&] {
     return session().read({queue, CL_COMMAND_READ_BUFFER, count, list, event, blocking != CL_FALSE},
                           buffer, offset, size, host);
@@ -96,14 +96,14 @@ cl_int CL_API_CALL copyBuffer(cl_command_queue queue, cl_mem source, cl_mem targ
                               size_t sourceOffset, size_t targetOffset, size_t size, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return session().command(
-        {queue, CL_COMMAND_COPY_BUFFER, count, list, event},
-        {{source, false, sourceOffset, sourceOffset + size},
-         overwritten(target, targetOffset, size)},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueCopyBuffer(queue, source, target, sourceOffset, targetOffset, size,
-                                            n, events, done);
-        });
+    return session().command({queue, CL_COMMAND_COPY_BUFFER, count, list, event},
+                             {{source, false, sourceOffset, sourceOffset + size},
+                              overwritten(target, targetOffset, size)},
+                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                               return next().clEnqueueCopyBuffer(queue, source, target,
+                                                                 sourceOffset, targetOffset, size,
+                                                                 n, events, done);
+                             });
   });
 }
 
@@ -114,15 +114,14 @@ cl_int CL_API_CALL copyRect(cl_command_queue queue, cl_mem source, cl_mem target
                             const cl_event* list, cl_event* event) {
   return guarded([&] {
     Triple from = triple(sourceOrigin), to = triple(targetOrigin), extent = triple(region);
-    return session().command(
-        {queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event},
-        {rectangle(source, false, from, extent, sourceRow, sourceSlice),
-         rectangle(target, true, to, extent, targetRow, targetSlice)},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueCopyBufferRect(queue, source, target, from.data(), to.data(),
-                                                extent.data(), sourceRow, sourceSlice, targetRow,
-                                                targetSlice, n, events, done);
-        });
+    return session().command({queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event},
+                             {rectangle(source, false, from, extent, sourceRow, sourceSlice),
+                              rectangle(target, true, to, extent, targetRow, targetSlice)},
+                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                               return next().clEnqueueCopyBufferRect(
+                                   queue, source, target, from.data(), to.data(), extent.data(),
+                                   sourceRow, sourceSlice, targetRow, targetSlice, n, events, done);
+                             });
   });
 }
 
@@ -149,12 +148,11 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
     std::vector<BufferUse> uses;
     for (cl_mem object : copy)
       uses.push_back({object});
-    return session().commandOver(
-        {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event}, uses,
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueMigrateMemObjects(queue, objects, copy.data(), flags, n, events,
-                                                   done);
-        });
+    return session().commandOver({queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event}, uses,
+                                 [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                                   return next().clEnqueueMigrateMemObjects(
+                                       queue, objects, copy.data(), flags, n, events, done);
+                                 });
   });
 }
 
@@ -238,12 +236,12 @@ cl_int CL_API_CALL fillImage(cl_command_queue queue, cl_mem image, const void* c
     std::array<std::byte, 16> copy{}; // four components of 32 bits, whatever the format
     if (color)
       std::memcpy(copy.data(), color, copy.size());
-    return session().command(
-        {queue, CL_COMMAND_FILL_IMAGE, count, list, event}, {{image, true}},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueFillImage(queue, image, color ? copy.data() : nullptr, to.data(),
-                                           extent.data(), n, events, done);
-        });
+    return session().command({queue, CL_COMMAND_FILL_IMAGE, count, list, event}, {{image, true}},
+                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                               return next().clEnqueueFillImage(
+                                   queue, image, color ? copy.data() : nullptr, to.data(),
+                                   extent.data(), n, events, done);
+                             });
   });
 }
 

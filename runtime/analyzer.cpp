@@ -133,7 +133,7 @@ std::string Analyzer::run(const std::string& source, const std::string& buildOpt
                                         "--device-extensions=" + macros.extensions};
   for (const std::string& define : macros.defines)
     arguments.push_back("--device-define=" + define);
-  ChildResult child = runChild(arguments, source, timeoutSeconds_);
+  ChildResult child = runChild(arguments, source, timeoutSeconds_, &cancelled_);
   if (!child.succeeded)
     failure = "the analysis program " + splitc_ + " " + child.failure;
   return std::move(child.output);
@@ -158,6 +158,8 @@ std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& sourc
     if (!summary)
       failure = "the analysis program " + splitc_ + " gave an answer that can't be read: " + error;
   }
+  if (!summary && cancelled_)
+    return failed("the program ended");
   if (!summary) {
     writeLogOnce(LogLevel::Warn, failure + "; programs run unsplit");
     return failed(failure);

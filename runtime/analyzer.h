@@ -1,13 +1,15 @@
 // Runs splitc as a child process and keeps its answers on disk.
 //
-// The answer is a function of the program's text, its build options and the device's macros, so those, with
-// the format version and splitc itself, make the key. Files that the text includes are part of the
-// answer: an entry counts only while they are unchanged. A crash, a hang or a refusal is an answer too
+// The answer is a function of the program's text, its build options and the device's macros, so
+// those, with the format version and splitc itself, make the key. Files that the text includes are
+// part of the answer: an entry counts only while they are unchanged. A crash, a hang or a refusal
+// is an answer too
 // ("not split, because …"), but is not kept.
 #pragma once
 
 #include "analysis-pass/summary/kernel_summary.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +18,8 @@ namespace libsplit::runtime {
 
 /// What the program's compiler would know about the device, as splitc's arguments.
 struct DeviceMacros {
-  std::string version;    ///< CL_DEVICE_OPENCL_C_VERSION
-  std::string extensions; ///< CL_DEVICE_EXTENSIONS
+  std::string version;              ///< CL_DEVICE_OPENCL_C_VERSION
+  std::string extensions;           ///< CL_DEVICE_EXTENSIONS
   std::vector<std::string> defines; ///< NAME=VALUE, set by this vendor
   bool operator==(const DeviceMacros&) const = default;
 };
@@ -27,11 +29,13 @@ public:
   /// `splitc`: path of the program. `cacheDir` may be empty: nothing is kept then.
   Analyzer(std::string splitc, std::string cacheDir, double timeoutSeconds);
 
-  /// The summary of a program; on any failure one whose `failure` says why. Blocks for as long as splitc
-  /// takes. Thread-safe; never throws for reasons of the environment.
+  /// The summary of a program; on any failure one whose `failure` says why. Blocks for as long as
+  /// splitc takes. Thread-safe; never throws for reasons of the environment.
   std::shared_ptr<const ProgramSummary> analyze(const std::string& source,
                                                 const std::string& buildOptions,
                                                 const DeviceMacros& macros) const;
+  /// Makes analyses that run, and all later ones, fail at once.
+  void cancel() { cancelled_ = true; }
 
 private:
   std::string run(const std::string& source, const std::string& buildOptions,
@@ -40,6 +44,7 @@ private:
   std::string splitc_;
   std::string cacheDir_;
   double timeoutSeconds_;
+  std::atomic<bool> cancelled_{false};
 };
 
 /// The splitc that belongs to this libsplit.so: ../bin/splitc, or splitc beside the library.

@@ -20,6 +20,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// When to give up: a time, or somebody's word.
+struct Patience {
+  Clock::time_point deadline;
+  const std::atomic<bool>* cancelled;
+  bool over() const { return (cancelled && *cancelled) || Clock::now() >= deadline; }
+};
+
 /// A file descriptor that closes itself.
 class Descriptor {
 public:
@@ -57,14 +64,17 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-int millisecondsUntil(Clock::time_point deadline) {
-  auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 1'000'000));
+/// How long to sleep before looking at `patience` again.
+int milliseconds(const Patience& patience) {
+  auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(patience.deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, patience.cancelled ? 50 : 1'000'000));
 }
 
-/// Feeds `input` and collects the output until the child closes its end; false when the time is over.
+/// Feeds `input` and collects the output until the child closes its end; false when the time is
+/// over.
 bool talk(Descriptor& channel, const std::string& input, std::string& output,
-          Clock::time_point deadline) {
+          const Patience& patience) {
   std::size_t sent = 0;
   char buffer[65536];
   if (input.empty())
@@ -73,8 +83,8 @@ bool talk(Descriptor& channel, const std::string& input, std::string& output,
     pollfd poller{channel.get(), POLLIN, 0};
     if (sent < input.size())
       poller.events |= POLLOUT;
-    int ready = ::poll(&poller, 1, millisecondsUntil(deadline));
-    if (ready == 0 && Clock::now() >= deadline)
+    int ready = ::poll(&poller, 1, milliseconds(patience));
+    if (ready == 0 && patience.over())
       return false;
     if (ready < 0 && errno != EINTR)
       return false;
@@ -100,9 +110,9 @@ bool talk(Descriptor& channel, const std::string& input, std::string& output,
   }
 }
 
-/// Waits for the child's end until the deadline; false if it still runs then. `status` is -1 if somebody
-/// else has reaped it (an application that waits for any child).
-bool reap(pid_t child, int& status, Clock::time_point deadline) {
+/// Waits for the child's end; false if it still runs when patience is over. `status` is -1 if
+/// somebody else has reaped it (an application that waits for any child).
+bool reap(pid_t child, int& status, const Patience& patience) {
   while (true) {
     pid_t reaped = ::waitpid(child, &status, WNOHANG);
     if (reaped == child)
@@ -111,7 +121,7 @@ bool reap(pid_t child, int& status, Clock::time_point deadline) {
       status = -1;
       return true;
     }
-    if (Clock::now() >= deadline)
+    if (patience.over())
       return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -120,7 +130,7 @@ bool reap(pid_t child, int& status, Clock::time_point deadline) {
 } // namespace
 
 ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
-                     double timeoutSeconds) {
+                     double timeoutSeconds, const std::atomic<bool>* cancelled) {
   ChildResult result;
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -158,10 +168,11 @@ ChildResult runChild(const std::vector<std::string>& arguments, const std::strin
   auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(timeoutSeconds));
   int status = 0;
-  bool inTime = talk(ours, input, result.output, deadline) && reap(child, status, deadline);
+  Patience patience{deadline, cancelled};
+  bool inTime = talk(ours, input, result.output, patience) && reap(child, status, patience);
   if (!inTime) {
     ::kill(child, SIGKILL);
-    reap(child, status, Clock::now() + std::chrono::seconds(5));
+    reap(child, status, {Clock::now() + std::chrono::seconds(5), nullptr});
     std::string seconds = std::to_string(timeoutSeconds);
     seconds.erase(seconds.find_last_not_of('0') + 1);
     if (seconds.ends_with('.'))

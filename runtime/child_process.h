@@ -1,6 +1,7 @@
 // Runs a program with a text on its standard input and collects its standard output.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,11 @@ struct ChildResult {
   std::string failure;    ///< why not, in words: "crashed (signal 11)", "gave no answer in 30 s"
 };
 
-/// No shell. The child's environment is ours without LD_PRELOAD, OPENCL_LAYERS and LIBSPLIT_*; its standard
-/// error goes nowhere. It is killed when the time is over. Safe in a process with threads and with
-/// SIGCHLD or SIGPIPE handled in any way.
+/// No shell. The child's environment is ours without LD_PRELOAD, OPENCL_LAYERS and LIBSPLIT_*; its
+/// standard error goes nowhere. It is killed when the time is over. Safe in a process with threads
+/// and with SIGCHLD or SIGPIPE handled in any way. Ends early, as if the time were over, once
+/// `cancelled` is set.
 ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
-                     double timeoutSeconds);
+                     double timeoutSeconds, const std::atomic<bool>* cancelled = nullptr);
 
 } // namespace libsplit::runtime

@@ -65,8 +65,8 @@ bool Completion::over() const {
 std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {
   std::lock_guard lock(mutex_);
   cl_ulong time = 0;
-  if (!event_ || cl_.clGetEventProfilingInfo(event_.get(), name, sizeof time, &time, nullptr) !=
-                     CL_SUCCESS)
+  if (!event_ ||
+      cl_.clGetEventProfilingInfo(event_.get(), name, sizeof time, &time, nullptr) != CL_SUCCESS)
     return std::nullopt;
   return time;
 }

@@ -1,13 +1,13 @@
 // Which bytes of a buffer are valid on which memory node, and what must travel. Pure.
 //
-// A memory node is a memory that devices use in place: node 0 is the host's, with every CPU device that
-// can work in it; each GPU is one. A write on a node makes its bytes invalid on all others; nothing
-// moves before somebody needs it; what moves is only what is missing.
+// A memory node is a memory that devices use in place: node 0 is the host's, with every CPU device
+// that can work in it; each GPU is one. A write on a node makes its bytes invalid on all others;
+// nothing moves before somebody needs it; what moves is only what is missing.
 //
 // Worked example: a 5-point stencil over 8 rows, split 4:4 over nodes 1 (home) and 2. The input is
-// valid on 1. Node 2 wants rows 3..8 and gets them through the host, so that rows 3..8 are now valid on
-// 0, 1 and 2. Each node then writes its four rows of the output. When input and output change places,
-// node 1 lacks row 4 only and node 2 row 3 only: the halo.
+// valid on 1. Node 2 wants rows 3..8 and gets them through the host, so that rows 3..8 are now
+// valid on 0, 1 and 2. Each node then writes its four rows of the output. When input and output
+// change places, node 1 lacks row 4 only and node 2 row 3 only: the halo.
 #pragma once
 
 #include "analysis-pass/summary/byte_set.h"
@@ -20,8 +20,8 @@ namespace libsplit::runtime {
 using NodeId = unsigned;
 inline constexpr NodeId hostNode = 0;
 
-/// Copy `bytes` of a buffer from one node to another. One of the two is always the host: what goes from
-/// device to device stops there.
+/// Copy `bytes` of a buffer from one node to another. One of the two is always the host: what goes
+/// from device to device stops there.
 struct Move {
   NodeId from = hostNode;
   NodeId to = hostNode;
@@ -41,7 +41,8 @@ public:
     return subtract(wanted, valid_[node]);
   }
 
-  /// What must be copied, in this order, before `node` may use `wanted`; they count as valid from now on.
+  /// What must be copied, in this order, before `node` may use `wanted`; they count as valid from
+  /// now on.
   std::vector<Move> bring(NodeId node, const ByteSet& wanted);
   /// `node` overwrites `bytes`.
   void wrote(NodeId node, const ByteSet& bytes);

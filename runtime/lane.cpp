@@ -37,6 +37,18 @@ void Lane::issue(Instruction instruction) {
   changed_.notify_one();
 }
 
+void Lane::call(const std::function<void()>& work) {
+  Instruction instruction;
+  instruction.done = std::make_shared<Completion>(cl_);
+  instruction.run = [&work](cl_event*) {
+    work();
+    return CL_SUCCESS;
+  };
+  CompletionPtr done = instruction.done;
+  issue(std::move(instruction));
+  done->wait();
+}
+
 void Lane::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -74,6 +86,7 @@ void Lane::execute(Instruction& instruction) {
     log(LogLevel::Error, name_, ": ", error.what());
     status = CL_OUT_OF_HOST_MEMORY;
   }
+  instruction.run = nullptr; // what it held goes before anybody sees the work done
   if (status != CL_SUCCESS || !event) {
     if (status != CL_SUCCESS)
       log(LogLevel::Debug, name_, ": a command was refused with error ", status);

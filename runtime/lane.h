@@ -1,10 +1,10 @@
 // A thread that feeds one device.
 //
-// Instructions reach a lane in an order in which each depends only on earlier-issued ones, of this or any
-// other lane; so first-in-first-out lanes never deadlock. Before it enqueues an instruction the lane
-// waits for those dependencies that the device's in-order queue does not already imply. It does not
-// wait for its own commands: on a GPU the queue stays filled; a device that executes inside the
-// calling thread (PoCL's basic) runs here, beside the application and the other devices.
+// Instructions reach a lane in an order in which each depends only on earlier-issued ones, of this
+// or any other lane; so first-in-first-out lanes never deadlock. Before it enqueues an instruction
+// the lane waits for those dependencies that the device's in-order queue does not already imply. It
+// does not wait for its own commands: on a GPU the queue stays filled; a device that executes
+// inside the calling thread (PoCL's basic) runs here, beside the application and the other devices.
 #pragma once
 
 #include "runtime/completion.h"
@@ -21,8 +21,8 @@ struct Instruction {
   std::vector<CompletionPtr> after;
   /// The in-order queue that `run` enqueues on: dependencies on it are implied. Null: wait for all.
   cl_command_queue queue = nullptr;
-  /// Enqueues the commands and hands out the last one's event, or leaves it null if the work is over
-  /// on return. Runs on the lane's thread only.
+  /// Enqueues the commands and hands out the last one's event, or leaves it null if the work is
+  /// over on return. Runs on the lane's thread only.
   std::function<cl_int(cl_event* last)> run;
   CompletionPtr done;
 };
@@ -37,6 +37,10 @@ public:
 
   /// Callable from any thread; returns at once.
   void issue(Instruction instruction);
+  /// Runs `work` on the lane's thread, after what was issued before, and waits for it. For calls
+  /// that would use the device's queue beside the lane: a device that executes in the calling
+  /// thread (PoCL's basic, pocl #1177) deadlocks if two threads do.
+  void call(const std::function<void()>& work);
   const std::string& name() const { return name_; }
 
 private:

@@ -1,9 +1,10 @@
 // From clEnqueueNDRangeKernel to pieces on devices, and back to measurements.
 //
-// A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing is in
-// its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as the call
-// returns) and a task made of it. When the task is planned the shares become counts of work-groups, the
-// planner's regions become transfers, and each piece becomes an instruction of its device's lane.
+// A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing
+// is in its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as
+// the call returns) and a task made of it. When the task is planned the shares become counts of
+// work-groups, the planner's regions become transfers, and each piece becomes an instruction of its
+// device's lane.
 #include "runtime/launch.h"
 
 #include "runtime/log.h"
@@ -24,8 +25,8 @@ constexpr std::size_t maxHistories = 64;
 /// While a kernel's shares are still being found, its launches are measured one at a time.
 constexpr std::uint64_t learningSplits = 6;
 
-/// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that drivers
-/// find a good one for every piece, small enough for fine shares.
+/// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that
+/// drivers find a good one for every piece, small enough for fine shares.
 std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
   std::uint64_t unit = d == 0 ? 64 : 16;
   while (unit > 1 && global / unit < 64)
@@ -65,6 +66,18 @@ std::uint64_t groupItems(const NDRange& range) {
   return range.local[0] * range.local[1] * range.local[2];
 }
 
+/// Devices of which the driver tells the same in all that a guess of their speed rests on.
+bool isAlike(const Device& a, const Device& b) {
+  return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
+}
+
+bool fits(const std::array<std::uint64_t, 3>& local, const std::vector<std::size_t>& limits) {
+  for (std::size_t d = 0; d < 3 && d < limits.size(); ++d)
+    if (local[d] > limits[d])
+      return false;
+  return true;
+}
+
 /// Sets what differs from the kernel's last launch on its lane.
 cl_int setArguments(const Dispatch& cl, LaneKernel& kernel,
                     const std::vector<std::vector<std::byte>>& values,
@@ -72,7 +85,10 @@ cl_int setArguments(const Dispatch& cl, LaneKernel& kernel,
   kernel.last.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool isLocal = localSizes[i] > 0;
-    if (!isLocal && !values[i].empty() && kernel.last[i] == values[i])
+    // What may be a handle is always set: an object that is gone may have left its address to
+    // another.
+    const bool mayBeHandle = values[i].size() == sizeof(cl_mem);
+    if (!isLocal && !mayBeHandle && !values[i].empty() && kernel.last[i] == values[i])
       continue;
     cl_int status = cl.clSetKernelArg(kernel.kernel.get(), static_cast<cl_uint>(i),
                                       isLocal ? localSizes[i] : values[i].size(),
@@ -96,7 +112,7 @@ std::vector<BufferUse> Session::usesOf(const Kernel& kernel) const {
   const std::vector<bool>& writes = kernel.code->writes;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const Argument& argument = kernel.arguments[i];
-    if (!argument.object)
+    if (argument.memory.expired())
       continue;
     cl_mem handle = nullptr;
     std::memcpy(&handle, argument.value.data(), sizeof handle);
@@ -127,12 +143,15 @@ std::string Session::whyRangeNotSplittable(const Kernel& kernel,
   if (summary.requiredLocal[0] != 0 && (!arguments.local || summary.requiredLocal != range.local))
     return "the local size is not the one that the kernel requires";
   if (arguments.local && isNonUniform(range)) {
+    if (!machine_->homeDevice().nonUniformGroups)
+      return "the local size does not divide the global size";
     const std::string& options = kernel.program->options;
     if (options.find("-cl-std=CL2") == std::string::npos &&
         options.find("-cl-std=CL3") == std::string::npos)
       return "the local size does not divide the global size";
   }
-  if (arguments.local && groupItems(range) > machine_->homeDevice().maxWorkGroup)
+  if (arguments.local && (groupItems(range) > kernel.code->kernels[machine_->home()]->maxGroup ||
+                          !fits(range.local, machine_->homeDevice().maxItems)))
     return "the work-groups are too large for the device";
   if (range.groups() < 2)
     return "there is only one work-group";
@@ -162,16 +181,17 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     const Argument& argument = kernel->arguments[i];
     const Parameter& parameter = summary.parameters[i];
     const std::string name = "argument `" + parameter.name + "` ";
+    const std::shared_ptr<MemoryObject> object = argument.memory.lock();
     if (!argument.isSet)
       return name + "is not set";
     switch (parameter.kind) {
     case ParameterKind::GlobalBuffer:
     case ParameterKind::ConstantBuffer:
-      if (!argument.object || !argument.object->buffer)
+      if (!object || !object->buffer)
         return name + "is no buffer that libsplit knows";
-      if (!argument.object->buffer->homeOnly().empty())
-        return name + "can't leave its device: " + argument.object->buffer->homeOnly();
-      if (argument.object->buffer->maps > 0)
+      if (!object->buffer->homeOnly().empty())
+        return name + "can't leave its device: " + object->buffer->homeOnly();
+      if (object->buffer->maps > 0)
         return name + "is mapped";
       break;
     case ParameterKind::LocalBuffer:
@@ -199,7 +219,8 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   launch->localGiven = arguments.local != nullptr;
   launch->rangeKey = rangeName(launch->range, launch->localGiven);
   for (const Argument& argument : launch->arguments) {
-    if (!argument.object)
+    launch->objects.push_back(argument.memory.lock());
+    if (!launch->objects.back())
       continue;
     cl_mem handle = nullptr;
     std::memcpy(&handle, argument.value.data(), sizeof handle);
@@ -210,28 +231,72 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   request.arguments.resize(launch->arguments.size());
   for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
     const Argument& argument = launch->arguments[i];
-    if (!argument.object || !argument.object->buffer) {
+    const std::shared_ptr<MemoryObject>& object = launch->objects[i];
+    if (!object || !object->buffer) {
       request.arguments[i].bytes = argument.value;
       continue;
     }
-    request.arguments[i].bufferSize = argument.object->size;
+    request.arguments[i].bufferSize = object->size;
     auto& buffers = launch->buffers;
-    auto found = std::find(buffers.begin(), buffers.end(), argument.object->buffer);
+    auto found = std::find(buffers.begin(), buffers.end(), object->buffer);
     auto index = static_cast<std::size_t>(found - buffers.begin());
     if (found == buffers.end())
-      buffers.push_back(argument.object->buffer);
-    request.buffers.push_back({static_cast<unsigned>(i), index, argument.object->origin});
+      buffers.push_back(object->buffer);
+    request.buffers.push_back({static_cast<unsigned>(i), index, object->origin});
   }
   request.bufferCount = launch->buffers.size();
   return launch;
 }
 
+/// Whether there is anything about the launch that a driver answers with an error. It must get that
+/// launch in the call itself, and not from a lane later.
+bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
+                              const LaunchArguments& arguments) const {
+  if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global ||
+      std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                  [](const Argument& argument) { return !argument.isSet; }))
+    return true;
+  auto limit = [&](cl_kernel_work_group_info name, std::size_t size, void* value) {
+    return cl_.clGetKernelWorkGroupInfo(kernel.handle, stream.device, name, size, value, nullptr) ==
+           CL_SUCCESS;
+  };
+  std::size_t required[3] = {0, 0, 0}, maxGroup = 0, items = 1;
+  if (!limit(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required) ||
+      !limit(CL_KERNEL_WORK_GROUP_SIZE, sizeof maxGroup, &maxGroup))
+    return true;
+  auto maxItems =
+      arrayProperty<std::size_t>(cl_.clGetDeviceInfo, stream.device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  for (unsigned d = 0; d < arguments.dimensions; ++d) {
+    const std::size_t global = arguments.global[d];
+    const std::size_t offset = arguments.offset ? arguments.offset[d] : 0;
+    if (global == 0 || offset + global < offset)
+      return true;
+    if (!arguments.local) {
+      if (required[0] != 0)
+        return true;
+      continue;
+    }
+    const std::size_t local = arguments.local[d];
+    if (local == 0 || global % local != 0 || (required[0] != 0 && local != required[d]) ||
+        (d < maxItems.size() && local > maxItems[d]))
+      return true;
+    items *= local;
+  }
+  return items > maxGroup;
+}
+
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
   {
     Lock lock(mutex_);
-    auto stream = streamOf(lock, command.queue);
     auto found = kernels_.find(arguments.kernel);
+    if (found != kernels_.end() && quiet() &&
+        found->second->code->state == KernelCode::State::Unsplittable) {
+      ++found->second->code->stats->launches;
+      lock.unlock();
+      return launchNative(command, arguments);
+    }
     std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
+    auto stream = streamOf(lock, command.queue);
     if (!active() || !stream || !kernel) {
       if (kernel)
         ++kernel->code->stats->launches;
@@ -272,10 +337,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
       kernel->clone = clone;
     }
     if (!launch) {
-      // What the driver would refuse it shall refuse now, not later on a lane.
-      if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global ||
-          std::any_of(kernel->arguments.begin(), kernel->arguments.end(),
-                      [](const Argument& argument) { return !argument.isSet; })) {
+      if (driverMayRefuse(*kernel, *stream, arguments)) {
         waitIdle(lock, stream);
         lock.unlock();
         return launchNative(command, arguments);
@@ -315,12 +377,13 @@ void Session::decide(Launch& launch) {
     for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
       const Device& device = machine_->devices()[i];
       const auto& kernel = launch.code->kernels[i];
-      bool canRun = device.participates && kernel &&
-                    (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
-                                            (device.nonUniformGroups || !isNonUniform(launch.range))));
+      bool canRun =
+          device.participates && kernel &&
+          (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
+                                  (device.nonUniformGroups || !isNonUniform(launch.range))));
       setup.speeds.push_back(
           canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
-      setup.likeHome.push_back(device.name == machine_->homeDevice().name);
+      setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
     }
     history.controller = std::make_unique<ShareController>(std::move(setup));
   }
@@ -357,8 +420,8 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
     const Argument& argument = launch->arguments[i];
     values.push_back(argument.value);
     localSizes.push_back(argument.isLocal() ? argument.size : 0);
-    if (argument.object)
-      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, argument.object, {}});
+    if (launch->objects[i])
+      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, launch->objects[i], {}});
   }
   cl_command_queue queue = task.stream->queue;
   planHomeCall(task, uses,
@@ -374,21 +437,20 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
                    global[d] = range.global[d];
                    local[d] = range.local[d];
                  }
-                 return cl_.clEnqueueNDRangeKernel(queue, launch->clone->kernel.get(),
-                                                   range.dimensions, offset, global,
-                                                   launch->localGiven ? local : nullptr, count, list,
-                                                   event);
+                 return cl_.clEnqueueNDRangeKernel(
+                     queue, launch->clone->kernel.get(), range.dimensions, offset, global,
+                     launch->localGiven ? local : nullptr, count, list, event);
                });
 }
 
-std::shared_ptr<const LaunchPlan> Session::choosePlan(Launch& launch,
-                                                      std::span<const double> shares,
-                                                      std::string& why) {
+std::shared_ptr<const LaunchPlan>
+Session::choosePlan(Launch& launch, std::span<const double> shares, std::string& why) {
   LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
   LaunchHistory::PlanKey key;
-  for (const Argument& argument : launch.arguments) {
-    key.values.push_back(argument.object ? std::vector<std::byte>() : argument.value);
-    key.sizes.push_back(argument.object ? argument.object->size : 0);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const std::shared_ptr<MemoryObject>& object = launch.objects[i];
+    key.values.push_back(object ? std::vector<std::byte>() : launch.arguments[i].value);
+    key.sizes.push_back(object ? object->size : 0);
   }
   for (const BufferArgument& argument : launch.request.buffers)
     key.buffers.push_back({argument.buffer, argument.origin});
@@ -416,10 +478,10 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(Launch& launch,
       return;
     }
     LaunchPlan& plan = std::get<LaunchPlan>(result);
-    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs are
-    // contiguous.
-    std::tuple<bool, std::uint64_t, unsigned> score{
-        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories), 2 - d};
+    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs
+    // are contiguous.
+    std::tuple<bool, std::uint64_t, unsigned> score{launch.range.groups(d) < 8 * devices.size(),
+                                                    bytesToMove(plan, devices, directories), 2 - d};
     if (!best || score < bestScore) {
       best = std::make_shared<const LaunchPlan>(std::move(plan));
       bestScore = score;
@@ -448,9 +510,9 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(Launch& launch,
 std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
   for (const Piece& piece : plan.pieces)
     for (const BufferArgument& argument : launch.request.buffers) {
-      const Argument& given = launch.arguments[argument.parameter];
+      const MemoryObject& given = *launch.objects[argument.parameter];
       Buffer& buffer = *launch.buffers[argument.buffer];
-      if (!buffer.on(*machine_, piece.device, given.object->origin, given.object->size))
+      if (!buffer.on(*machine_, piece.device, given.origin, given.size))
         return "device " + machine_->devices()[piece.device].label +
                " has no room for its buffers or can't align them";
       if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
@@ -477,8 +539,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   LaunchHistory& history = historyOf(*launch->code, launch->rangeKey);
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
   task.learning = options_.policy.kind != Policy::Kind::Static &&
-                  options_.policy.kind != Policy::Kind::Single &&
-                  history.splits < learningSplits;
+                  options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
   if (launch->wasSplit)
     ++history.splits;
   launch->plan = plan;
@@ -496,10 +557,9 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
     localSizes.push_back(argument.isLocal() ? argument.size : 0);
-    if (argument.object)
-      values.push_back(bytesOf(argument.object->buffer->on(*machine_, piece.device,
-                                                           argument.object->origin,
-                                                           argument.object->size)));
+    if (const auto& object = launch.objects[i])
+      values.push_back(
+          bytesOf(object->buffer->on(*machine_, piece.device, object->origin, object->size)));
     else
       values.push_back(argument.value);
   }
@@ -533,8 +593,8 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     if (status != CL_SUCCESS)
       return status;
     return cl_.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
-                                      global.data(), localGiven ? local.data() : nullptr, 0, nullptr,
-                                      last);
+                                      global.data(), localGiven ? local.data() : nullptr, 0,
+                                      nullptr, last);
   };
   return instruction;
 }
@@ -601,8 +661,7 @@ void Session::observe(Task& task, Launch& launch) {
   if (!launch.plan)
     return;
   auto start = std::max(task.planned, task.stream->lastRetired);
-  double wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample> samples(devices);
   bool complete = true;
@@ -610,10 +669,12 @@ void Session::observe(Task& task, Launch& launch) {
     auto interval = issued.kernel->interval();
     complete = complete && interval;
     double seconds = interval ? interval->seconds() : 0;
+    double transferSeconds = 0;
     for (const CompletionPtr& transfer : issued.transfers)
       if (auto moved = transfer->interval())
-        seconds += moved->seconds();
-    samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds};
+        transferSeconds += moved->seconds();
+    samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds + transferSeconds,
+                              transferSeconds};
   }
   KernelStats& stats = *launch.code->stats;
   KernelStats::PerRange& range = stats.ranges[launch.rangeKey];

@@ -1,5 +1,5 @@
-// One launch, with everything it needs to run after the application has gone on: its arguments as they
-// were, and references that keep their objects alive.
+// One launch, with everything it needs to run after the application has gone on: its arguments as
+// they were, and references that keep their objects alive.
 #pragma once
 
 #include "runtime/program.h"
@@ -9,11 +9,14 @@ namespace libsplit::runtime {
 struct Launch {
   std::shared_ptr<Program> program;
   std::shared_ptr<KernelCode> code;
-  std::shared_ptr<LaneKernel> clone; ///< the kernel as the application built it, for the home device
+  std::shared_ptr<LaneKernel>
+      clone; ///< the kernel as the application built it, for the home device
   std::vector<Argument> arguments;
+  std::vector<std::shared_ptr<MemoryObject>> objects; ///< by argument; null where it is none
   std::vector<Ref<cl_mem>> keeps;
 
-  /// As the application gave it. Where it left the local size open, `local` here is the unit of cutting.
+  /// As the application gave it. Where it left the local size open, `local` here is the unit of
+  /// cutting.
   NDRange range;
   bool localGiven = false;
   std::string rangeKey;

@@ -12,9 +12,13 @@ namespace {
 std::atomic<LogLevel> currentLevel{LogLevel::Warn};
 } // namespace
 
-void setLogLevel(LogLevel level) { currentLevel = level; }
+void setLogLevel(LogLevel level) {
+  currentLevel = level;
+}
 
-bool logs(LogLevel level) { return level <= currentLevel.load(std::memory_order_relaxed); }
+bool logs(LogLevel level) {
+  return level <= currentLevel.load(std::memory_order_relaxed);
+}
 
 void writeLog(LogLevel level, const std::string& text) noexcept {
   if (!logs(level))

@@ -84,9 +84,8 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
 }
 
 std::size_t Machine::participants() const {
-  return static_cast<std::size_t>(
-      std::count_if(devices_.begin(), devices_.end(),
-                    [](const Device& device) { return device.participates; }));
+  return static_cast<std::size_t>(std::count_if(
+      devices_.begin(), devices_.end(), [](const Device& device) { return device.participates; }));
 }
 
 bool Machine::hasGpu() const {
@@ -106,9 +105,8 @@ void Machine::select(const std::vector<ListedDevice>& listed, const DeviceSpec& 
   }
   for (const DeviceSpec::Item& item : spec.items) {
     std::string label = std::to_string(item.platform) + "." + std::to_string(item.device);
-    auto found = std::find_if(listed.begin(), listed.end(), [&](const ListedDevice& device) {
-      return device.label == label;
-    });
+    auto found = std::find_if(listed.begin(), listed.end(),
+                              [&](const ListedDevice& device) { return device.label == label; });
     if (found == listed.end())
       writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + label +
                                        ", which is not there; see splitrun --list-devices");
@@ -160,9 +158,9 @@ void Machine::describe(Device& device) const {
   device.isGpu = !(type & CL_DEVICE_TYPE_CPU);
   device.computeUnits = property<cl_uint>(query, id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
   device.megahertz = property<cl_uint>(query, id, CL_DEVICE_MAX_CLOCK_FREQUENCY, 1);
-  device.maxWorkGroup = property<std::size_t>(query, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
-  device.subBufferAlignment =
-      std::max<std::size_t>(1, property<cl_uint>(query, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8);
+  device.maxItems = arrayProperty<std::size_t>(query, id, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  device.subBufferAlignment = std::max<std::size_t>(
+      1, property<cl_uint>(query, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8);
   device.macros = deviceMacros(cl_, id);
   std::string version = stringProperty(query, id, CL_DEVICE_VERSION); // "OpenCL 2.0 …"
   device.nonUniformGroups =
@@ -200,8 +198,8 @@ cl_context Machine::contextOf(std::size_t device, cl_context homeContext) const 
 
 void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t size) {
   cl_int error = CL_SUCCESS;
-  void* address =
-      cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, size, 0, nullptr, nullptr, &error);
+  void* address = cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, size, 0, nullptr,
+                                        nullptr, &error);
   if (error != CL_SUCCESS || !address)
     return nullptr;
   cl_event unmapped = nullptr;
@@ -226,19 +224,19 @@ ProbePattern pattern(unsigned char seed) {
 /// What the device writes into a buffer over `memory` appears in `memory`, and the other way round.
 bool sharesMemory(const Dispatch& cl, cl_context context, cl_command_queue queue, void* memory) {
   cl_int error = CL_SUCCESS;
-  auto buffer = Ref<cl_mem>::adopt(
-      cl, cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, probeBytes, memory,
-                            &error));
+  auto buffer =
+      Ref<cl_mem>::adopt(cl, cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                               probeBytes, memory, &error));
   if (error != CL_SUCCESS)
     return false;
   ProbePattern written = pattern(1), placed = pattern(91), read{};
-  if (cl.clEnqueueWriteBuffer(queue, buffer.get(), CL_TRUE, 0, probeBytes, written.data(), 0, nullptr,
-                              nullptr) != CL_SUCCESS ||
+  if (cl.clEnqueueWriteBuffer(queue, buffer.get(), CL_TRUE, 0, probeBytes, written.data(), 0,
+                              nullptr, nullptr) != CL_SUCCESS ||
       std::memcmp(memory, written.data(), probeBytes) != 0)
     return false;
   std::memcpy(memory, placed.data(), probeBytes);
-  return cl.clEnqueueReadBuffer(queue, buffer.get(), CL_TRUE, 0, probeBytes, read.data(), 0, nullptr,
-                                nullptr) == CL_SUCCESS &&
+  return cl.clEnqueueReadBuffer(queue, buffer.get(), CL_TRUE, 0, probeBytes, read.data(), 0,
+                                nullptr, nullptr) == CL_SUCCESS &&
          read == placed;
 }
 
@@ -249,7 +247,8 @@ bool Machine::worksInHostMemory(const Device& device) const {
   return sharesMemory(cl_, device.context.get(), device.queue.get(), memory.data());
 }
 
-/// Whether the home device's buffers lie in host memory, and `other` can work on them there in place.
+/// Whether the home device's buffers lie in host memory, and `other` can work on them there in
+/// place.
 bool Machine::homeSharesMemoryWith(cl_context homeContext, const Device& other) {
   cl_command_queue queue = queueOf(home_, homeContext);
   cl_int error = CL_SUCCESS;
@@ -275,16 +274,15 @@ void Machine::assignNodes(bool separate, cl_context homeContext) {
     deviceOfNode_[devices_[device].node] = device;
   };
   auto mayShare = [&](const Device& device) { return !device.isGpu && !separate; };
-  bool homeOnHost =
-      mayShare(devices_[home_]) && homeSharesMemoryWith(homeContext, devices_[home_]);
+  bool homeOnHost = mayShare(devices_[home_]) && homeSharesMemoryWith(homeContext, devices_[home_]);
   if (!homeOnHost)
     ownNode(home_);
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (i == home_)
       continue;
-    bool shares = mayShare(devices_[i]) &&
-                  (homeOnHost ? homeSharesMemoryWith(homeContext, devices_[i])
-                              : worksInHostMemory(devices_[i]));
+    bool shares =
+        mayShare(devices_[i]) && (homeOnHost ? homeSharesMemoryWith(homeContext, devices_[i])
+                                             : worksInHostMemory(devices_[i]));
     if (!shares)
       ownNode(i);
   }

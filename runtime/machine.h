@@ -1,7 +1,7 @@
 // The devices that share the work, each with a context, a queue, a lane and a memory node.
 //
-// Built once, for the device that the application chose: its home device. Slow (drivers start, contexts
-// are created), so never on the application's thread unless it asked to wait.
+// Built once, for the device that the application chose: its home device. Slow (drivers start,
+// contexts are created), so never on the application's thread unless it asked to wait.
 #pragma once
 
 #include "runtime/analyzer.h"
@@ -43,13 +43,13 @@ struct Device {
   bool participates = true;
   unsigned computeUnits = 0;
   unsigned megahertz = 0;
-  std::size_t maxWorkGroup = 0;
+  std::vector<std::size_t> maxItems;  ///< work-items of a work-group, by dimension
   std::size_t subBufferAlignment = 1; ///< bytes
   bool nonUniformGroups = false;
   NodeId node = hostNode;
   DeviceMacros macros;
-  Ref<cl_context> context;      ///< its own; empty for the home device, which uses the program's
-  Ref<cl_command_queue> queue;  ///< in order, profiled; empty for the home device
+  Ref<cl_context> context;     ///< its own; empty for the home device, which uses the program's
+  Ref<cl_command_queue> queue; ///< in order, profiled; empty for the home device
   std::unique_ptr<Lane> lane;
 };
 
@@ -59,8 +59,8 @@ public:
     DeviceSpec spec;
     bool separateNodes = false;
   };
-  /// `homeContext`: one of the application's contexts with `home` in it, used for a short probe. What
-  /// goes wrong with other devices is logged, and they are left out.
+  /// `homeContext`: one of the application's contexts with `home` in it, used for a short probe.
+  /// What goes wrong with other devices is logged, and they are left out.
   Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home);
 
   /// Participants in the order of LIBSPLIT_DEVICES, then the home device if it is none of them.
@@ -74,8 +74,8 @@ public:
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
   bool hasGpu() const;
 
-  /// The queue on which libsplit's own commands for a device run: the device's, or for the home device
-  /// one in `homeContext`, made on first use. In order, profiled. Null if it can't be made.
+  /// The queue on which libsplit's own commands for a device run: the device's, or for the home
+  /// device one in `homeContext`, made on first use. In order, profiled. Null if it can't be made.
   cl_command_queue queueOf(std::size_t device, cl_context homeContext);
   cl_context contextOf(std::size_t device, cl_context homeContext) const;
   /// The application gave up `homeContext`: drops what was made in it.
@@ -99,8 +99,8 @@ private:
   std::map<cl_context, Ref<cl_command_queue>> homeQueues_;
 };
 
-/// The address of a CPU device's buffer in host memory, or null. Valid as long as the buffer, on devices
-/// that Machine found to work in host memory.
+/// The address of a CPU device's buffer in host memory, or null. Valid as long as the buffer, on
+/// devices that Machine found to work in host memory.
 void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t size);
 
 } // namespace libsplit::runtime

@@ -33,6 +33,8 @@ Buffer::~Buffer() {
   // Copies over host memory go before the memory does.
   parts_.clear();
   copies_.clear();
+  if (directory_)
+    --engagements_;
 }
 
 bool Buffer::engage(Machine& machine) {
@@ -41,7 +43,13 @@ bool Buffer::engage(Machine& machine) {
   keepsHome_ = Ref<cl_mem>::retain(cl_, home_);
   const Device& home = machine.homeDevice();
   if (home.node == hostNode) {
-    void* address = hostAddress(cl_, machine.queueOf(machine.home(), context_), home_, size_);
+    void* address = nullptr;
+    if (property<cl_mem_flags>(cl_.clGetMemObjectInfo, home_, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR)
+      address = property<void*>(cl_.clGetMemObjectInfo, home_, CL_MEM_HOST_PTR);
+    else
+      home.lane->call([&, queue = machine.queueOf(machine.home(), context_)] {
+        address = hostAddress(cl_, queue, home_, size_);
+      });
     if (!address) {
       keepsHome_ = {};
       return false;
@@ -49,6 +57,7 @@ bool Buffer::engage(Machine& machine) {
     hostMemory_ = static_cast<std::byte*>(address);
   }
   directory_.emplace(machine.nodes(), home.node, size_);
+  ++engagements_;
   hazards_.resize(machine.nodes());
   return true;
 }
@@ -97,9 +106,9 @@ Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
     flags |= CL_MEM_USE_HOST_PTR;
   }
   cl_int error = CL_SUCCESS;
-  auto copy = Ref<cl_mem>::adopt(
-      cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
-  if (error == CL_SUCCESS && on.node != hostNode) {
+  auto copy =
+      Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
+  if (error == CL_SUCCESS && on.isGpu) {
     unsigned char touch = 0;
     error = cl_.clEnqueueWriteBuffer(on.queue.get(), copy.get(), CL_TRUE, 0, 1, &touch, 0, nullptr,
                                      nullptr);
@@ -125,9 +134,9 @@ cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std:
   if (!part) {
     cl_buffer_region region{origin, size};
     cl_int error = CL_SUCCESS;
-    part = Ref<cl_mem>::adopt(cl_, cl_.clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
-                                                         CL_BUFFER_CREATE_TYPE_REGION, &region,
-                                                         &error));
+    part = Ref<cl_mem>::adopt(cl_,
+                              cl_.clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
+                                                    CL_BUFFER_CREATE_TYPE_REGION, &region, &error));
   }
   return part.get();
 }
@@ -163,13 +172,12 @@ cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std:
     std::size_t origin[3] = {rows->first % rows->pitch, rows->first / rows->pitch, 0};
     std::size_t region[3] = {rows->length, rows->count - 1, 1};
     if (origin[0] + rows->length <= rows->pitch) {
-      cl_int status = toHost
-                          ? cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
-                                                       rows->pitch, 0, rows->pitch, 0, host, 0,
-                                                       nullptr, nullptr)
-                          : cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, origin,
-                                                        region, rows->pitch, 0, rows->pitch, 0, host,
-                                                        0, nullptr, nullptr);
+      cl_int status = toHost ? cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin,
+                                                          region, rows->pitch, 0, rows->pitch, 0,
+                                                          host, 0, nullptr, nullptr)
+                             : cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, origin,
+                                                           region, rows->pitch, 0, rows->pitch, 0,
+                                                           host, 0, nullptr, nullptr);
       if (status != CL_SUCCESS)
         return status;
       return copyBytes(cl, queue, buffer, host, ByteSet(ranges.back()), toHost, last);

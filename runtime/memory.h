@@ -1,13 +1,14 @@
 // A buffer of the application and its copies on other devices.
 //
-// The application's own cl_mem lives on its home device and stays the real thing. Once a split launch
-// touches it the buffer is *engaged*: it gets a directory of valid bytes per memory node, storage on
-// other nodes as they need it, and a record of the work in flight on each node. Until then it costs
-// nothing. All members are used under the session's lock.
+// The application's own cl_mem lives on its home device and stays the real thing. Once a split
+// launch touches it the buffer is *engaged*: it gets a directory of valid bytes per memory node,
+// storage on other nodes as they need it, and a record of the work in flight on each node. Until
+// then it costs nothing. All members are used under the session's lock.
 #pragma once
 
 #include "runtime/machine.h"
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -33,8 +34,10 @@ private:
 
 class Buffer {
 public:
-  Buffer(const Dispatch& cl, cl_context context, cl_mem home, std::size_t size)
-      : cl_(cl), context_(context), home_(home), size_(size) {}
+  /// `engagements` counts the engaged buffers of the session and must outlive this one.
+  Buffer(const Dispatch& cl, cl_context context, cl_mem home, std::size_t size,
+         std::atomic<std::size_t>& engagements)
+      : cl_(cl), context_(context), home_(home), size_(size), engagements_(engagements) {}
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -50,7 +53,8 @@ public:
   /// Regions that the application has mapped; while any is, launches on it are not split.
   int maps = 0;
 
-  /// Starts keeping the directory. False if the host's address of a host-memory buffer can't be had.
+  /// Starts keeping the directory. False if the host's address of a host-memory buffer can't be
+  /// had.
   bool engage(Machine& machine);
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
@@ -72,6 +76,7 @@ private:
   cl_context context_;
   cl_mem home_;
   std::size_t size_;
+  std::atomic<std::size_t>& engagements_;
   std::string homeOnly_;
   Ref<cl_mem> keepsHome_; ///< while engaged
   std::optional<Directory> directory_;
@@ -91,9 +96,9 @@ struct MemoryObject {
   std::size_t size = 0;
 };
 
-/// Copies `bytes` between `host` (byte 0 of the buffer) and `buffer` with as few commands on `queue` as
-/// their shape allows: one, if they are one range or equally spaced ranges of one length. `last` gets
-/// the last command's event.
+/// Copies `bytes` between `host` (byte 0 of the buffer) and `buffer` with as few commands on
+/// `queue` as their shape allows: one, if they are one range or equally spaced ranges of one
+/// length. `last` gets the last command's event.
 cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
                  const ByteSet& bytes, bool toHost, cl_event* last);
 

@@ -40,9 +40,8 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move) {
 
   // A stop in the host's memory on the way between devices is no node's arrival.
   const auto& devices = machine_->devices();
-  bool arrives = !toHost || std::any_of(devices.begin(), devices.end(), [](const Device& each) {
-    return each.node == hostNode;
-  });
+  bool arrives = !toHost || std::any_of(devices.begin(), devices.end(),
+                                        [](const Device& each) { return each.node == hostNode; });
   if (arrives)
     stats_.bytesBetweenNodes += move.bytes.size();
   ++stats_.transfers;

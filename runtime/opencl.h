@@ -23,26 +23,59 @@
 
 namespace libsplit::runtime {
 
-/// The next layer or the ICD loader itself. Entries that a driver lacks may be null or return an error.
+/// The next layer or the ICD loader itself. Entries that a driver lacks may be null or return an
+/// error.
 using Dispatch = cl_icd_dispatch;
 
 namespace detail {
-inline void retain(const Dispatch& cl, cl_mem h) { cl.clRetainMemObject(h); }
-inline void release(const Dispatch& cl, cl_mem h) { cl.clReleaseMemObject(h); }
-inline void retain(const Dispatch& cl, cl_event h) { cl.clRetainEvent(h); }
-inline void release(const Dispatch& cl, cl_event h) { cl.clReleaseEvent(h); }
-inline void retain(const Dispatch& cl, cl_kernel h) { cl.clRetainKernel(h); }
-inline void release(const Dispatch& cl, cl_kernel h) { cl.clReleaseKernel(h); }
-inline void retain(const Dispatch& cl, cl_program h) { cl.clRetainProgram(h); }
-inline void release(const Dispatch& cl, cl_program h) { cl.clReleaseProgram(h); }
-inline void retain(const Dispatch& cl, cl_context h) { cl.clRetainContext(h); }
-inline void release(const Dispatch& cl, cl_context h) { cl.clReleaseContext(h); }
-inline void retain(const Dispatch& cl, cl_command_queue h) { cl.clRetainCommandQueue(h); }
-inline void release(const Dispatch& cl, cl_command_queue h) { cl.clReleaseCommandQueue(h); }
-inline void retain(const Dispatch& cl, cl_sampler h) { cl.clRetainSampler(h); }
-inline void release(const Dispatch& cl, cl_sampler h) { cl.clReleaseSampler(h); }
-inline void retain(const Dispatch& cl, cl_device_id h) { cl.clRetainDevice(h); }
-inline void release(const Dispatch& cl, cl_device_id h) { cl.clReleaseDevice(h); }
+inline void retain(const Dispatch& cl, cl_mem h) {
+  cl.clRetainMemObject(h);
+}
+inline void release(const Dispatch& cl, cl_mem h) {
+  cl.clReleaseMemObject(h);
+}
+inline void retain(const Dispatch& cl, cl_event h) {
+  cl.clRetainEvent(h);
+}
+inline void release(const Dispatch& cl, cl_event h) {
+  cl.clReleaseEvent(h);
+}
+inline void retain(const Dispatch& cl, cl_kernel h) {
+  cl.clRetainKernel(h);
+}
+inline void release(const Dispatch& cl, cl_kernel h) {
+  cl.clReleaseKernel(h);
+}
+inline void retain(const Dispatch& cl, cl_program h) {
+  cl.clRetainProgram(h);
+}
+inline void release(const Dispatch& cl, cl_program h) {
+  cl.clReleaseProgram(h);
+}
+inline void retain(const Dispatch& cl, cl_context h) {
+  cl.clRetainContext(h);
+}
+inline void release(const Dispatch& cl, cl_context h) {
+  cl.clReleaseContext(h);
+}
+inline void retain(const Dispatch& cl, cl_command_queue h) {
+  cl.clRetainCommandQueue(h);
+}
+inline void release(const Dispatch& cl, cl_command_queue h) {
+  cl.clReleaseCommandQueue(h);
+}
+inline void retain(const Dispatch& cl, cl_sampler h) {
+  cl.clRetainSampler(h);
+}
+inline void release(const Dispatch& cl, cl_sampler h) {
+  cl.clReleaseSampler(h);
+}
+inline void retain(const Dispatch& cl, cl_device_id h) {
+  cl.clRetainDevice(h);
+}
+inline void release(const Dispatch& cl, cl_device_id h) {
+  cl.clReleaseDevice(h);
+}
 } // namespace detail
 
 /// One reference to an OpenCL object, released on destruction. The dispatch table must outlive it.
@@ -84,7 +117,8 @@ private:
 template <class T, class Query, class Handle, class Name>
 T property(Query query, Handle handle, Name name, T fallback = {}) {
   T value{};
-  return query && query(handle, name, sizeof value, &value, nullptr) == CL_SUCCESS ? value : fallback;
+  return query && query(handle, name, sizeof value, &value, nullptr) == CL_SUCCESS ? value
+                                                                                   : fallback;
 }
 
 /// A string property, without the terminating zero; empty if the driver does not answer.

@@ -125,8 +125,13 @@ std::optional<Policy> parsePolicy(const std::string& text) {
   Policy policy;
   if (text == "auto")
     return policy;
-  if (text == "off" || text == "fixed-point") {
-    policy.kind = text == "off" ? Policy::Kind::Off : Policy::Kind::FixedPoint;
+  static const std::map<std::string, Policy::Kind> words = {
+      {"off", Policy::Kind::Off},
+      {"fixed-point", Policy::Kind::FixedPoint},
+      {"broyden", Policy::Kind::Broyden},
+      {"broyden-bad", Policy::Kind::BroydenBad}};
+  if (auto word = words.find(text); word != words.end()) {
+    policy.kind = word->second;
     return policy;
   }
   if (text.starts_with("single:")) {

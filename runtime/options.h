@@ -22,7 +22,7 @@ const std::vector<OptionInfo>& optionTable();
 
 /// How the shares of a launch are found.
 struct Policy {
-  enum class Kind { Auto, FixedPoint, Static, Single, Off };
+  enum class Kind { Auto, FixedPoint, Broyden, BroydenBad, Static, Single, Off };
   Kind kind = Kind::Auto;
   std::vector<double> shares; ///< of Static, normalised to sum 1
   unsigned device = 0;        ///< of Single: position in LIBSPLIT_DEVICES
@@ -43,8 +43,8 @@ struct Options {
   double analysisTimeoutSeconds = 30;
 };
 
-/// Reads the options from `environment` ("NAME=value" strings). Each unknown LIBSPLIT_ name and each bad
-/// value gives one line in `complaints`, and the default is kept.
+/// Reads the options from `environment` ("NAME=value" strings). Each unknown LIBSPLIT_ name and
+/// each bad value gives one line in `complaints`, and the default is kept.
 Options parseOptions(const std::vector<std::string>& environment,
                      std::vector<std::string>& complaints);
 

@@ -1,10 +1,11 @@
-// Decides what each device does in a launch: which groups it runs, which bytes it needs first, which bytes
-// it writes. Pure: no OpenCL, no clocks, no state.
+// Decides what each device does in a launch: which groups it runs, which bytes it needs first,
+// which bytes it writes. Pure: no OpenCL, no clocks, no state.
 //
-// A launch is cut along one dimension into slabs of whole work-groups, one per device with a share. A
-// cut is allowed if no byte can be written by devices on different memory nodes; then nothing needs
-// merging. Devices on one node share its memory, as the cores of one device do, and are under no such
-// condition. Of the allowed dimensions the planner takes the one that needs least from elsewhere.
+// A launch is cut along one dimension into slabs of whole work-groups, one per device with a share.
+// A cut is allowed if no byte can be written by devices on different memory nodes; then nothing
+// needs merging. Devices on one node share its memory, as the cores of one device do, and are under
+// no such condition. Of the allowed dimensions the planner takes the one that needs least from
+// elsewhere.
 #pragma once
 
 #include "analysis-pass/summary/evaluate.h"
@@ -16,7 +17,8 @@
 
 namespace libsplit::runtime {
 
-/// A buffer argument of the launch. Arguments may share a buffer (the same object twice, sub-buffers).
+/// A buffer argument of the launch. Arguments may share a buffer (the same object twice,
+/// sub-buffers).
 struct BufferArgument {
   unsigned parameter = 0;
   std::size_t buffer = 0;   ///< index into the launch's distinct buffers
@@ -30,8 +32,8 @@ struct LaunchRequest {
   std::size_t bufferCount = 0;
 };
 
-/// A device that may take part: its memory node, and what the analysis says of the kernel under that
-/// device's macros (null: the device can't run it).
+/// A device that may take part: its memory node, and what the analysis says of the kernel under
+/// that device's macros (null: the device can't run it).
 struct PlanDevice {
   NodeId node = hostNode;
   const KernelSummary* summary = nullptr;
@@ -65,8 +67,8 @@ struct LaunchPlan {
 
 using PlanResult = std::variant<LaunchPlan, Reason>;
 
-/// Cuts dimension `dimension` of the launch by `groups` (one count per device, summing to the dimension's
-/// groups), or says why it can't be cut so.
+/// Cuts dimension `dimension` of the launch by `groups` (one count per device, summing to the
+/// dimension's groups), or says why it can't be cut so.
 PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> devices,
                    unsigned dimension, std::span<const std::uint64_t> groups);
 

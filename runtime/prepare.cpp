@@ -1,5 +1,6 @@
-// What a kernel needs before its launches can be split: its analysis, the machine, and kernels for the
-// other devices. All of it is slow, so it happens on a thread of its own while launches run unsplit.
+// What a kernel needs before its launches can be split: its analysis, the machine, and kernels for
+// the other devices. All of it is slow, so it happens on a thread of its own while launches run
+// unsplit.
 #include "runtime/session.h"
 
 #include "runtime/log.h"
@@ -18,8 +19,8 @@ std::string toString(const Reason& reason) {
 void Session::startAnalysis(Program& program) {
   if (!program.source)
     return;
-  auto devices = arrayProperty<cl_device_id>(cl_.clGetContextInfo, program.context,
-                                             CL_CONTEXT_DEVICES);
+  auto devices =
+      arrayProperty<cl_device_id>(cl_.clGetContextInfo, program.context, CL_CONTEXT_DEVICES);
   cl_device_id device = home_ ? home_ : devices.empty() ? nullptr : devices[0];
   if (!device)
     return;
@@ -49,9 +50,10 @@ void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
       }
       Lock done(mutex_);
       if (code->state == KernelCode::State::Preparing) {
-        code->state =
-            reason.empty() ? KernelCode::State::Ready : KernelCode::State::Unsplittable;
+        code->state = reason.empty() ? KernelCode::State::Ready : KernelCode::State::Unsplittable;
         code->reason = reason;
+        if (!reason.empty())
+          code->stats->reason = reason;
         log(LogLevel::Info, "kernel ", code->name, ": ",
             reason.empty() ? "can be split" : "not split: " + reason);
       }
@@ -73,18 +75,21 @@ std::string Session::ensureMachine(cl_context context, cl_device_id home) {
   std::size_t others = 0;
   for (const Device& device : machine_->devices())
     others += device.participates && !device.isHome;
+  if (others == 0) {
+    writeLogOnce(LogLevel::Warn,
+                 "there is no second device to share the work with; programs run unsplit");
+    return "there is no second device";
+  }
   const Policy& policy = options_.policy;
   const std::size_t all = machine_->participants();
   if (policy.kind == Policy::Kind::Static && policy.shares.size() != all)
-    writeLogOnce(LogLevel::Warn, "LIBSPLIT_POLICY=static gives " + std::to_string(policy.shares.size()) +
-                                     " shares for " + std::to_string(all) + " devices");
+    writeLogOnce(LogLevel::Warn, "LIBSPLIT_POLICY=static gives " +
+                                     std::to_string(policy.shares.size()) + " shares for " +
+                                     std::to_string(all) + " devices");
   if (policy.kind == Policy::Kind::Single && policy.device >= all)
     writeLogOnce(LogLevel::Warn, "LIBSPLIT_POLICY names device " + std::to_string(policy.device) +
                                      " of " + std::to_string(all) + ", counted from 0");
-  if (others > 0)
-    return {};
-  writeLogOnce(LogLevel::Warn, "there is no second device to share the work with; programs run unsplit");
-  return "there is no second device";
+  return {};
 }
 
 Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
@@ -103,8 +108,10 @@ Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
       cl_, cl_.clCreateProgramWithSource(machine_->contextOf(device, program.context), 1, &text,
                                          &length, &error));
   cl_device_id id = on.id.get();
+  // The program's own build has told of the warnings already; some drivers print them.
+  const std::string options = program.options + " -w";
   if (error == CL_SUCCESS)
-    error = cl_.clBuildProgram(made.get(), 1, &id, program.options.c_str(), nullptr, nullptr);
+    error = cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) {
     entry->second = made;
     return made;
@@ -139,8 +146,8 @@ std::vector<bool> writtenParameters(const KernelSummary& summary) {
 
 } // namespace
 
-/// Fills in `code`; on failure, why the kernel can't be split. Runs without the lock: nobody else reads what
-/// it writes until the state says Ready.
+/// Fills in `code`; on failure, why the kernel can't be split. Runs without the lock: nobody else
+/// reads what it writes until the state says Ready.
 std::string Session::prepareCode(const std::shared_ptr<Program>& program,
                                  const std::shared_ptr<KernelCode>& code, cl_device_id home) {
   std::shared_future<std::shared_ptr<const ProgramSummary>> analysis;
@@ -180,13 +187,12 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     if (!owner->failure.empty() || !summary || !summary->obstacles.empty() ||
         summary->parameters.size() != homeSummary->parameters.size())
       continue;
-    Ref<cl_program> built =
-        laneProgram(*program, i, *owner, summary->needsPartitionArgument);
+    Ref<cl_program> built = laneProgram(*program, i, *owner, summary->needsPartitionArgument);
     if (!built)
       continue;
     cl_int error = CL_SUCCESS;
-    auto kernel = Ref<cl_kernel>::adopt(
-        cl_, cl_.clCreateKernel(built.get(), code->name.c_str(), &error));
+    auto kernel =
+        Ref<cl_kernel>::adopt(cl_, cl_.clCreateKernel(built.get(), code->name.c_str(), &error));
     if (error != CL_SUCCESS)
       continue;
     code->owners.push_back(owner);

@@ -22,7 +22,9 @@ struct Argument {
   bool isSet = false;
   std::size_t size = 0;
   std::vector<std::byte> value; ///< empty for local memory
-  std::shared_ptr<MemoryObject> object; ///< if the value is the handle of a known cl_mem
+  /// If the value is the handle of a known cl_mem. Like the driver, a kernel does not keep it
+  /// alive.
+  std::weak_ptr<MemoryObject> memory;
   bool isLocal() const { return isSet && value.empty(); }
 };
 
@@ -49,7 +51,7 @@ struct KernelStats {
 /// differ from what it was given last.
 struct LaneKernel {
   Ref<cl_kernel> kernel;
-  std::size_t maxGroup = 0; ///< work-items
+  std::size_t maxGroup = 0;                 ///< work-items
   std::vector<std::vector<std::byte>> last; ///< size 0: local memory or not yet set
 };
 
@@ -60,8 +62,8 @@ struct LaunchHistory {
   std::uint64_t splits = 0;          ///< launches split so far
   /// The last plan and what it was made from: reused while nothing has changed.
   struct PlanKey {
-    std::vector<std::vector<std::byte>> values; ///< by-value arguments
-    std::vector<std::uint64_t> sizes;           ///< of buffer arguments
+    std::vector<std::vector<std::byte>> values;                 ///< by-value arguments
+    std::vector<std::uint64_t> sizes;                           ///< of buffer arguments
     std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
     std::vector<double> shares;
     bool operator==(const PlanKey&) const = default;
@@ -119,8 +121,8 @@ public:
   /// By the home device's macros; started when the application builds. Invalid: not started.
   std::shared_future<std::shared_ptr<const ProgramSummary>> analysis;
   std::map<std::string, std::shared_ptr<KernelCode>> codes;
-  /// For other devices, and partition-ready ones for the home device; by device and whether rewritten.
-  /// Used by the preparing thread only.
+  /// For other devices, and partition-ready ones for the home device; by device and whether
+  /// rewritten. Used by the preparing thread only.
   std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
 };
 

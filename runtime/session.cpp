@@ -1,4 +1,5 @@
-// The session's tables: what the application made, and which of its commands may go straight through.
+// The session's tables: what the application made, and which of its commands may go straight
+// through.
 #include "runtime/session.h"
 
 #include "runtime/log.h"
@@ -29,9 +30,8 @@ void Session::stepAside(const std::string& why) {
     std::shared_ptr<Stream> stream = streams_.begin()->second;
     auto task = newTask(stream, Command{});
     task->plan = [this, held = hold(everything)](Task& planned) {
-      planHomeCall(planned, held, [](cl_bool, cl_uint, const cl_event*, cl_event*) {
-        return CL_SUCCESS;
-      });
+      planHomeCall(planned, held,
+                   [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
     };
     submit(task);
     waitFor(lock, task);
@@ -46,10 +46,18 @@ void Session::finish() {
     progress_.wait_for(lock, std::chrono::seconds(2), [&] { return unfinishedTasks_ == 0; });
     active_ = false;
   }
+  stopPreparing();
   writeStats();
 }
 
-void Session::abandonAfterFork() { active_ = false; }
+void Session::stopPreparing() {
+  analyzer_.cancel();
+  preparer_.stop(30);
+}
+
+void Session::abandonAfterFork() {
+  active_ = false;
+}
 
 void Session::writeStats() {
   if (options_.stats.empty())
@@ -104,10 +112,8 @@ void Session::contextReleased(cl_context context) {
   if (found == contexts_.end() || --found->second > 0)
     return;
   contexts_.erase(found);
-  if (machine_) {
-    drain(lock);
+  if (machine_ && unfinishedTasks_ == 0)
     machine_->forget(context);
-  }
 }
 
 void Session::queueCreated(cl_command_queue queue) {
@@ -141,16 +147,19 @@ void Session::queueRetained(cl_command_queue queue) {
     ++stream->references;
 }
 
-bool Session::queueReleased(cl_command_queue queue) {
+void Session::queueReleased(cl_command_queue queue) {
   Lock lock(mutex_);
   auto stream = findStream(queue);
   if (!stream || --stream->references > 0)
-    return false;
-  waitIdle(lock, stream);
-  stream->closed = true;
-  stream->wake.notify_one();
-  streams_.erase(queue);
-  return true;
+    return;
+  if (stream->idle()) {
+    stream->closed = true;
+    stream->wake.notify_one();
+    streams_.erase(queue);
+  } else {
+    // What is pending may wait for the application, so this call must not: the last task closes it.
+    stream->keep = Ref<cl_command_queue>::retain(cl_, queue);
+  }
 }
 
 void Session::finishQueue(cl_command_queue queue) {
@@ -166,7 +175,7 @@ void Session::bufferCreated(cl_mem buffer) {
   auto context = property<cl_context>(query, buffer, CL_MEM_CONTEXT);
   auto size = property<std::size_t>(query, buffer, CL_MEM_SIZE);
   auto object = std::make_shared<MemoryObject>();
-  object->buffer = std::make_shared<Buffer>(cl_, context, buffer, size);
+  object->buffer = std::make_shared<Buffer>(cl_, context, buffer, size, engagements_);
   object->size = size;
   Lock lock(mutex_);
   memory_[buffer] = {std::move(object), 1};
@@ -351,13 +360,13 @@ void Session::argumentSet(cl_kernel handle, cl_uint index, std::size_t size, con
   Argument& argument = found->second->arguments[index];
   argument.isSet = true;
   argument.size = size;
-  argument.object = nullptr;
+  argument.memory.reset();
   auto bytes = static_cast<const std::byte*>(value);
   argument.value.assign(bytes, bytes ? bytes + size : bytes);
   if (value && size == sizeof(cl_mem)) {
     cl_mem object = nullptr;
     std::memcpy(&object, value, sizeof object);
-    argument.object = findObject(object);
+    argument.memory = findObject(object);
   }
 }
 
@@ -368,7 +377,7 @@ void Session::kernelOpaque(cl_kernel handle, const std::string& why) {
     return;
   KernelCode& code = *found->second->code;
   code.state = KernelCode::State::Unsplittable;
-  code.reason = why;
+  code.reason = code.stats->reason = why;
 }
 
 // --- commands
@@ -382,8 +391,8 @@ bool Session::waitListIsNative(const Command& command) {
   return true;
 }
 
-/// Whether the driver would accept the command, as far as libsplit can tell. What it would not accept
-/// goes to the driver at once, for the error that it gives.
+/// Whether the driver would accept the command, as far as libsplit can tell. What it would not
+/// accept goes to the driver at once, for the error that it gives.
 bool Session::isValid(const Command& command, const std::vector<BufferUse>& uses) {
   if ((command.waitCount == 0) != (command.waitList == nullptr))
     return false;
@@ -456,18 +465,18 @@ void Session::settleKernel(const Command& command, cl_kernel kernel) {
 
 cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                      void* host) {
-  {
+  if (!quiet()) {
     Lock lock(mutex_);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
     if (active() && host && size > 0 && !goesNative(lock, command, uses)) {
       auto object = findObject(handle);
       if (!object || !object->buffer)
-        return defer(lock, command, uses,
-                     [=, this](cl_bool blocking, cl_uint count, const cl_event* list,
-                               cl_event* event) {
-                       return cl_.clEnqueueReadBuffer(command.queue, handle, blocking, offset, size,
-                                                      host, count, list, event);
-                     });
+        return defer(
+            lock, command, uses,
+            [=, this](cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) {
+              return cl_.clEnqueueReadBuffer(command.queue, handle, blocking, offset, size, host,
+                                             count, list, event);
+            });
       auto task = newTask(findStream(command.queue), command);
       attachEvent(*task, command);
       ByteRange bytes{object->origin + offset, object->origin + offset + size};

@@ -1,8 +1,8 @@
-// The one session of the process: what libsplit knows about the application's objects, and what it does
-// when the application calls.
+// The one session of the process: what libsplit knows about the application's objects, and what it
+// does when the application calls.
 //
-// Every member may be called from any thread. One lock guards all tables; drivers are called under it
-// only where they return at once. Calls that libsplit has nothing to do with go straight to the
+// Every member may be called from any thread. One lock guards all tables; drivers are called under
+// it only where they return at once. Calls that libsplit has nothing to do with go straight to the
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
@@ -70,8 +70,13 @@ public:
   const Options& options() const { return options_; }
   /// False once libsplit has stepped aside for good: everything is native then.
   bool active() const { return active_.load(std::memory_order_acquire); }
+  /// Nothing is pending and every byte is at home alone, so any command may go to the driver as it
+  /// is. That is how a program runs that can't be split: this is all that most of its calls cost.
+  bool quiet() const { return engagements_.load(std::memory_order_acquire) == 0; }
   /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
   void stepAside(const std::string& why);
+  /// Ends background analyses, and waits for a background build; none begins after.
+  void stopPreparing();
   /// Before the process ends: lets running work end, writes the statistics.
   void finish();
   /// In the child of a fork: no threads here, so nothing but native calls.
@@ -83,8 +88,7 @@ public:
   void contextReleased(cl_context context);
   void queueCreated(cl_command_queue queue);
   void queueRetained(cl_command_queue queue);
-  /// True if this was the application's last reference.
-  bool queueReleased(cl_command_queue queue);
+  void queueReleased(cl_command_queue queue);
   void bufferCreated(cl_mem buffer);
   void subBufferCreated(cl_mem part, cl_mem parent);
   void imageCreated(cl_mem image);
@@ -113,8 +117,8 @@ public:
   /// Answers a query about one of libsplit's own events; nothing if it is the driver's.
   std::optional<cl_int> eventInfo(cl_event event, cl_event_info name, std::size_t size, void* value,
                                   std::size_t* sizeRet);
-  std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name,
-                                           std::size_t size, void* value, std::size_t* sizeRet);
+  std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
+                                           void* value, std::size_t* sizeRet);
   bool isTaskEvent(cl_event event);
 
   // Commands.
@@ -124,19 +128,21 @@ public:
   /// Any other command: runs on the home device, with the bytes that it uses brought there.
   template <class Call>
   cl_int command(const Command& command, std::initializer_list<BufferUse> uses, Call&& call) {
+    if (quiet())
+      return call(command.blocking, command.waitCount, command.waitList, command.event);
     return commandOver(command, std::vector<BufferUse>(uses), std::forward<Call>(call));
   }
   template <class Call>
   cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
-    {
+    if (!quiet()) {
       std::unique_lock lock(mutex_);
       if (active() && !goesNative(lock, command, uses))
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
     }
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
-  /// For commands that can't be deferred (a map has to return its address): waits until the queue is
-  /// native and the bytes are at home. The caller then calls the driver itself.
+  /// For commands that can't be deferred (a map has to return its address): waits until the queue
+  /// is native and the bytes are at home. The caller then calls the driver itself.
   void settle(const Command& command, const std::vector<BufferUse>& uses);
   /// The same, for a command that runs a kernel object with its present arguments.
   void settleKernel(const Command& command, cl_kernel kernel);
@@ -194,6 +200,8 @@ private:
                                const std::shared_ptr<Kernel>& kernel,
                                const LaunchArguments& arguments);
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
+  bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
+                       const LaunchArguments& arguments) const;
   LaunchHistory& historyOf(KernelCode& code, const std::string& range);
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
@@ -210,8 +218,7 @@ private:
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
-  void planReadAll(Task& task, const Launch& launch,
-                   std::vector<std::vector<std::byte>>& contents);
+  void planReadAll(Task& task, const Launch& launch, std::vector<std::vector<std::byte>>& contents);
   void planRestore(Task& task, const Launch& launch,
                    const std::vector<std::vector<std::byte>>& contents);
   void compare(const Launch& launch, const std::vector<std::vector<std::byte>>& split,
@@ -224,8 +231,8 @@ private:
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
-  Ref<cl_program> laneProgram(Program& program, std::size_t device,
-                              const ProgramSummary& summary, bool rewritten);
+  Ref<cl_program> laneProgram(Program& program, std::size_t device, const ProgramSummary& summary,
+                              bool rewritten);
 
   const Dispatch& cl_;
   const Options options_;
@@ -249,6 +256,8 @@ private:
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
+  std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
+  std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
   Stats stats_;
   Worker preparer_; ///< analysis and builds

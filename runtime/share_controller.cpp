@@ -7,13 +7,13 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Splitting is judged by the last `judgedSplits` of every `splitsBeforeVerdict` launches. Their mean, not
-/// their best: when launches overlap, only the sum of their times means anything.
+/// Splitting is judged by the last `judgedSplits` of every `splitsBeforeVerdict` launches. Their
+/// mean, not their best: when launches overlap, only the sum of their times means anything.
 constexpr unsigned splitsBeforeVerdict = 6;
 constexpr unsigned judgedSplits = 3;
 constexpr unsigned longestRest = 4096;
-/// In the first split launch a device gets at most this part of what its guessed speed promises: a guess
-/// that is wrong by a factor then costs little.
+/// In the first split launch a device gets at most this part of what its guessed speed promises: a
+/// guess that is wrong by a factor then costs little.
 constexpr double caution = 0.25;
 
 std::vector<double> normalised(std::vector<double> values) {
@@ -45,55 +45,63 @@ double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz) {
 }
 
 ShareController::ShareController(Setup setup) : setup_(std::move(setup)) {
-  const std::size_t devices = setup_.speeds.size();
-  switch (setup_.policy.kind) {
-  case Policy::Kind::Static: {
-    std::vector<double> shares = setup_.policy.shares;
-    shares.resize(devices, 0.0);
-    for (std::size_t i = 0; i < devices; ++i)
-      if (setup_.speeds[i] <= 0)
-        shares[i] = 0;
-    solver_ = solver::makeStatic(normalised(std::move(shares)));
-    break;
-  }
-  case Policy::Kind::Single: {
-    std::vector<double> shares(devices, 0.0);
-    if (setup_.policy.device < devices)
-      shares[setup_.policy.device] = 1;
-    solver_ = solver::makeStatic(std::move(shares));
-    break;
-  }
-  case Policy::Kind::FixedPoint: {
-    std::vector<double> shares(devices);
-    std::transform(setup_.speeds.begin(), setup_.speeds.end(), shares.begin(),
-                   [](double speed) { return speed > 0 ? 1.0 : 0.0; });
-    solver_ = solver::makeFixedPoint(normalised(std::move(shares)));
-    break;
-  }
-  case Policy::Kind::Auto:
-    solver_ = solver::makeFixedPoint(cautiousShares(setup_.speeds, setup_.likeHome, setup_.home));
-    break;
-  case Policy::Kind::Off:
-    break;
-  }
+  for (std::size_t i = 0; i < setup_.speeds.size(); ++i)
+    if (setup_.speeds[i] > 0)
+      usable_.push_back(i);
+  shares_.assign(setup_.speeds.size(), 0.0);
+  solver_ = makeSolver();
 }
 
-ShareController::Decision ShareController::split() { return {Action::Split, solver_->propose()}; }
-
-ShareController::Decision ShareController::next() {
+/// The policy's solver, over the usable devices only; null if the policy never splits.
+std::unique_ptr<solver::ShareSolver> ShareController::makeSolver() const {
+  std::vector<double> uniform(usable_.size(), 1.0 / static_cast<double>(usable_.size()));
+  if (usable_.empty())
+    return nullptr;
   switch (setup_.policy.kind) {
   case Policy::Kind::Off:
-    return {};
-  case Policy::Kind::Single:
-    return setup_.policy.device < setup_.speeds.size() &&
-                   setup_.speeds[setup_.policy.device] > 0
-               ? split()
-               : Decision{};
-  case Policy::Kind::Auto:
-    return nextAuto();
-  default:
-    return split();
+    return nullptr;
+  case Policy::Kind::Static: {
+    std::vector<double> shares;
+    for (std::size_t i : usable_)
+      shares.push_back(i < setup_.policy.shares.size() ? setup_.policy.shares[i] : 0);
+    return solver::makeStatic(normalised(std::move(shares)));
   }
+  case Policy::Kind::Single: {
+    std::vector<double> shares;
+    for (std::size_t i : usable_)
+      shares.push_back(i == setup_.policy.device ? 1 : 0);
+    if (std::find(shares.begin(), shares.end(), 1) == shares.end())
+      return nullptr;
+    return solver::makeStatic(std::move(shares));
+  }
+  case Policy::Kind::FixedPoint:
+    return solver::makeFixedPoint(std::move(uniform));
+  case Policy::Kind::Broyden:
+    return solver::makeBroyden(std::move(uniform), solver::BroydenUpdate::Good);
+  case Policy::Kind::BroydenBad:
+    return solver::makeBroyden(std::move(uniform), solver::BroydenUpdate::Bad);
+  case Policy::Kind::Auto:
+    break;
+  }
+  solver::AutoOptions options;
+  options.devices = static_cast<unsigned>(usable_.size());
+  std::vector<double> speeds = cautiousShares(setup_.speeds, setup_.likeHome, setup_.home);
+  for (std::size_t i : usable_)
+    options.knownSpeeds.push_back(speeds[i]);
+  return solver::makeAuto(std::move(options));
+}
+
+ShareController::Decision ShareController::split() {
+  std::span<const double> proposed = solver_->propose();
+  for (std::size_t i = 0; i < usable_.size(); ++i)
+    shares_[usable_[i]] = proposed[i];
+  return {Action::Split, shares_};
+}
+
+ShareController::Decision ShareController::next() {
+  if (!solver_)
+    return {};
+  return setup_.policy.kind == Policy::Kind::Auto ? nextAuto() : split();
 }
 
 ShareController::Decision ShareController::nextAuto() {
@@ -112,14 +120,17 @@ void ShareController::observeHome(double seconds) {
   judgedSeconds_ = 0;
   splits_ = 0;
   if (seconds < setup_.minLaunchSeconds) {
-    restingLaunches_ = rest_;
-    rest_ = std::min(longestRest, rest_ * 4);
+    restingLaunches_ = shortRest_;
+    shortRest_ = std::min(longestRest, shortRest_ * 4);
   }
 }
 
 void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
                                    std::uint64_t totalGroups, double wallSeconds) {
-  solver_->observe(samples, totalGroups);
+  usableSamples_.clear();
+  for (std::size_t i : usable_)
+    usableSamples_.push_back(samples[i]);
+  solver_->observe(usableSamples_, totalGroups);
   if (setup_.policy.kind != Policy::Kind::Auto)
     return;
   ++splits_;
@@ -129,7 +140,7 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     return;
   if (judgedSeconds_ / judgedSplits > homeSeconds_) {
     restingLaunches_ = rest_;
-    rest_ = std::min(longestRest, rest_ * 4);
+    rest_ = std::min(longestRest, rest_ * 2);
   }
   splits_ = 0;
   judgedSeconds_ = 0;

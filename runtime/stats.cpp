@@ -25,7 +25,9 @@ Json devicesJson(const Machine* machine) {
   return devices;
 }
 
-Json orNull(double seconds) { return seconds >= 0 ? Json(seconds) : Json(nullptr); }
+Json orNull(double seconds) {
+  return seconds >= 0 ? Json(seconds) : Json(nullptr);
+}
 
 Json kernelJson(const KernelStats& kernel) {
   Json ranges = Json::array();

@@ -1,10 +1,12 @@
-// The application's queues, the work that libsplit does on their behalf, and the events that stand for it.
+// The application's queues, the work that libsplit does on their behalf, and the events that stand
+// for it.
 //
-// A queue is used natively as long as libsplit has nothing pending on it. A launch that is split becomes
-// a Task; while a queue has unfinished tasks, whatever else the application enqueues there becomes a task
-// too, so that the queue's order holds. A task is first *parked*, until what the application made it wait
-// for is on its way; then it is *planned*: its commands are issued to the lanes; once all have ended it is
-// *retired*: measured, its event completed. When the last is retired the queue is native again.
+// A queue is used natively as long as libsplit has nothing pending on it. A launch that is split
+// becomes a Task; while a queue has unfinished tasks, whatever else the application enqueues there
+// becomes a task too, so that the queue's order holds. A task is first *parked*, until what the
+// application made it wait for is on its way; then it is *planned*: its commands are issued to the
+// lanes; once all have ended it is *retired*: measured, its event completed. When the last is
+// retired the queue is native again.
 #pragma once
 
 #include "runtime/completion.h"
@@ -22,7 +24,8 @@ namespace libsplit::runtime {
 struct Task;
 
 /// An event that libsplit gave to the application. The handle is a user event of the application's
-/// context, so that waiting, callbacks and wait lists work natively; queries are answered from here.
+/// context, so that waiting, callbacks and wait lists work natively; queries are answered from
+/// here.
 struct TaskEvent {
   Ref<cl_event> handle;
   int references = 1; ///< the application's
@@ -42,9 +45,10 @@ struct Stream {
   cl_device_id device = nullptr;
   bool inOrder = true;
   bool profiled = false;
-  int references = 1;
-  bool nativeWork = false; ///< native commands were enqueued since the last task
-  bool nativeBarrier = false; ///< … among them a barrier
+  int references = 1;          ///< the application's
+  Ref<cl_command_queue> keep;  ///< set when it gave the queue up while tasks were pending
+  bool nativeWork = false;     ///< native commands were enqueued since the last task
+  bool nativeBarrier = false;  ///< … among them a barrier
   std::weak_ptr<Task> barrier; ///< out of order: the last barrier, which later tasks wait for
   std::deque<std::shared_ptr<Task>> parked;
   std::deque<std::shared_ptr<Task>> active; ///< planned, oldest first
@@ -62,18 +66,18 @@ struct Task {
 
   std::shared_ptr<Stream> stream;
   State state = State::Parked;
-  /// Emits the task's instructions. Session lock held; called once, but kept until the task retires: it
-  /// holds what the instructions use.
+  /// Emits the task's instructions. Session lock held; called once, but kept until the task
+  /// retires: it holds what the instructions use.
   std::function<void(Task&)> plan;
   /// Called after all parts ended, session lock held.
   std::function<void(Task&)> retired;
 
-  unsigned unresolved = 0;                       ///< foreign events that are not complete yet
-  std::vector<std::shared_ptr<Task>> waitTasks;  ///< must be planned first, and over before
-  std::vector<CompletionPtr> after;              ///< must be over before any part runs
-  std::vector<CompletionPtr> parts;              ///< everything that was issued
-  bool isLaunch = false;  ///< counts against the stream's window
-  bool learning = false;  ///< its timing decides what comes next
+  unsigned unresolved = 0;                      ///< foreign events that are not complete yet
+  std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
+  std::vector<CompletionPtr> after;             ///< must be over before any part runs
+  std::vector<CompletionPtr> parts;             ///< everything that was issued
+  bool isLaunch = false;                        ///< counts against the stream's window
+  bool learning = false;                        ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
   std::shared_ptr<TaskEvent> event;

@@ -1,9 +1,9 @@
 // How tasks come, go and keep their order; see stream.h for the states.
 //
-// Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for depends on
-// the application any more (user events, commands behind them); once planned, its instructions depend
-// only on instructions planned earlier. And no driver call that can block, and no user callback, happens
-// under the session's lock.
+// Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for
+// depends on the application any more (user events, commands behind them); once planned, its
+// instructions depend only on instructions planned earlier. And no driver call that can block, and
+// no user callback, happens under the session's lock.
 #include "runtime/session.h"
 
 #include "runtime/log.h"
@@ -14,8 +14,8 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer let
-/// what was measured take effect sooner.
+/// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer
+/// let what was measured take effect sooner.
 constexpr std::size_t window = 3;
 
 struct Notification {
@@ -35,10 +35,13 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
                                        const Command& command) {
   auto task = std::make_shared<Task>();
   task->stream = stream;
+  // While all was quiet nobody kept book of native commands.
+  if (quiet())
+    for (const auto& [queue, each] : streams_)
+      each->nativeWork = each->nativeBarrier = true;
   if (stream->nativeWork && (stream->inOrder || stream->nativeBarrier || !userEvents_)) {
     cl_event marker = nullptr;
-    cl_int status =
-        cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
+    cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
     if (status == CL_SUCCESS) {
       cl_.clFlush(stream->queue);
       addNativeEvent(task, marker);
@@ -58,8 +61,8 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
   return task;
 }
 
-/// In an out-of-order queue only barriers and markers without a wait list stand behind what came before,
-/// and only barriers hold up what comes after.
+/// In an out-of-order queue only barriers and markers without a wait list stand behind what came
+/// before, and only barriers hold up what comes after.
 void Session::addBarriers(const std::shared_ptr<Task>& task, const Command& command) {
   Stream& stream = *task->stream;
   const bool isBarrier = command.type == CL_COMMAND_BARRIER;
@@ -89,7 +92,8 @@ void Session::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) 
       }
     };
     auto notification = std::make_unique<Notification>(Notification{&resolver_, resolved});
-    if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) == CL_SUCCESS) {
+    if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) ==
+        CL_SUCCESS) {
       notification.release();
     } else {
       --task->unresolved;
@@ -126,6 +130,7 @@ void Session::attachEvent(Task& task, const Command& command) {
   event->profiled = task.stream->profiled;
   task.event = event;
   events_[handle] = std::move(event);
+  taskEvents_ = events_.size();
   *command.event = handle;
 }
 
@@ -133,6 +138,7 @@ void Session::submit(const std::shared_ptr<Task>& task) {
   if (task->event)
     task->event->task = task;
   ++unfinishedTasks_;
+  ++engagements_;
   task->stream->parked.push_back(task);
   pumpAll();
 }
@@ -191,7 +197,6 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
     if (before->state == Task::State::Retired && before->status < 0)
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   }
-  task->waitTasks.clear();
   stream.active.push_back(task);
   if (task->status >= 0) {
     try {
@@ -221,23 +226,44 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
     for (const CompletionPtr& part : parts)
       status = std::min(status, part->wait());
     lock.lock();
+    // Whoever sees this one's event complete must see those complete that it waited for.
+    for (const auto& before : task->waitTasks)
+      waitFor(lock, before);
+    task->waitTasks.clear();
     task->status = std::min(task->status, status);
     if (task->status < 0)
       log(LogLevel::Debug, "a command ended with error ", task->status);
-    if (task->retired) {
+    if (task->retired)
       task->retired(*task);
-      task->retired = nullptr;
-    }
     completeEvent(lock, *task);
+    // What it held goes before anybody sees it retired, so that objects which the application gave
+    // up are gone after clFinish. Not under the lock: drivers may call back into the application.
+    auto plan = std::exchange(task->plan, nullptr);
+    auto retired = std::exchange(task->retired, nullptr);
+    parts.clear();
+    auto held = std::move(task->parts);
+    task->after.clear();
+    lock.unlock();
+    plan = nullptr;
+    retired = nullptr;
+    held.clear();
+    lock.lock();
     task->state = Task::State::Retired;
     stream->active.pop_front();
     stream->lastRetired = std::chrono::steady_clock::now();
     --unfinishedTasks_;
+    --engagements_;
     pumpAll();
     progress_.notify_all();
+    const bool last = stream->references == 0 && stream->idle();
+    if (last)
+      streams_.erase(stream->queue);
     lock.unlock();
-    parts.clear();
-    task.reset(); // drivers may call back into the application when objects go: not under the lock
+    task.reset();
+    if (last) {
+      stream->keep = {};
+      return;
+    }
     lock.lock();
   }
 }
@@ -291,6 +317,8 @@ void Session::issueMarkers(Task& task, bool atBegin) {
 }
 
 bool Session::eventRetained(cl_event event) {
+  if (taskEvents_ == 0)
+    return false;
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   if (found == events_.end())
@@ -300,6 +328,8 @@ bool Session::eventRetained(cl_event event) {
 }
 
 bool Session::eventReleased(cl_event event) {
+  if (taskEvents_ == 0)
+    return false;
   std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
@@ -308,6 +338,7 @@ bool Session::eventReleased(cl_event event) {
   if (--found->second->references == 0) {
     last = std::move(found->second);
     events_.erase(found);
+    taskEvents_ = events_.size();
   }
   return true;
 }
@@ -349,7 +380,7 @@ std::optional<cl_int> Session::eventInfo(cl_event event, cl_event_info name, std
     return answer(static_cast<cl_uint>(ours.references), size, value, sizeRet);
   case CL_EVENT_COMMAND_EXECUTION_STATUS: {
     auto task = ours.task.lock();
-    cl_int status = ours.ended ? ours.status
+    cl_int status = ours.ended                                   ? ours.status
                     : task && task->state == Task::State::Parked ? CL_QUEUED
                                                                  : CL_SUBMITTED;
     return answer(status, size, value, sizeRet);

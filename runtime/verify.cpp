@@ -1,9 +1,10 @@
-// LIBSPLIT_VERIFY: each split launch is run a second time, unsplit and from the same inputs, and the bytes
-// are compared. The application goes on with the unsplit result, so a wrong split does no harm.
+// LIBSPLIT_VERIFY: each split launch is run a second time, unsplit and from the same inputs, and
+// the bytes are compared. The application goes on with the unsplit result, so a wrong split does no
+// harm.
 //
-// It is a chain of five tasks in place of one, none of which holds up the application: read the inputs,
-// run split, read the result, put the inputs back and run unsplit, read the result. The comparison comes
-// when the last retires; it carries the application's event.
+// It is a chain of five tasks in place of one, none of which holds up the application: read the
+// inputs, run split, read the result, put the inputs back and run unsplit, read the result. The
+// comparison comes when the last retires; it carries the application's event.
 #include "runtime/launch.h"
 #include "runtime/log.h"
 #include "runtime/session.h"
@@ -22,7 +23,8 @@ struct Verification {
 };
 
 /// From the first differing byte to the last, if any differs.
-std::optional<ByteRange> difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+std::optional<ByteRange> difference(const std::vector<std::byte>& a,
+                                    const std::vector<std::byte>& b) {
   auto first = std::mismatch(a.begin(), a.end(), b.begin());
   if (first.first == a.end())
     return std::nullopt;

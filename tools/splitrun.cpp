@@ -9,11 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 #include <dlfcn.h>
-#include <link.h>
 #include <unistd.h>
 
 using namespace libsplit::runtime;
@@ -56,30 +54,10 @@ int listAll() {
     const char* type = device.type & CL_DEVICE_TYPE_GPU   ? "GPU"
                        : device.type & CL_DEVICE_TYPE_CPU ? "CPU"
                                                           : "accelerator";
-    std::cout << device.label << "\t" << type << "\t" << device.computeUnits
-              << " compute units\t" << device.name << "\t(" << device.platformName << ")\n";
+    std::cout << device.label << "\t" << type << "\t" << device.computeUnits << " compute units\t"
+              << device.name << "\t(" << device.platformName << ")\n";
   }
   return 0;
-}
-
-bool knowsLayers(const fs::path& loader) {
-  std::ifstream file(loader, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return text.find("OPENCL_LAYERS") != std::string::npos;
-}
-
-/// A loader that knows layers, where the one that programs would get does not (the CUDA toolkit's comes
-/// first on many machines). Preloaded, it is what programs get, also those that dlopen it.
-fs::path betterLoader() {
-  void* loader = ::dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
-  link_map* map = nullptr;
-  if (!loader || ::dlinfo(loader, RTLD_DI_LINKMAP, &map) != 0 || knowsLayers(map->l_name))
-    return {};
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-                             "/usr/lib64", "/usr/lib", "/usr/local/lib"})
-    if (fs::path candidate = fs::path(folder) / "libOpenCL.so.1"; knowsLayers(candidate))
-      return candidate;
-  return {};
 }
 
 std::string footer() {
@@ -156,8 +134,6 @@ int main(int argc, char** argv) {
       }
   const char* present = ::getenv("LD_PRELOAD");
   std::string list = preload.string();
-  if (fs::path loader = betterLoader(); !loader.empty())
-    list += ":" + loader.string();
   if (present && *present)
     list += ":" + std::string(present);
   ::setenv("LD_PRELOAD", list.c_str(), 1);

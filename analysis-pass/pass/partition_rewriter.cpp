@@ -107,7 +107,8 @@ public:
   Editor(clang::ASTContext& context, const CallCollector& program,
          const std::set<std::string>& macros, std::string prefix)
       : sources_(context.getSourceManager()), language_(context.getLangOpts()), program_(program),
-        macros_(macros), prefix_(std::move(prefix)), parameter_(prefix_ + "part"), rewriter_(sources_, language_) {}
+        macros_(macros), prefix_(std::move(prefix)), parameter_(prefix_ + "part"),
+        rewriter_(sources_, language_) {}
 
   PartitionRewrite run();
 

@@ -1,5 +1,6 @@
-// Runs OpenCL C files that say in `//@` comments how they want to be launched, and writes down every
-// byte that they leave behind. A plain OpenCL program; the language of the comments is in README.md.
+// Runs OpenCL C files that say in `//@` comments how they want to be launched, and writes down
+// every byte that they leave behind. A plain OpenCL program; the language of the comments is in
+// README.md.
 //
 //     corpus_driver --dump FOLDER [--device PLATFORM.DEVICE] FILE.cl...
 //
@@ -210,7 +211,8 @@ private:
     return found->second;
   }
 
-  void execute(std::size_t begin, std::size_t end, const std::map<std::string, std::string>& values);
+  void execute(std::size_t begin, std::size_t end,
+               const std::map<std::string, std::string>& values);
   void step(Words words);
   void build();
   void launch(const Words& words);
@@ -269,8 +271,7 @@ void Case::step(Words words) {
   cl_int status = CL_SUCCESS;
   cl_command_queue queue = device_.queue;
   if (verb == "options") {
-    for (std::size_t i = 1; i < words.size(); ++i)
-{
+    for (std::size_t i = 1; i < words.size(); ++i) {
       auto here = words[i].find("$here");
       if (here != std::string::npos)
         words[i].replace(here, 5, folder_.string());
@@ -281,8 +282,8 @@ void Case::step(Words words) {
     made.size = number(arg(2));
     auto bytes = std::make_unique<Bytes>(contents(arg(3), made.size, number(arg(4))));
     cl_mem_flags how = arg(5) == "use-host" ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
-    made.handle = clCreateBuffer(device_.context, CL_MEM_READ_WRITE | how, made.size, bytes->data(),
-                                 &status);
+    made.handle =
+        clCreateBuffer(device_.context, CL_MEM_READ_WRITE | how, made.size, bytes->data(), &status);
     hostMemory_.push_back(std::move(bytes));
   } else if (verb == "sub") { // NAME PARENT OFFSET SIZE
     cl_buffer_region region{number(arg(3)), number(arg(4))};
@@ -298,24 +299,25 @@ void Case::step(Words words) {
     shape.image_type = CL_MEM_OBJECT_IMAGE2D;
     shape.image_width = width;
     shape.image_height = height;
-    cl_mem handle = clCreateImage(device_.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format,
-                                  &shape, bytes.data(), &status);
+    cl_mem handle = clCreateImage(device_.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                  &format, &shape, bytes.data(), &status);
     check(status, "image");
     memories_[arg(1)] = {handle, bytes.size(), width, height};
   } else if (verb == "swap") {
     std::swap(memory(arg(1)), memory(arg(2)));
   } else if (verb == "write") { // NAME OFFSET SIZE SEED
     Bytes bytes = contents("random", number(arg(3)), number(arg(4)));
-    status = clEnqueueWriteBuffer(queue, memory(arg(1)).handle, CL_TRUE, number(arg(2)), bytes.size(),
-                                  bytes.data(), 0, nullptr, nullptr);
+    status = clEnqueueWriteBuffer(queue, memory(arg(1)).handle, CL_TRUE, number(arg(2)),
+                                  bytes.size(), bytes.data(), 0, nullptr, nullptr);
   } else if (verb == "copy") { // FROM TO FROM-OFFSET TO-OFFSET SIZE
-    status = clEnqueueCopyBuffer(queue, memory(arg(1)).handle, memory(arg(2)).handle, number(arg(3)),
-                                 number(arg(4)), number(arg(5)), 0, nullptr, nullptr);
+    status =
+        clEnqueueCopyBuffer(queue, memory(arg(1)).handle, memory(arg(2)).handle, number(arg(3)),
+                            number(arg(4)), number(arg(5)), 0, nullptr, nullptr);
   } else if (verb == "copy-rect") { // FROM TO WIDTH HEIGHT FROM-PITCH TO-PITCH, both from byte 0
     std::size_t origin[3] = {0, 0, 0}, region[3] = {number(arg(3)), number(arg(4)), 1};
-    status = clEnqueueCopyBufferRect(queue, memory(arg(1)).handle, memory(arg(2)).handle, origin,
-                                     origin, region, number(arg(5)), 0, number(arg(6)), 0, 0, nullptr,
-                                     nullptr);
+    status =
+        clEnqueueCopyBufferRect(queue, memory(arg(1)).handle, memory(arg(2)).handle, origin, origin,
+                                region, number(arg(5)), 0, number(arg(6)), 0, 0, nullptr, nullptr);
   } else if (verb == "fill") { // NAME OFFSET SIZE BYTE
     auto byte = static_cast<unsigned char>(number(arg(4)));
     status = clEnqueueFillBuffer(queue, memory(arg(1)).handle, &byte, 1, number(arg(2)),
@@ -396,8 +398,8 @@ Bytes Case::read(const std::string& name, std::size_t offset, std::size_t size) 
   Bytes bytes(size);
   if (from.width > 0) {
     std::size_t origin[3] = {0, 0, 0}, region[3] = {from.width, from.height, 1};
-    check(clEnqueueReadImage(device_.queue, from.handle, CL_TRUE, origin, region, 0, 0, bytes.data(),
-                             0, nullptr, nullptr),
+    check(clEnqueueReadImage(device_.queue, from.handle, CL_TRUE, origin, region, 0, 0,
+                             bytes.data(), 0, nullptr, nullptr),
           "clEnqueueReadImage");
   } else {
     check(clEnqueueReadBuffer(device_.queue, from.handle, CL_TRUE, offset, size, bytes.data(), 0,
@@ -436,8 +438,9 @@ Device openDevice(const std::string& name) {
   check(clGetDeviceIDs(platforms.at(wantedPlatform), CL_DEVICE_TYPE_ALL, 0, nullptr, &count),
         "clGetDeviceIDs");
   std::vector<cl_device_id> devices(count);
-  check(clGetDeviceIDs(platforms[wantedPlatform], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
-        "clGetDeviceIDs");
+  check(
+      clGetDeviceIDs(platforms[wantedPlatform], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
+      "clGetDeviceIDs");
   Device device;
   device.id = devices.at(wantedDevice);
   cl_int status = CL_SUCCESS;

@@ -16,10 +16,12 @@ TEST(Directory, StartsValidAtHomeAlone) {
 
 TEST(Directory, MovesOnlyWhatIsMissingAndStopsAtTheHost) {
   Directory directory(3, home, 100);
-  EXPECT_EQ(directory.bring(other, ByteSet(40, 60)),
-            (std::vector<Move>{{home, hostNode, ByteSet(40, 60)}, {hostNode, other, ByteSet(40, 60)}}));
-  EXPECT_EQ(directory.bring(other, ByteSet(30, 60)),
-            (std::vector<Move>{{home, hostNode, ByteSet(30, 40)}, {hostNode, other, ByteSet(30, 40)}}));
+  EXPECT_EQ(
+      directory.bring(other, ByteSet(40, 60)),
+      (std::vector<Move>{{home, hostNode, ByteSet(40, 60)}, {hostNode, other, ByteSet(40, 60)}}));
+  EXPECT_EQ(
+      directory.bring(other, ByteSet(30, 60)),
+      (std::vector<Move>{{home, hostNode, ByteSet(30, 40)}, {hostNode, other, ByteSet(30, 40)}}));
   EXPECT_TRUE(directory.bring(other, ByteSet(30, 60)).empty());
   EXPECT_TRUE(directory.bring(home, ByteSet(0, 100)).empty());
 }
@@ -31,8 +33,9 @@ TEST(Directory, AWriteInvalidatesAllOtherCopies) {
   EXPECT_EQ(directory.valid(home), ByteSet(0, 50));
   EXPECT_EQ(directory.valid(hostNode), ByteSet(0, 50));
   EXPECT_EQ(directory.valid(other), ByteSet(0, 100));
-  EXPECT_EQ(directory.bring(home, ByteSet(0, 100)),
-            (std::vector<Move>{{other, hostNode, ByteSet(50, 100)}, {hostNode, home, ByteSet(50, 100)}}));
+  EXPECT_EQ(
+      directory.bring(home, ByteSet(0, 100)),
+      (std::vector<Move>{{other, hostNode, ByteSet(50, 100)}, {hostNode, home, ByteSet(50, 100)}}));
 }
 
 TEST(Directory, GathersFromSeveralNodes) {

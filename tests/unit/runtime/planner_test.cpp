@@ -22,10 +22,9 @@ KernelSummary stencil(bool certain) {
     made.length = 4;
     return made;
   };
-  summary.accesses = {
-      access(1, Effect::Read, Expr::constant(4) * (g + Expr::constant(-1))),
-      access(1, Effect::Read, Expr::constant(4) * (g + Expr::constant(1))),
-      access(0, Effect::Write, Expr::constant(4) * g)};
+  summary.accesses = {access(1, Effect::Read, Expr::constant(4) * (g + Expr::constant(-1))),
+                      access(1, Effect::Read, Expr::constant(4) * (g + Expr::constant(1))),
+                      access(0, Effect::Write, Expr::constant(4) * g)};
   summary.accesses[2].certain = certain;
   return summary;
 }

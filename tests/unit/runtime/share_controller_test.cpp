@@ -19,7 +19,8 @@ ShareController::Setup setup(const std::string& policy, std::vector<double> spee
 }
 
 /// Two devices that take `seconds[i]` per group, over 100 groups.
-void run(ShareController& controller, std::span<const double> shares, std::vector<double> perGroup) {
+void run(ShareController& controller, std::span<const double> shares,
+         std::vector<double> perGroup) {
   auto groups = solver::roundToGroups(shares, 100);
   std::vector<solver::DeviceSample> samples;
   std::uint64_t begin = 0;
