@@ -26,8 +26,8 @@ struct Work {
   int kind = Kernels;
   std::string name;
   double begin = 0, end = 0; // microseconds
-  double idleBefore = 0;     // the device's idle time between the enqueuing and the begin
   Json arguments;
+  double idleBefore = 0; ///< the device's idle time between the enqueuing and the begin
 };
 
 struct Call {
