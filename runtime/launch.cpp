@@ -374,6 +374,8 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
     else
       why = planSplit(task, launch);
   }
+  if (task.waitsForContents)
+    return;
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;
@@ -383,8 +385,9 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   planUnsplit(task, launch);
 }
 
-std::shared_ptr<const LaunchPlan>
-Session::choosePlan(Launch& launch, std::span<const double> shares, std::string& why) {
+std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& launch,
+                                                      std::span<const double> shares,
+                                                      std::string& why) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   LaunchHistory::PlanKey key;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -395,8 +398,21 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
   for (const BufferArgument& argument : launch.request.buffers)
     key.buffers.push_back({argument.buffer, argument.origin});
   key.shares.assign(shares.begin(), shares.end());
-  if (history.plan && history.key == key)
+  // On one memory nothing depends on regions; at home alone, nothing is cut by them.
+  const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
+                          launch.action == ShareController::Action::Split;
+  for (const BufferArgument& argument : launch.request.buffers)
+    if (byContents && launch.code->loaded[argument.parameter])
+      key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
+  if (history.plan && history.key == key) {
+    if (!key.versions.empty() && launch.contentsRounds == 0)
+      history.budget.saved();
     return history.plan;
+  }
+  LaunchContents contents(*machine_, launch.request, launch.buffers, launch.code->writes,
+                          std::all_of(task.after.begin(), task.after.end(),
+                                      [](const CompletionPtr& work) { return work->over(); }));
+  launch.request.contents = key.versions.empty() ? nullptr : &contents;
 
   std::vector<PlanDevice> devices;
   for (std::size_t i = 0; i < machine_->devices().size(); ++i)
@@ -435,6 +451,10 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
     for (unsigned d = 0; d < launch.range.dimensions; ++d)
       if (!best || best->dimension != d)
         consider(d);
+  launch.request.contents = nullptr;
+  launch.demands = contents.demands();
+  if (!launch.demands.empty())
+    return nullptr;
   if (!best) {
     if (why.empty())
       why = "there is only one work-group";
@@ -456,7 +476,14 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     shares[machine_->home()] = 1;
   }
   std::string why;
-  auto plan = choosePlan(*launch, shares, why);
+  auto plan = choosePlan(task, *launch, shares, why);
+  if (!plan && !launch->demands.empty()) {
+    if (fetchContents(task, launch))
+      return {};
+    launch->withoutContents = true;
+    why.clear();
+    plan = choosePlan(task, *launch, shares, why);
+  }
   if (!plan)
     return why;
   if (why = reserve(*launch, *plan); !why.empty())

@@ -62,6 +62,12 @@ bool Buffer::engage(Machine& machine) {
   return true;
 }
 
+KnownContents& Buffer::contents() {
+  if (contents_.version != directory_->version())
+    contents_ = {directory_->version(), {}, {}};
+  return contents_;
+}
+
 bool Buffer::allocateHostMemory(Machine& machine) {
   // Pinned memory is worth a factor of seven on the way to a GPU; one context's serves all.
   for (std::size_t i = 0; i < machine.devices().size(); ++i) {

@@ -6,6 +6,7 @@
 // then it costs nothing. All members are used under the session's lock.
 #pragma once
 
+#include "runtime/contents.h"
 #include "runtime/machine.h"
 
 #include <atomic>
@@ -59,6 +60,8 @@ public:
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
   NodeHazards& hazards(NodeId node) { return hazards_[node]; }
+  /// What is known of the bytes as they are now.
+  KnownContents& contents();
 
   /// The cl_mem by which `device` works on bytes [origin, origin + size); created on first use, and
   /// touched once, so that a device without room for it says so here and not in a launch. Null on
@@ -81,6 +84,7 @@ private:
   Ref<cl_mem> keepsHome_; ///< while engaged
   std::optional<Directory> directory_;
   std::vector<NodeHazards> hazards_; ///< by node
+  KnownContents contents_;
   std::byte* hostMemory_ = nullptr;  ///< the home buffer's own address, pinned memory, or ours
   Ref<cl_mem> pinned_;
   std::unique_ptr<std::byte, void (*)(void*)> owned_{nullptr, nullptr};

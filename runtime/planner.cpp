@@ -8,6 +8,8 @@ namespace libsplit::runtime {
 
 namespace {
 
+constexpr std::size_t maxRanges = 65536; ///< of a region
+
 /// Regions of one piece by buffer, with what was unknown on the way.
 struct PieceRegions {
   std::vector<PieceUse> uses;
@@ -18,7 +20,7 @@ struct PieceRegions {
 PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summary,
                        const GroupBox& box) {
   std::vector<ArgumentRegions> byArgument =
-      evaluate(summary, request.range, request.arguments, box);
+      evaluate(summary, request.range, request.arguments, box, maxRanges, request.contents);
   PieceRegions regions;
   regions.uses.resize(request.bufferCount);
   std::vector<ByteSet> certain(request.bufferCount);

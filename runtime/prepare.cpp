@@ -163,6 +163,11 @@ const KernelSummary* find(const ProgramSummary& program, const std::string& kern
   return nullptr;
 }
 
+void orInto(std::vector<bool>& all, const std::vector<bool>& more) {
+  for (std::size_t i = 0; i < more.size(); ++i)
+    all[i] = all[i] || more[i];
+}
+
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
@@ -234,7 +239,13 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "its partition-ready form does not build on the program's own device";
   if (usable == 0)
     return "it does not build on any other device";
-  code->writes = writtenParameters(*homeSummary);
+  code->writes.assign(homeSummary->parameters.size(), false);
+  code->loaded.assign(homeSummary->parameters.size(), false);
+  for (const KernelSummary* summary : code->summaries)
+    if (summary) {
+      orInto(code->writes, writtenParameters(*summary));
+      orInto(code->loaded, contentParameters(*summary));
+    }
   code->workScalars = workScalars(*homeSummary);
   code->identity = hashOf({*program->source, program->options, code->name});
   return {};

@@ -54,6 +54,7 @@ void Session::finish() {
 void Session::stopPreparing() {
   analyzer_.cancel();
   preparer_.stop(30);
+  inspector_.stop(30);
 }
 
 void Session::abandonAfterFork() {

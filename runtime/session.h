@@ -212,9 +212,10 @@ private:
                        const LaunchArguments& arguments) const;
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
+  bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
-  std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
-                                               std::string& why);
+  std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
+                                               std::span<const double> shares, std::string& why);
   void observe(Task& task, Launch& launch);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);
@@ -273,8 +274,9 @@ private:
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
   Stats stats_;
-  Worker preparer_; ///< analysis and builds
-  Worker resolver_; ///< foreign events that completed
+  Worker preparer_;  ///< analysis and builds
+  Worker resolver_;  ///< foreign events that completed
+  Worker inspector_; ///< waits for contents and looks through them
 };
 
 } // namespace libsplit::runtime
