@@ -2,6 +2,7 @@
 #include "libsplit/door.h"
 
 #include <cstring>
+#include <vector>
 
 namespace libsplit {
 
@@ -38,7 +39,13 @@ cl_program CL_API_CALL createWithBinary(cl_context context, cl_uint count,
   cl_program program = next().clCreateProgramWithBinary(context, count, devices, lengths, binaries,
                                                         binaryStatus, &status);
   report(error, status);
-  opaque(program, context, "the program was made from a binary");
+  if (program)
+    tracked([&] {
+      std::vector<runtime::BinaryUse> uses;
+      for (cl_uint i = 0; i < count; ++i)
+        uses.push_back({devices[i], {reinterpret_cast<const char*>(binaries[i]), lengths[i]}});
+      session().programCreatedFrom(program, context, uses);
+    });
   return program;
 }
 
@@ -77,8 +84,19 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                          void* data) {
-  tracked([&] { session().programBuilding(program, options); });
+  tracked([&] { session().programBuilding(program, {devices, devices + (devices ? count : 0)}, options); });
   return next().clBuildProgram(program, count, devices, options, notify, data);
+}
+
+cl_int CL_API_CALL programInfo(cl_program program, cl_program_info name, size_t size, void* value,
+                               size_t* sizeRet) {
+  cl_int status = next().clGetProgramInfo(program, name, size, value, sizeRet);
+  if (status == CL_SUCCESS && name == CL_PROGRAM_BINARIES && value)
+    tracked([&] {
+      session().binariesRead(program, {static_cast<const unsigned char* const*>(value),
+                                       size / sizeof(unsigned char*)});
+    });
+  return status;
 }
 
 cl_int CL_API_CALL retainProgram(cl_program program) {
@@ -153,6 +171,7 @@ void overridePrograms(runtime::Dispatch& table) {
   table.clCreateProgramWithBuiltInKernels = createWithBuiltIns;
   table.clLinkProgram = link;
   table.clBuildProgram = build;
+  table.clGetProgramInfo = programInfo;
   table.clRetainProgram = retainProgram;
   table.clReleaseProgram = releaseProgram;
   table.clCreateKernel = createKernel;

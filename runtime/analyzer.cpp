@@ -4,41 +4,19 @@
 #include "runtime/child_process.h"
 #include "runtime/log.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 namespace libsplit::runtime {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> readFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad())
-    return std::nullopt;
-  return text;
-}
-
-std::string hex(XXH128_hash_t hash) {
-  char text[33];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
-  return text;
-}
 
 /// Path, size and time of splitc: a rebuilt one must not answer from an older one's cache.
 std::string identity(const std::string& splitc) {
@@ -50,66 +28,22 @@ std::string identity(const std::string& splitc) {
 
 std::string cacheKey(const std::string& splitc, const std::string& source,
                      const std::string& buildOptions, const DeviceMacros& macros) {
-  std::string text = std::to_string(summaryFormatVersion);
-  auto append = [&](const std::string& part) {
-    text += '\n' + std::to_string(part.size()) + ' ' + part;
-  };
-  append(identity(splitc));
-  append(source);
-  append(buildOptions);
-  append(macros.version);
-  append(macros.extensions);
-  for (const std::string& define : macros.defines)
-    append(define);
   // A relative -I means another file in another folder.
   std::error_code error;
-  append(fs::current_path(error).string());
-  return hex(XXH3_128bits(text.data(), text.size()));
+  std::vector<std::string> parts = {std::to_string(summaryFormatVersion),
+                                    identity(splitc),
+                                    source,
+                                    buildOptions,
+                                    macros.version,
+                                    macros.extensions,
+                                    fs::current_path(error).string()};
+  parts.insert(parts.end(), macros.defines.begin(), macros.defines.end());
+  return hashOf(parts);
 }
 
 bool includesUnchanged(const ProgramSummary& summary) {
-  for (const IncludedFile& file : summary.includes) {
-    auto text = readFile(file.path);
-    if (!text || XXH3_64bits(text->data(), text->size()) != file.hash)
-      return false;
-  }
-  return true;
-}
-
-// An entry is the hash of the summary's text, then the text: whoever finds it damaged sees so.
-std::optional<ProgramSummary> readEntry(const std::string& path) {
-  auto entry = readFile(path);
-  if (!entry)
-    return std::nullopt;
-  std::string text = entry->size() > 33 ? entry->substr(33) : std::string();
-  std::optional<ProgramSummary> summary;
-  if (entry->compare(0, 32, hex(XXH3_128bits(text.data(), text.size()))) == 0)
-    summary = parseProgramSummary(text);
-  if (!summary)
-    writeLogOnce(LogLevel::Warn, "ignored the damaged cache entry " + path);
-  return summary;
-}
-
-void writeEntry(const std::string& directory, const std::string& path, const std::string& text) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  std::string temporary = path + "." + std::to_string(::getpid());
-  bool written = false;
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << hex(XXH3_128bits(text.data(), text.size())) << '\n' << text;
-    file.close();
-    written = !file.fail();
-  }
-  if (written) {
-    fs::rename(temporary, path, error);
-    written = !error;
-  }
-  if (!written) {
-    fs::remove(temporary, error);
-    writeLogOnce(LogLevel::Warn, "can't write to the cache directory " + directory +
-                                     "; kernels are analysed anew in every run");
-  }
+  return std::all_of(summary.includes.begin(), summary.includes.end(),
+                     [](const IncludedFile& file) { return hashOfFile(file.path) == file.hash; });
 }
 
 std::shared_ptr<const ProgramSummary> failed(std::string why) {
@@ -120,8 +54,8 @@ std::shared_ptr<const ProgramSummary> failed(std::string why) {
 
 } // namespace
 
-Analyzer::Analyzer(std::string splitc, std::string cacheDir, double timeoutSeconds)
-    : splitc_(std::move(splitc)), cacheDir_(std::move(cacheDir)), timeoutSeconds_(timeoutSeconds) {}
+Analyzer::Analyzer(std::string splitc, const DiskCache& cache, double timeoutSeconds)
+    : splitc_(std::move(splitc)), cache_(cache), timeoutSeconds_(timeoutSeconds) {}
 
 std::string Analyzer::run(const std::string& source, const std::string& buildOptions,
                           const DeviceMacros& macros, std::string& failure) const {
@@ -142,10 +76,9 @@ std::string Analyzer::run(const std::string& source, const std::string& buildOpt
 std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& source,
                                                         const std::string& buildOptions,
                                                         const DeviceMacros& macros) const {
-  std::string path;
-  if (!cacheDir_.empty()) {
-    path = cacheDir_ + "/" + cacheKey(splitc_, source, buildOptions, macros) + ".summary";
-    auto cached = readEntry(path);
+  std::string name = cacheKey(splitc_, source, buildOptions, macros) + ".summary";
+  if (auto entry = cache_.read(name)) {
+    auto cached = parseProgramSummary(*entry);
     if (cached && includesUnchanged(*cached))
       return std::make_shared<const ProgramSummary>(std::move(*cached));
   }
@@ -164,8 +97,7 @@ std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& sourc
     writeLogOnce(LogLevel::Warn, failure + "; programs run unsplit");
     return failed(failure);
   }
-  if (!path.empty())
-    writeEntry(cacheDir_, path, text);
+  cache_.write(name, text);
   return std::make_shared<const ProgramSummary>(std::move(*summary));
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analysis-pass/summary/kernel_summary.h"
+#include "runtime/disk_cache.h"
 
 #include <atomic>
 #include <memory>
@@ -26,8 +27,8 @@ struct DeviceMacros {
 
 class Analyzer {
 public:
-  /// `splitc`: path of the program. `cacheDir` may be empty: nothing is kept then.
-  Analyzer(std::string splitc, std::string cacheDir, double timeoutSeconds);
+  /// `splitc`: path of the program. `cache` must outlive the analyzer.
+  Analyzer(std::string splitc, const DiskCache& cache, double timeoutSeconds);
 
   /// The summary of a program; on any failure one whose `failure` says why. Blocks for as long as
   /// splitc takes. Thread-safe; never throws for reasons of the environment.
@@ -42,7 +43,7 @@ private:
                   const DeviceMacros& macros, std::string& failure) const;
 
   std::string splitc_;
-  std::string cacheDir_;
+  const DiskCache& cache_;
   double timeoutSeconds_;
   std::atomic<bool> cancelled_{false};
 };

@@ -122,7 +122,7 @@ std::string Session::whyRangeNotSplittable(const Kernel& kernel,
   if (arguments.local && isNonUniform(range)) {
     if (!machine_->homeDevice().nonUniformGroups)
       return "the local size does not divide the global size";
-    const std::string& options = kernel.program->options;
+    const std::string& options = kernel.code->origin->options;
     if (options.find("-cl-std=CL2") == std::string::npos &&
         options.find("-cl-std=CL3") == std::string::npos)
       return "the local size does not divide the global size";

@@ -7,6 +7,7 @@
 #include "runtime/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -17,23 +18,37 @@ std::string toString(const Reason& reason) {
   return reason.text + " (" + file + "line " + std::to_string(reason.where.line) + ")";
 }
 
-void Session::startAnalysis(Program& program) {
-  if (!program.source)
-    return;
+void Session::startAnalysis(const Program& program) {
   auto devices =
       arrayProperty<cl_device_id>(cl_.clGetContextInfo, program.context, CL_CONTEXT_DEVICES);
   cl_device_id device = home_ ? home_ : devices.empty() ? nullptr : devices[0];
-  if (!device)
+  auto origin = program.build->origins.find(device);
+  if (origin == program.build->origins.end())
     return;
-  auto promise = std::make_shared<std::promise<std::shared_ptr<const ProgramSummary>>>();
-  program.analysis = promise->get_future().share();
-  preparer_.post([this, promise, device, source = *program.source, options = program.options] {
-    try {
-      promise->set_value(analyzer_.analyze(source, options, deviceMacros(cl_, device)));
-    } catch (...) {
-      promise->set_exception(std::current_exception());
-    }
+  preparer_.post([this, device, build = program.build, origin = origin->second] {
+    analysisOf(*build, origin, deviceMacros(cl_, device));
   });
+  if (!std::exchange(cacheTrimmed_, true))
+    preparer_.post([this] { cache_.trim({}); });
+}
+
+/// Runs on the preparing thread.
+std::shared_ptr<const ProgramSummary>
+Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
+                    const DeviceMacros& macros) const {
+  auto known = std::find_if(build.analyses.begin(), build.analyses.end(), [&](const auto& entry) {
+    return entry.origin == origin && entry.macros == macros;
+  });
+  if (known != build.analyses.end())
+    return known->summary;
+  auto summary = analyzer_.analyze(origin->text, origin->options, macros);
+  if (origin->isFlat && !summary->includes.empty()) {
+    auto failed = std::make_shared<ProgramSummary>();
+    failed->failure = "the program was made from a binary, and includes other files on this device";
+    summary = failed;
+  }
+  build.analyses.push_back({origin, macros, summary});
+  return summary;
 }
 
 void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
@@ -117,15 +132,18 @@ void Session::saveSpeeds() {
     log(LogLevel::Info, "can't keep the speeds in ", options_.cacheDir);
 }
 
-Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
-                                     const ProgramSummary& summary, bool rewritten) {
+Ref<cl_program> Session::laneProgram(const Program& program, Build& build, const Origin& origin,
+                                     std::size_t device, const ProgramSummary& summary,
+                                     bool rewritten) {
   const Device& on = machine_->devices()[device];
   if (on.isHome && !rewritten)
     return Ref<cl_program>::retain(cl_, program.handle);
-  auto [entry, isNew] = program.lanePrograms.try_emplace({device, rewritten});
+  auto [entry, isNew] = build.lanePrograms.try_emplace({device, rewritten});
   if (!isNew)
     return entry->second;
-  const std::string& source = rewritten ? summary.partitionSource : *program.source;
+  const std::string& source = rewritten                    ? summary.partitionSource
+                              : summary.flatSource.empty() ? origin.text
+                                                           : summary.flatSource;
   const char* text = source.c_str();
   std::size_t length = source.size();
   cl_int error = CL_SUCCESS;
@@ -136,7 +154,7 @@ Ref<cl_program> Session::laneProgram(Program& program, std::size_t device,
   // The program's own build has told of the warnings already; some drivers print them.
   // A macro that nobody uses keeps the lanes' binaries apart: PoCL shares and counts loaded kernels
   // by program and options, and gets it wrong when two devices run the same one.
-  const std::string options = program.options + " -w -DLIBSPLIT_LANE=" + std::to_string(device);
+  const std::string options = origin.options + " -w -DLIBSPLIT_LANE=" + std::to_string(device);
   if (error == CL_SUCCESS)
     error = cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) {
@@ -171,7 +189,7 @@ void orInto(std::vector<bool>& all, const std::vector<bool>& more) {
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
-    if (access.effect == Effect::Write)
+    if (access.effect != Effect::Read)
       writes[access.parameter] = true;
   return writes;
 }
@@ -182,21 +200,19 @@ std::vector<bool> writtenParameters(const KernelSummary& summary) {
 /// reads what it writes until the state says Ready.
 std::string Session::prepareCode(const std::shared_ptr<Program>& program,
                                  const std::shared_ptr<KernelCode>& code, cl_device_id home) {
-  std::shared_future<std::shared_ptr<const ProgramSummary>> analysis;
+  std::shared_ptr<Build> build;
   {
     Lock lock(mutex_);
-    if (!program->source)
-      return program->opaque;
-    if (!program->analysis.valid())
-      startAnalysis(*program);
-    analysis = program->analysis;
+    build = program->build;
   }
-  if (!analysis.valid())
-    return "the program could not be analysed";
-  // The analysis is an earlier job of this same thread, so its answer is there.
-  if (analysis.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return "the program could not be analysed";
-  std::shared_ptr<const ProgramSummary> homeProgram = analysis.get();
+  auto madeOf = build->origins.find(home);
+  if (madeOf == build->origins.end())
+    return program->opaque.empty() ? "the program was not built for this device" : program->opaque;
+  const std::shared_ptr<const Origin> origin = madeOf->second;
+  const DeviceMacros macros = deviceMacros(cl_, home);
+  if (origin->madeFor && *origin->madeFor != macros)
+    return "the program was made from a binary for another device";
+  std::shared_ptr<const ProgramSummary> homeProgram = analysisOf(*build, origin, macros);
   if (!homeProgram->failure.empty())
     return homeProgram->failure;
   const KernelSummary* homeSummary = find(*homeProgram, code->name);
@@ -212,14 +228,13 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   code->kernels.assign(devices.size(), nullptr);
   std::size_t usable = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    std::shared_ptr<const ProgramSummary> owner = homeProgram;
-    if (devices[i].macros != devices[machine_->home()].macros)
-      owner = analyzer_.analyze(*program->source, program->options, devices[i].macros);
+    std::shared_ptr<const ProgramSummary> owner = analysisOf(*build, origin, devices[i].macros);
     const KernelSummary* summary = find(*owner, code->name);
     if (!owner->failure.empty() || !summary || !summary->obstacles.empty() ||
         summary->parameters.size() != homeSummary->parameters.size())
       continue;
-    Ref<cl_program> built = laneProgram(*program, i, *owner, summary->needsPartitionArgument);
+    Ref<cl_program> built =
+        laneProgram(*program, *build, *origin, i, *owner, summary->needsPartitionArgument);
     if (!built)
       continue;
     cl_int error = CL_SUCCESS;
@@ -239,6 +254,7 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "its partition-ready form does not build on the program's own device";
   if (usable == 0)
     return "it does not build on any other device";
+  code->origin = origin;
   code->writes.assign(homeSummary->parameters.size(), false);
   code->loaded.assign(homeSummary->parameters.size(), false);
   for (const KernelSummary* summary : code->summaries)
@@ -247,7 +263,7 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
       orInto(code->loaded, contentParameters(*summary));
     }
   code->workScalars = workScalars(*homeSummary);
-  code->identity = hashOf({*program->source, program->options, code->name});
+  code->identity = hashOf({origin->text, origin->options, code->name});
   return {};
 }
 

@@ -3,12 +3,12 @@
 
 #include "runtime/launch_history.h"
 #include "runtime/memory.h"
+#include "runtime/origin.h"
 #include "runtime/planner.h"
 
 #include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -72,6 +72,7 @@ struct KernelCode {
   /// By parameter: may the kernel write through it? Empty: not known.
   std::vector<bool> writes;
   // From here on valid in state Ready.
+  std::shared_ptr<const Origin> origin;                      ///< of its program, as built
   std::vector<std::shared_ptr<const ProgramSummary>> owners; ///< keep the summaries alive
   std::vector<const KernelSummary*> summaries;               ///< by device; null: can't run there
   std::vector<std::shared_ptr<LaneKernel>> kernels;          ///< by device, partition-ready
@@ -93,6 +94,25 @@ struct Kernel {
   std::shared_ptr<LaneKernel> clone;
 };
 
+/// One build of a program, and what libsplit makes of it. The next build gets its own, so that work
+/// on this one can end in peace.
+struct Build {
+  /// What was built, by device of the application; a device may have its own options, or its own
+  /// binary. No entry: not known. Never changed.
+  std::map<cl_device_id, std::shared_ptr<const Origin>> origins;
+
+  // From here on used by the preparing thread only.
+  struct Analysis {
+    std::shared_ptr<const Origin> origin;
+    DeviceMacros macros;
+    std::shared_ptr<const ProgramSummary> summary;
+  };
+  std::vector<Analysis> analyses;
+  /// For other devices, and partition-ready ones for the home device; by device and whether
+  /// rewritten.
+  std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
+};
+
 /// A program of the application.
 class Program {
 public:
@@ -102,15 +122,11 @@ public:
   const cl_context context;
   int references = 1;
   std::optional<std::string> source; ///< nothing: binaries, IL, linked
-  std::string options;
-  std::string opaque; ///< why there is no source
-  bool built = false;
-  /// By the home device's macros; started when the application builds. Invalid: not started.
-  std::shared_future<std::shared_ptr<const ProgramSummary>> analysis;
+  /// Where the binaries that it was made from came from, by device.
+  std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;
+  std::string opaque; ///< why there is neither
+  std::shared_ptr<Build> build = std::make_shared<Build>();
   std::map<std::string, std::shared_ptr<KernelCode>> codes;
-  /// For other devices, and partition-ready ones for the home device; by device and whether
-  /// rewritten. Used by the preparing thread only.
-  std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
 };
 
 } // namespace libsplit::runtime

@@ -5,13 +5,15 @@
 #include "runtime/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace libsplit::runtime {
 
 Session::Session(const Dispatch& cl, Options options)
-    : cl_(cl), options_(std::move(options)),
-      analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, options_.cacheDir,
-                options_.analysisTimeoutSeconds) {
+    : cl_(cl), options_(std::move(options)), cache_(options_.cacheDir),
+      analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, cache_,
+                options_.analysisTimeoutSeconds),
+      binaryOrigins_(cache_) {
   setLogLevel(options_.log);
 }
 
@@ -52,6 +54,11 @@ void Session::finish() {
 }
 
 void Session::stopPreparing() {
+  {
+    // Forgetting where a binary came from would cost every later run its splits.
+    Lock lock(mutex_);
+    progress_.wait_for(lock, std::chrono::seconds(5), [&] { return unkeptOrigins_ == 0; });
+  }
   analyzer_.cancel();
   preparer_.stop(30);
   inspector_.stop(30);
@@ -259,7 +266,75 @@ void Session::programCreated(cl_program program, cl_context context,
   programs_[program] = std::move(tracked);
 }
 
-void Session::programBuilding(cl_program program, const char* options) {
+void Session::programCreatedFrom(cl_program program, cl_context context,
+                                 const std::vector<BinaryUse>& binaries) {
+  auto tracked = std::make_shared<Program>(program, context);
+  tracked->opaque = "the program was made from a binary, and libsplit has not seen it being built";
+  for (const BinaryUse& binary : binaries)
+    if (auto origin = binaryOrigins_.find(hashOf(binary.bytes)))
+      tracked->binaries[binary.device] = std::move(origin);
+  Lock lock(mutex_);
+  programs_[program] = std::move(tracked);
+}
+
+void Session::binariesRead(cl_program program, std::span<const unsigned char* const> binaries) {
+  std::shared_ptr<Build> build;
+  {
+    Lock lock(mutex_);
+    auto found = programs_.find(program);
+    if (found == programs_.end() || found->second->build->origins.empty())
+      return;
+    build = found->second->build;
+  }
+  auto devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
+  auto sizes = arrayProperty<std::size_t>(cl_.clGetProgramInfo, program, CL_PROGRAM_BINARY_SIZES);
+  for (std::size_t i = 0; i < std::min({devices.size(), sizes.size(), binaries.size()}); ++i) {
+    auto made = build->origins.find(devices[i]);
+    cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+    cl_.clGetProgramBuildInfo(program, devices[i], CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
+                              nullptr);
+    if (made == build->origins.end() || type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE || !binaries[i] ||
+        sizes[i] == 0)
+      continue;
+    auto bytes = std::string_view(reinterpret_cast<const char*>(binaries[i]), sizes[i]);
+    keepOrigin(hashOf(bytes), build, made->second, devices[i]);
+  }
+}
+
+void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
+                         const std::shared_ptr<const Origin>& made, cl_device_id device) {
+  auto origin = std::make_shared<Origin>(*made);
+  if (!origin->madeFor)
+    origin->madeFor = deviceMacros(cl_, device);
+  binaryOrigins_.note(binary, origin);
+  if (!mayReadFiles(*origin)) {
+    binaryOrigins_.keep(binary, *origin);
+    return;
+  }
+  Lock lock(mutex_);
+  ++unkeptOrigins_;
+  auto pending = std::shared_ptr<void>(nullptr, [this](void*) {
+    Lock done(mutex_);
+    --unkeptOrigins_;
+    progress_.notify_all();
+  });
+  lock.unlock();
+  preparer_.post([this, binary, build, made, origin, pending = std::move(pending)] {
+    auto summary = analysisOf(*build, made, *origin->madeFor);
+    if (!summary->failure.empty())
+      return;
+    Origin flat = *origin;
+    flat.isFlat = true;
+    if (!summary->flatSource.empty())
+      flat.text = summary->flatSource;
+    binaryOrigins_.keep(binary, flat);
+  });
+}
+
+void Session::programBuilding(cl_program program, std::vector<cl_device_id> devices,
+                              const char* options) {
+  if (devices.empty())
+    devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
   std::map<std::string, std::shared_ptr<KernelCode>> outdated;
   Lock lock(mutex_);
   auto found = programs_.find(program);
@@ -274,9 +349,17 @@ void Session::programBuilding(cl_program program, const char* options) {
   if (!tracked.codes.empty())
     drain(lock);
   outdated.swap(tracked.codes);
-  tracked.lanePrograms.clear();
-  tracked.options = options ? options : "";
-  tracked.built = true;
+  auto build = std::make_shared<Build>();
+  build->origins = tracked.build->origins;
+  for (cl_device_id device : devices) {
+    auto binary = tracked.binaries.find(device);
+    if (tracked.source)
+      build->origins[device] =
+          std::make_shared<const Origin>(Origin{*tracked.source, options ? options : "", {}, {}});
+    else if (binary != tracked.binaries.end())
+      build->origins[device] = binary->second;
+  }
+  std::shared_ptr<Build> before = std::exchange(tracked.build, std::move(build));
   if (active() && options_.policy.kind != Policy::Kind::Off)
     startAnalysis(tracked);
   lock.unlock();

@@ -17,6 +17,8 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 
 namespace libsplit::runtime {
@@ -50,6 +52,12 @@ struct LaunchArguments {
   const std::size_t* offset = nullptr;
   const std::size_t* global = nullptr;
   const std::size_t* local = nullptr;
+};
+
+/// A binary that a program is made from.
+struct BinaryUse {
+  cl_device_id device = nullptr;
+  std::string_view bytes;
 };
 
 struct Launch;
@@ -100,7 +108,13 @@ public:
   void memoryReleased(cl_mem object);
   void programCreated(cl_program program, cl_context context, std::optional<std::string> source,
                       const std::string& opaque);
-  void programBuilding(cl_program program, const char* options);
+  void programCreatedFrom(cl_program program, cl_context context,
+                          const std::vector<BinaryUse>& binaries);
+  /// The application builds for these devices; none stands for all.
+  void programBuilding(cl_program program, std::vector<cl_device_id> devices, const char* options);
+  /// The application has read the program's binaries: one for each of its devices, null for those
+  /// that it did not want.
+  void binariesRead(cl_program program, std::span<const unsigned char* const> binaries);
   void programRetained(cl_program program);
   void programReleased(cl_program program);
   void kernelCreated(cl_kernel kernel, cl_program program);
@@ -236,7 +250,9 @@ private:
                const std::vector<std::vector<std::byte>>& unsplit);
 
   // preparation, prepare.cpp
-  void startAnalysis(Program& program);
+  void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
+                  const std::shared_ptr<const Origin>& made, cl_device_id device);
+  void startAnalysis(const Program& program);
   void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
                const std::shared_ptr<Kernel>& kernel);
   std::string prepareCode(const std::shared_ptr<Program>& program,
@@ -244,12 +260,17 @@ private:
   std::string ensureMachine(cl_context context, cl_device_id home);
   std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
   void saveSpeeds();
-  Ref<cl_program> laneProgram(Program& program, std::size_t device, const ProgramSummary& summary,
-                              bool rewritten);
+  Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
+                              std::size_t device, const ProgramSummary& summary, bool rewritten);
+  std::shared_ptr<const ProgramSummary> analysisOf(Build& build,
+                                                   const std::shared_ptr<const Origin>& origin,
+                                                   const DeviceMacros& macros) const;
 
   const Dispatch& cl_;
   const Options options_;
+  const DiskCache cache_;
   Analyzer analyzer_;
+  BinaryOrigins binaryOrigins_;
   std::atomic<bool> active_{true};
   std::atomic<bool> userEvents_{false};
 
@@ -270,6 +291,8 @@ private:
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
+  std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
+  bool cacheTrimmed_ = false;
   std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 

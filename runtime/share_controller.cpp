@@ -1,6 +1,7 @@
 #include "runtime/share_controller.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace libsplit::runtime {
@@ -126,11 +127,10 @@ ShareController::Decision ShareController::split() {
 }
 
 ShareController::Decision ShareController::chunks() {
+  const bool measured = std::any_of(speeds_.begin(), speeds_.end(), [](double s) { return s > 0; });
+  const bool known = setup_.prior.from != Prior::From::Nothing;
   for (std::size_t i = 0; i < shares_.size(); ++i)
-    shares_[i] = speeds()[i] > 0 ? speeds()[i] : 0;
-  if (std::all_of(shares_.begin(), shares_.end(), [](double speed) { return speed == 0; }) &&
-      setup_.prior.from != Prior::From::Nothing)
-    std::copy(setup_.prior.speeds.begin(), setup_.prior.speeds.end(), shares_.begin());
+    shares_[i] = measured ? speeds_[i] : known ? setup_.prior.speeds[i] : 0;
   return {Action::Chunks, shares_};
 }
 
@@ -198,8 +198,11 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
                                    std::uint64_t totalGroups, double wallSeconds) {
   isFirst_ = false;
   usableSamples_.clear();
-  for (std::size_t i : usable_)
-    usableSamples_.push_back(samples[i]);
+  for (std::size_t i : usable_) {
+    const solver::DeviceSample& s = samples[i];
+    usableSamples_.push_back(s);
+    show(i, static_cast<double>(s.groupEnd - s.groupBegin), s.seconds - s.transferSeconds);
+  }
   solver_->observe(usableSamples_, totalGroups);
   if (setup_.policy.kind != Policy::Kind::Auto)
     return;
@@ -234,31 +237,30 @@ void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
                                     std::uint64_t totalGroups) {
   isFirst_ = false;
   usableChunks_.clear();
-  double homeGroups = 0, homeSeconds = 0;
+  std::vector<double> groups(speeds_.size()), seconds(speeds_.size());
   for (const solver::ChunkSample& chunk : chunks) {
     auto found = std::find(usable_.begin(), usable_.end(), chunk.device);
     if (found == usable_.end())
       continue;
     usableChunks_.push_back(chunk);
     usableChunks_.back().device = static_cast<unsigned>(found - usable_.begin());
-    if (chunk.device == setup_.home && chunk.seconds > 0) {
-      homeGroups += static_cast<double>(chunk.groupEnd - chunk.groupBegin);
-      homeSeconds += chunk.seconds;
-    }
+    groups[chunk.device] += static_cast<double>(chunk.groupEnd - chunk.groupBegin);
+    seconds[chunk.device] += chunk.seconds;
   }
   solver_->observeChunks(usableChunks_, totalGroups);
-  if (homeSeconds_ < 0 && homeGroups > 0)
-    homeSeconds_ = homeSeconds / homeGroups * static_cast<double>(totalGroups);
+  for (std::size_t i : usable_)
+    show(i, groups[i], seconds[i]);
+  if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0)
+    homeSeconds_ = static_cast<double>(totalGroups) / speeds_[setup_.home];
 }
 
-std::span<const double> ShareController::speeds() {
-  std::fill(speeds_.begin(), speeds_.end(), 0.0);
-  if (!solver_)
-    return speeds_;
-  std::span<const double> known = solver_->speeds();
-  for (std::size_t i = 0; i < std::min(known.size(), usable_.size()); ++i)
-    speeds_[usable_[i]] = known[i];
-  return speeds_;
+/// Not the solver's own idea of the speeds: a load that lies unevenly it may put down to a device.
+/// What each device showed on its part makes the shares that fit the next launch of this kind.
+void ShareController::show(std::size_t device, double groups, double seconds) {
+  if (!(groups > 0) || !(seconds > 0) || !std::isfinite(groups / seconds))
+    return;
+  double& speed = speeds_[device];
+  speed = speed > 0 ? 0.5 * (speed + groups / seconds) : groups / seconds;
 }
 
 } // namespace libsplit::runtime

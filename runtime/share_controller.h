@@ -70,8 +70,8 @@ public:
   /// The launch can't be given out in chunks after all: not asked for again.
   void refuseChunks() { chunksRefused_ = true; }
 
-  /// Groups per second by device, 0 where not known. Valid until the next call.
-  std::span<const double> speeds();
+  /// Groups per second that each device showed, 0 where not known. Valid until the next call.
+  std::span<const double> speeds() const { return speeds_; }
   /// Seconds at home and split, as the last verdict knew them; 0 where not known.
   double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
   double splitSeconds() const { return splitSeconds_; }
@@ -82,15 +82,15 @@ private:
   Decision chunks();
   bool gainsByWhatIsKnown() const;
   std::vector<double> startingShares() const;
+  void show(std::size_t device, double groups, double seconds);
   void judge();
-  void rest();
   std::unique_ptr<solver::ShareSolver> makeSolver() const;
 
   Setup setup_;
   std::vector<std::size_t> usable_; ///< devices that can run the kernel: the solver's devices
   std::unique_ptr<solver::ShareSolver> solver_;
   std::vector<double> shares_; ///< by device
-  std::vector<double> speeds_; ///< by device, what speeds() shows
+  std::vector<double> speeds_; ///< by device: groups per second, smoothed
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;

@@ -21,7 +21,7 @@ LAYERS = {
     "tests/samples": {"CL", "kernels"},
     "tests/doors": {"CL"},
     "tests/corpus": {"CL"},
-    "benchmarks": {"tests/samples", "CL"},
+    "benchmarks": {"tests/samples", "CL", "kernels"},
 }
 # Tests of our own code may include anything.
 FREE = ("analysis-pass/tests", "tests/unit", "tests/property", "tests/simulator", "tests/fuzz",

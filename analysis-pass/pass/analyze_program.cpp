@@ -63,7 +63,16 @@ ProgramSummary analyzeProgram(const ProgramInput& input) {
   for (llvm::Function& function : *compiled.module)
     if (isKernel(function))
       program.kernels.push_back(managers.functions.getResult<KernelAccessAnalysis>(function));
-  applyRewrite(rewriteForPartitions(input, !program.includes.empty()), program);
+  if (program.includes.empty()) {
+    applyRewrite(rewriteForPartitions(input), program);
+    return program;
+  }
+  ProgramInput flat = input;
+  flat.text = program.flatSource = flattenIncludes(input);
+  if (flat.text.empty())
+    program.failure = "the program with its includes in place has no beginning";
+  else
+    applyRewrite(rewriteForPartitions(flat), program);
   return program;
 }
 

@@ -339,21 +339,20 @@ std::string freePrefix(const std::string& text) {
 
 } // namespace
 
-PartitionRewrite rewriteForPartitions(const ProgramInput& input, bool flatten) {
+std::string flattenIncludes(const ProgramInput& input) {
+  FlattenAction flattened;
+  runClang(input, flattened);
+  // Before the program's own first line stand the declarations that Clang was given for it.
+  std::string firstLine = "#line 1 \"" + input.name + "\"\n";
+  std::size_t begin = flattened.text.find(firstLine);
+  return begin == std::string::npos ? std::string() : flattened.text.substr(begin);
+}
+
+PartitionRewrite rewriteForPartitions(const ProgramInput& input) {
   ProgramInput program = input;
-  if (flatten) {
-    FlattenAction flattened;
-    runClang(input, flattened);
-    // Before the program's own first line stand the declarations that Clang was given for it.
-    std::string firstLine = "#line 1 \"" + input.name + "\"\n";
-    std::size_t begin = flattened.text.find(firstLine);
-    if (begin == std::string::npos)
-      return {{}, {}, "the program with its includes in place has no beginning", {}};
-    program.text = flattened.text.substr(begin);
-  }
   RewriteAction rewrite(freePrefix(program.text));
   if (auto error = runClang(program, rewrite))
-    return {{}, {}, "the program with its includes in place does not compile: " + *error, {}};
+    return {{}, {}, "the program does not compile twice: " + *error, {}};
   PartitionRewrite result = std::move(rewrite.result);
   if (result.source.empty())
     return result;

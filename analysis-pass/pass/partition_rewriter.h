@@ -38,7 +38,11 @@ struct PartitionRewrite {
   SourceLine where;                 ///< of the failure
 };
 
-/// `flatten`: the program includes files, and the result must not.
-PartitionRewrite rewriteForPartitions(const ProgramInput& input, bool flatten);
+/// The program's text with all included files in place of their #include lines; empty if Clang
+/// can't give it.
+std::string flattenIncludes(const ProgramInput& input);
+
+/// `input` must include no files.
+PartitionRewrite rewriteForPartitions(const ProgramInput& input);
 
 } // namespace libsplit

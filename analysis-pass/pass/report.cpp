@@ -54,10 +54,13 @@ void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
 }
 
 std::string text(const Access& access, const std::vector<std::string>& names) {
-  const char* verb = access.effect == Effect::Read ? "reads "
-                     : access.certain              ? "writes "
-                                                   : "may write ";
+  const char* verb = access.effect == Effect::Read     ? "reads "
+                     : access.effect == Effect::Update ? "updates "
+                     : access.certain                  ? "writes "
+                                                       : "may write ";
   std::string line = "  " + text(access.where) + ": " + verb + names[access.parameter];
+  if (access.effect == Effect::Update)
+    line += std::string(" by ") + nameOf(access.update.operation);
   if (access.offset.op() == Expr::Op::Unknown) {
     line += " anywhere: " + access.offset.text();
     if (access.offset.line() != 0 && access.offset.line() != access.where.line)

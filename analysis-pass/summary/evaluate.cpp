@@ -77,6 +77,10 @@ public:
       addImage(offset, regions_.reads);
       return;
     }
+    if (access_.effect == Effect::Update) {
+      addImage(offset, regions_.updatedBy(access_));
+      return;
+    }
     // Mostly one set serves for both: what is certain is all that is possible.
     ByteSet written;
     const bool asComputed = addImage(offset, written);
@@ -336,6 +340,8 @@ private:
   }
 
   void explain(const Cause& cause) {
+    if (access_.effect == Effect::Update)
+      return; // anywhere is as good as somewhere
     std::optional<Reason>& reason =
         access_.effect == Effect::Read ? regions_.unknownReads : regions_.unknownWrites;
     if (reason)
@@ -388,6 +394,14 @@ void evaluateParts(const Access& access, const Mentions& mentions, const LaunchV
 
 } // namespace
 
+ByteSet& ArgumentRegions::updatedBy(const Access& access) {
+  for (UpdatedBytes& updated : updates)
+    if (updated.kind == access.update)
+      return updated.bytes;
+  updates.push_back({access.update, {}, access.where});
+  return updates.back().bytes;
+}
+
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
                                       std::size_t maxRanges, Contents* contents) {
@@ -416,6 +430,9 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
       r.possibleWrites = ByteSet(r.possibleWrites.hull());
     if (r.certainWrites.ranges().size() > maxRanges)
       r.certainWrites = {};
+    for (UpdatedBytes& updated : r.updates)
+      if (updated.bytes.ranges().size() > maxRanges)
+        updated.bytes = ByteSet(updated.bytes.hull());
   }
   return regions;
 }

@@ -24,15 +24,26 @@ struct ArgumentValue {
   std::uint64_t bufferSize = 0;     ///< buffers: bytes of the buffer or sub-buffer; 0 for NULL
 };
 
+/// Bytes that may be updated by atomics of one kind.
+struct UpdatedBytes {
+  UpdateKind kind;
+  ByteSet bytes;    ///< superset; the whole argument where nothing is known
+  SourceLine where; ///< of the first such atomic
+};
+
 /// What a box of work-groups does to one buffer argument. Byte 0 is the argument's address; all
 /// sets lie within [0, bufferSize): accesses beyond it are undefined in the program itself.
 struct ArgumentRegions {
   ByteSet reads;          ///< superset of the bytes that are read
   ByteSet possibleWrites; ///< superset of the bytes that are written; contains certainWrites
   ByteSet certainWrites;  ///< subset of the bytes that are written
+  std::vector<UpdatedBytes> updates; ///< neither among the reads nor among the writes
   /// Set where `reads` or `possibleWrites` had to be the whole argument because nothing was known.
   std::optional<Reason> unknownReads;
   std::optional<Reason> unknownWrites;
+
+  /// The set in `updates` for the kind of `access`.
+  ByteSet& updatedBy(const Access& access);
 };
 
 /// Regions of `box` for every parameter (empty ones for by-value and local parameters). Sets with

@@ -1,0 +1,101 @@
+#include "runtime/origin.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace libsplit::runtime {
+
+namespace {
+
+constexpr std::string_view magic = "libsplit-origin 1\n";
+
+void append(std::string& text, const std::string& part) {
+  text += std::to_string(part.size()) + ' ' + part + '\n';
+}
+
+/// Takes "LENGTH TEXT\n" off the front.
+bool consume(std::string_view& text, std::string& part) {
+  std::size_t length = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  std::size_t begin = static_cast<std::size_t>(end - text.data()) + 1;
+  if (error != std::errc() || begin > text.size() || length >= text.size() - begin ||
+      text[begin - 1] != ' ' || text[begin + length] != '\n')
+    return false;
+  part = text.substr(begin, length);
+  text.remove_prefix(begin + length + 1);
+  return true;
+}
+
+std::string serialize(const Origin& origin) {
+  std::string text(magic);
+  append(text, origin.text);
+  append(text, origin.options);
+  const DeviceMacros& macros = *origin.madeFor;
+  append(text, macros.version);
+  append(text, macros.extensions);
+  for (const std::string& define : macros.defines)
+    append(text, define);
+  return text;
+}
+
+std::shared_ptr<const Origin> parse(std::string_view text) {
+  if (!text.starts_with(magic))
+    return nullptr;
+  text.remove_prefix(magic.size());
+  auto origin = std::make_shared<Origin>();
+  DeviceMacros& macros = origin->madeFor.emplace();
+  origin->isFlat = true;
+  if (!consume(text, origin->text) || !consume(text, origin->options) ||
+      !consume(text, macros.version) || !consume(text, macros.extensions))
+    return nullptr;
+  while (!text.empty())
+    if (!consume(text, macros.defines.emplace_back()))
+      return nullptr;
+  return origin;
+}
+
+std::string entryName(const std::string& binary) {
+  return binary + ".origin";
+}
+
+} // namespace
+
+bool mayReadFiles(const Origin& origin) {
+  for (const char* directive : {"include", "import", "embed"})
+    if (origin.text.find(directive) != std::string::npos ||
+        origin.options.find(directive) != std::string::npos)
+      return !origin.isFlat;
+  return false;
+}
+
+void BinaryOrigins::note(const std::string& binary, std::shared_ptr<const Origin> origin) {
+  std::lock_guard lock(mutex_);
+  auto [entry, isNew] = noted_.insert_or_assign(binary, std::move(origin));
+  if (!isNew)
+    return;
+  order_.push_back(binary);
+  if (order_.size() > maxNoted) {
+    noted_.erase(order_.front());
+    order_.pop_front();
+  }
+}
+
+void BinaryOrigins::keep(const std::string& binary, const Origin& origin) const {
+  std::string text = serialize(origin);
+  // Most programs ask for the same binary in every run.
+  if (disk_.read(entryName(binary)) != text)
+    disk_.write(entryName(binary), text);
+}
+
+std::shared_ptr<const Origin> BinaryOrigins::find(const std::string& binary) const {
+  {
+    std::lock_guard lock(mutex_);
+    auto found = noted_.find(binary);
+    if (found != noted_.end())
+      return found->second;
+  }
+  auto entry = disk_.read(entryName(binary));
+  return entry ? parse(*entry) : nullptr;
+}
+
+} // namespace libsplit::runtime
