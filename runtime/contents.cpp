@@ -43,10 +43,11 @@ std::vector<bool> contentParameters(const KernelSummary& summary) {
 
 // --- what is known
 
-LaunchContents::LaunchContents(Machine& machine, const LaunchRequest& request,
-                               std::span<const std::shared_ptr<Buffer>> buffers,
-                               const std::vector<bool>& writes, bool settled)
-    : machine_(machine), request_(request), buffers_(buffers), writes_(writes), settled_(settled) {}
+LaunchContents::LaunchContents(Machine& machine, const Task& task, const Launch& launch)
+    : machine_(machine), request_(launch.request), buffers_(launch.buffers),
+      writes_(launch.code->writes),
+      settled_(std::all_of(task.after.begin(), task.after.end(),
+                           [](const CompletionPtr& work) { return work->over(); })) {}
 
 /// By the launch itself: through another parameter that has bytes in common with this one.
 bool LaunchContents::mayBeWritten(const BufferArgument& argument) const {

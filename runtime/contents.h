@@ -27,6 +27,8 @@ namespace libsplit::runtime {
 
 class Buffer;
 class Machine;
+struct Launch;
+struct Task;
 
 /// What is known of a buffer's bytes at one version of its directory. Session's lock held.
 struct KnownContents {
@@ -45,11 +47,7 @@ struct ContentsDemand {
 /// Answers one launch's questions from what is known now. Session's lock held.
 class LaunchContents final : public Contents {
 public:
-  /// `writes`: by parameter, whether the kernel may write through it. `settled`: nothing that the
-  /// launch waits for is still under way.
-  LaunchContents(Machine& machine, const LaunchRequest& request,
-                 std::span<const std::shared_ptr<Buffer>> buffers, const std::vector<bool>& writes,
-                 bool settled);
+  LaunchContents(Machine& machine, const Task& task, const Launch& launch);
 
   std::optional<Interval> values(const ElementSlice& slice) override;
 
@@ -64,7 +62,7 @@ private:
   const LaunchRequest& request_;
   std::span<const std::shared_ptr<Buffer>> buffers_;
   const std::vector<bool>& writes_;
-  bool settled_;
+  bool settled_; ///< nothing that the launch waits for is still under way
   std::vector<ContentsDemand> demands_;
 };
 

@@ -359,7 +359,7 @@ void Session::decide(Launch& launch) {
     history.controller = std::make_unique<ShareController>(std::move(setup));
     history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
   }
-  ShareController::Decision decision = history.controller->next();
+  ShareController::Decision decision = history.controller->next(canChunk(launch));
   launch.action = decision.action;
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
@@ -369,6 +369,19 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   if (why.empty()) {
     if (!launch->action)
       decide(*launch);
+    if (launch->action == ShareController::Action::Chunks) {
+      why = planChunks(task, launch);
+      if (task.waitsForContents)
+        return;
+      if (why.empty()) {
+        ++launch->code->stats->ranges[launch->key.range].launches;
+        return;
+      }
+      log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
+      why.clear();
+      launch->code->histories.at(launch->key).controller->refuseChunks();
+      decide(*launch);
+    }
     if (launch->action == ShareController::Action::Native)
       why = "it is not faster split";
     else
@@ -400,7 +413,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   key.shares.assign(shares.begin(), shares.end());
   // On one memory nothing depends on regions; at home alone, nothing is cut by them.
   const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
-                          launch.action == ShareController::Action::Split;
+                          launch.action != ShareController::Action::Measure;
   for (const BufferArgument& argument : launch.request.buffers)
     if (byContents && launch.code->loaded[argument.parameter])
       key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
@@ -409,9 +422,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
       history.budget.saved();
     return history.plan;
   }
-  LaunchContents contents(*machine_, launch.request, launch.buffers, launch.code->writes,
-                          std::all_of(task.after.begin(), task.after.end(),
-                                      [](const CompletionPtr& work) { return work->over(); }));
+  LaunchContents contents(*machine_, task, launch);
   launch.request.contents = key.versions.empty() ? nullptr : &contents;
 
   std::vector<PlanDevice> devices;
@@ -466,6 +477,19 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   return best;
 }
 
+/// The plan, or null: `why` says why there is none, or the task waits for what planning it takes.
+std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
+                                                       const std::shared_ptr<Launch>& launch,
+                                                       std::span<const double> shares,
+                                                       std::string& why) {
+  auto plan = choosePlan(task, *launch, shares, why);
+  if (plan || launch->demands.empty() || fetchContents(task, launch))
+    return plan;
+  launch->withoutContents = true;
+  why.clear();
+  return choosePlan(task, *launch, shares, why);
+}
+
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
   for (const auto& buffer : launch->buffers)
     if (!buffer->engage(*machine_))
@@ -476,14 +500,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     shares[machine_->home()] = 1;
   }
   std::string why;
-  auto plan = choosePlan(task, *launch, shares, why);
-  if (!plan && !launch->demands.empty()) {
-    if (fetchContents(task, launch))
-      return {};
-    launch->withoutContents = true;
-    why.clear();
-    plan = choosePlan(task, *launch, shares, why);
-  }
+  auto plan = planOrFetch(task, launch, shares, why);
   if (!plan)
     return why;
   if (why = reserve(*launch, *plan); !why.empty())
@@ -514,6 +531,10 @@ void Session::observe(Task& task, Launch& launch) {
     return;
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (launch.isChunked) {
+    observeChunks(launch, wall);
+    return;
+  }
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample> samples(devices);
   bool complete = true;

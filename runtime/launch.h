@@ -6,7 +6,17 @@
 
 namespace libsplit::runtime {
 
+/// One piece that was issued.
+struct LaunchIssued {
+  std::size_t device = 0;
+  std::uint64_t groupBegin = 0, groupEnd = 0;
+  CompletionPtr kernel;
+  std::vector<CompletionPtr> transfers;
+};
+
 struct Launch {
+  using Issued = LaunchIssued;
+
   std::shared_ptr<Program> program;
   std::shared_ptr<KernelCode> code;
   std::shared_ptr<LaneKernel>
@@ -35,14 +45,9 @@ struct Launch {
   bool withoutContents = false;        ///< they can't be had, or are not worth it
 
   // What was issued.
-  struct Issued {
-    std::size_t device = 0;
-    std::uint64_t groupBegin = 0, groupEnd = 0;
-    CompletionPtr kernel;
-    std::vector<CompletionPtr> transfers;
-  };
   std::vector<Issued> issued;
   bool wasSplit = false;
+  bool isChunked = false;
   std::shared_ptr<const LaunchPlan> plan;
 };
 
