@@ -39,6 +39,11 @@ struct Launch {
   LaunchRequest request;
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
 
+  // Regions that depend on what buffers hold (contents.h).
+  std::vector<ContentsDemand> demands; ///< what the last planning lacked
+  unsigned contentsRounds = 0;         ///< plannings that lacked something
+  bool withoutContents = false;        ///< they can't be had, or are not worth it
+
   // What was issued.
   std::vector<Issued> issued;
   bool wasSplit = false;

@@ -181,6 +181,11 @@ const KernelSummary* find(const ProgramSummary& program, const std::string& kern
   return nullptr;
 }
 
+void orInto(std::vector<bool>& all, const std::vector<bool>& more) {
+  for (std::size_t i = 0; i < more.size(); ++i)
+    all[i] = all[i] || more[i];
+}
+
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
@@ -250,7 +255,13 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   if (usable == 0)
     return "it does not build on any other device";
   code->origin = origin;
-  code->writes = writtenParameters(*homeSummary);
+  code->writes.assign(homeSummary->parameters.size(), false);
+  code->loaded.assign(homeSummary->parameters.size(), false);
+  for (const KernelSummary* summary : code->summaries)
+    if (summary) {
+      orInto(code->writes, writtenParameters(*summary));
+      orInto(code->loaded, contentParameters(*summary));
+    }
   code->workScalars = workScalars(*homeSummary);
   code->identity = hashOf({origin->text, origin->options, code->name});
   return {};

@@ -234,9 +234,12 @@ private:
                        const LaunchArguments& arguments) const;
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
+                                                std::span<const double> shares, std::string& why);
+  bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
-  std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
-                                               std::string& why);
+  std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
+                                               std::span<const double> shares, std::string& why);
   void observe(Task& task, Launch& launch);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);
@@ -333,6 +336,7 @@ private:
   std::size_t tracedDevices_ = 0;                ///< that the trace has names of
   Worker preparer_;                              ///< analysis and builds
   Worker resolver_;                              ///< foreign events that completed
+  Worker inspector_;                             ///< waits for contents, looks through them
   std::vector<std::unique_ptr<Worker>> feeders_; ///< by device: who asks for chunks on its behalf
   std::shared_ptr<ChunkedLaunch> openChunks_;    ///< while it is being given out nobody plans
 };

@@ -26,7 +26,7 @@ SAMPLES = {
     "black_scholes": Expectation(("black_scholes",), launches={"black_scholes": 3}),
     "mandelbrot": Expectation(("mandelbrot",), launches={"mandelbrot": 4}),
     "reduction": Expectation(("reduction",), launches={"reduction": 3}),
-    "spmv_csr": Expectation(launches={"spmv_csr": 3}),
+    "spmv_csr": Expectation(("spmv_csr",), launches={"spmv_csr": 3}),
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
     "images": Expectation(whole=("to_image", "blur", "from_image"), launches={"blur": 3}),
     "two_queues": Expectation(launches={"scale": 8, "add": 4}),
@@ -35,6 +35,7 @@ SAMPLES = {
     "api_coverage": Expectation(("advance",)),
     "api_programs": Expectation(),
     "odd_launches": Expectation(("plus",)),
+    "changing_index": Expectation(("gather_rows", "scatter", "fill_blocks", "rotate_index")),
     "two_devices": Expectation(homes=("0.0",)),
 }
 

@@ -71,5 +71,16 @@ TEST(Directory, APingPongStencilMovesTheHaloAlone) {
   }
 }
 
+TEST(Directory, everyWriteGivesAVersionThatNobodyHadBefore) {
+  Directory a(2, home, 80), b(2, home, 80);
+  EXPECT_NE(a.version(), b.version());
+  const std::uint64_t before = a.version();
+  a.bring(hostNode, ByteSet(0, 80));
+  EXPECT_EQ(a.version(), before);
+  a.wrote(home, ByteSet(0, 4));
+  EXPECT_NE(a.version(), before);
+  EXPECT_NE(a.version(), b.version());
+}
+
 } // namespace
 } // namespace libsplit::runtime
