@@ -37,6 +37,7 @@ struct Options {
   LogLevel log = LogLevel::Warn;
   std::string cacheDir; ///< empty: no place for a cache is known
   bool persist = true;
+  bool relaxedFloat = false;
   bool separateNodes = false;
   bool waitAnalysis = false;
   double minLaunchSeconds = 300e-6;

@@ -181,6 +181,14 @@ const KernelSummary* find(const ProgramSummary& program, const std::string& kern
   return nullptr;
 }
 
+const Access* floatSum(const KernelSummary& summary) {
+  for (const Access& access : summary.accesses)
+    if (access.effect == Effect::Update &&
+        access.update.operation == UpdateKind::Operation::FloatAdd)
+      return &access;
+  return nullptr;
+}
+
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
@@ -215,6 +223,12 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "the analysis did not find the kernel";
   if (!homeSummary->obstacles.empty())
     return toString(homeSummary->obstacles.front().reason);
+  if (const Access* sum = options_.relaxedFloat ? nullptr : floatSum(*homeSummary))
+    return toString(Reason{"floating-point sum by atomics in `" +
+                               homeSummary->parameters[sum->parameter].name +
+                               "`, whose rounding depends on the order; LIBSPLIT_RELAXED_FP=1 "
+                               "splits it",
+                           sum->where});
   if (std::string why = ensureMachine(program->context, home); !why.empty())
     return why;
 
