@@ -18,6 +18,11 @@ void NodeHazards::addReader(CompletionPtr reader) {
   readers_.push_back(std::move(reader));
 }
 
+void NodeHazards::addWriter(CompletionPtr writer) {
+  std::erase_if(writers_, [](const CompletionPtr& old) { return old->over(); });
+  writers_.push_back(std::move(writer));
+}
+
 void NodeHazards::setWriters(std::vector<CompletionPtr> writers) {
   writers_ = std::move(writers);
   readers_.clear();

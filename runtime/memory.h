@@ -23,6 +23,8 @@ public:
   /// What a reader (or writer) must wait for.
   void collect(bool write, std::vector<CompletionPtr>& after) const;
   void addReader(CompletionPtr reader);
+  /// Work that writes beside others of its launch.
+  void addWriter(CompletionPtr writer);
   /// Work that writes together (the pieces of one launch); it was collected as writing before.
   void setWriters(std::vector<CompletionPtr> writers);
   bool idleFor(bool write) const;

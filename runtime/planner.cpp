@@ -129,6 +129,13 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
   return plan;
 }
 
+Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end) {
+  GroupBox box = slab(request.range, dimension, begin, end);
+  PieceRegions regions = regionsOf(request, *devices[device].summary, box);
+  return {device, box, std::move(regions.uses)};
+}
+
 std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
                           std::span<const Directory* const> directories) {
   std::uint64_t bytes = 0;

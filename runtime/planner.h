@@ -79,6 +79,10 @@ using PlanResult = std::variant<LaunchPlan, Reason>;
 PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> devices,
                    unsigned dimension, std::span<const std::uint64_t> groups);
 
+/// One piece by itself: groups [begin, end) of `dimension` on `device`.
+Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end);
+
 /// Bytes that a plan would move, given who holds what now. One directory per buffer.
 std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
                           std::span<const Directory* const> directories);
