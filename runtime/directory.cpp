@@ -35,6 +35,7 @@ std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted) {
 }
 
 void Directory::wrote(NodeId node, const ByteSet& bytes) {
+  ++writes_;
   for (NodeId other = 0; other < valid_.size(); ++other)
     valid_[other] = other == node ? unite(valid_[other], bytes) : subtract(valid_[other], bytes);
 }

@@ -46,12 +46,17 @@ public:
   std::vector<Move> bring(NodeId node, const ByteSet& wanted);
   /// `node` overwrites `bytes`.
   void wrote(NodeId node, const ByteSet& bytes);
+  /// Counts calls of `wrote`.
+  std::uint64_t writes() const { return writes_; }
+  /// `node` was found to hold what is valid elsewhere in `bytes`.
+  void confirm(NodeId node, const ByteSet& bytes) { valid_[node] = unite(valid_[node], bytes); }
 
 private:
   /// Appends the copies that fill `wanted` on the host.
   void bringToHost(const ByteSet& wanted, std::vector<Move>& moves);
 
   std::vector<ByteSet> valid_;
+  std::uint64_t writes_ = 0;
 };
 
 } // namespace libsplit::runtime

@@ -189,6 +189,13 @@ const Access* floatSum(const KernelSummary& summary) {
   return nullptr;
 }
 
+/// Whether devices may come to write the same bytes: a guess, and no harm if it is wrong.
+bool mayBeMerged(const KernelSummary& summary) {
+  return std::any_of(summary.accesses.begin(), summary.accesses.end(), [](const Access& access) {
+    return access.effect == Effect::Write && !access.certain;
+  });
+}
+
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
@@ -263,6 +270,11 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "its partition-ready form does not build on the program's own device";
   if (usable == 0)
     return "it does not build on any other device";
+  code->comparers.assign(devices.size(), nullptr);
+  if (mayBeMerged(*homeSummary))
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      if (code->summaries[i] && devices[i].node != hostNode)
+        code->comparers[i] = makeComparer(i, program->context);
   code->origin = origin;
   code->writes = writtenParameters(*homeSummary);
   code->workScalars = workScalars(*homeSummary);

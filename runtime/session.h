@@ -63,6 +63,7 @@ struct BinaryUse {
 };
 
 struct Launch;
+struct MergeJob;
 struct LaunchIssued;
 struct ChunkedLaunch;
 
@@ -259,7 +260,18 @@ private:
   // merges, merge_execution.cpp
   std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
   void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
-  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void snapshotMerges(Task& task, Launch& launch);
+  void issueMerges(Task& task, Launch& launch);
+  void finishMerges(Launch& launch);
+  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_t part);
+  void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
+  CompletionPtr compareOnDevice(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                                std::size_t part);
+  CompletionPtr readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                         std::size_t part);
+  bool startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
+                          const Merge::Part& part) const;
+  std::shared_ptr<LaneKernel> makeComparer(std::size_t device, cl_context context);
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
