@@ -63,6 +63,16 @@ bool set(bool& member, const std::string& text) {
   return true;
 }
 
+bool set(SeparateNodes& member, const std::string& text) {
+  static const std::map<std::string, SeparateNodes> words = {
+      {"0", SeparateNodes::None}, {"1", SeparateNodes::All}, {"home", SeparateNodes::Home}};
+  auto found = words.find(text);
+  if (found == words.end())
+    return false;
+  member = found->second;
+  return true;
+}
+
 bool set(LogLevel& member, const std::string& text) {
   static const std::map<std::string, LogLevel> levels = {{"error", LogLevel::Error},
                                                          {"warn", LogLevel::Warn},

@@ -117,12 +117,13 @@ def merges(bench):
     """Bytes that several memories change: two and three devices, and what the stats say of it."""
     three = {"POCL_DEVICES": "basic pthread pthread"}
     for name, (rung, kernels) in MERGED.items():
-        for env, shares in (({}, "0.37,0.63"), (three, "0.2,0.5,0.3"), (three, "0.6,0,0.4")):
+        for env, nodes, shares in (({}, "1", "0.37,0.63"), (three, "1", "0.2,0.5,0.3"), (three, "1", "0.6,0,0.4"),
+                                   ({}, "home", "0.37,0.63"), (three, "home", "0.2,0.5,0.3")):
             for home in ("0.0", "0.1"):
                 command = bench.sample(name, "--device", home)
                 native = bench.native(command, env=env, dump=True)
                 native.require_success()
-                run = bench.run(command, "preload", {**CHECKED, "SEPARATE_NODES": "1", "POLICY": "static:" + shares},
+                run = bench.run(command, "preload", {**CHECKED, "SEPARATE_NODES": nodes, "POLICY": "static:" + shares},
                                 env=env, dump=True)
                 run.require_same_as(native)
                 for kernel in kernels:
