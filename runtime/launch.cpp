@@ -437,7 +437,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     directories.push_back(&buffer->directory());
 
   std::shared_ptr<const LaunchPlan> best;
-  std::tuple<bool, std::uint64_t, unsigned> bestScore;
+  std::tuple<int, bool, std::uint64_t, unsigned> bestScore;
   auto consider = [&](unsigned d) {
     if (launch.range.groups(d) < 2)
       return;
@@ -449,10 +449,12 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
       return;
     }
     LaunchPlan& plan = std::get<LaunchPlan>(result);
-    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs
-    // are contiguous.
-    std::tuple<bool, std::uint64_t, unsigned> score{launch.range.groups(d) < 8 * devices.size(),
-                                                    bytesToMove(plan, devices, directories), 2 - d};
+    // Merges only where no dimension does without. Few groups make coarse shares; then what must
+    // move; then the slowest dimension, whose slabs are contiguous.
+    std::tuple<int, bool, std::uint64_t, unsigned> score{
+        plan.merges.empty() ? 0 : static_cast<int>(plan.rung),
+        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories),
+        2 - d};
     if (!best || score < bestScore) {
       best = std::make_shared<const LaunchPlan>(std::move(plan));
       bestScore = score;
@@ -462,7 +464,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     consider(*history.dimension);
   for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
     consider(d);
-  if (!history.dimension)
+  if (!history.dimension || (best && !best->merges.empty()))
     for (unsigned d = 0; d < launch.range.dimensions; ++d)
       if (!best || best->dimension != d)
         consider(d);
@@ -533,6 +535,7 @@ void Session::observe(Task& task, Launch& launch) {
   }
   if (!launch.plan)
     return;
+  finishMerges(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (launch.isChunked) {

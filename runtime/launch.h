@@ -14,6 +14,8 @@ struct LaunchIssued {
   std::vector<CompletionPtr> transfers;
 };
 
+struct MergeJob; ///< merge_execution.cpp
+
 struct Launch {
   using Issued = LaunchIssued;
 
@@ -49,6 +51,7 @@ struct Launch {
   bool wasSplit = false;
   bool isChunked = false;
   std::shared_ptr<const LaunchPlan> plan;
+  std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 };
 
 } // namespace libsplit::runtime

@@ -64,6 +64,7 @@ struct BinaryUse {
 };
 
 struct Launch;
+struct MergeJob;
 struct LaunchIssued;
 struct ChunkedLaunch;
 
@@ -263,7 +264,18 @@ private:
   // merges, merge_execution.cpp
   std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
   void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
-  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void snapshotMerges(Task& task, Launch& launch);
+  void issueMerges(Task& task, Launch& launch);
+  void finishMerges(Launch& launch);
+  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_t part);
+  void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
+  CompletionPtr compareOnDevice(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                                std::size_t part);
+  CompletionPtr readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                         std::size_t part);
+  bool startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
+                          const Merge::Part& part) const;
+  std::shared_ptr<LaneKernel> makeComparer(std::size_t device, cl_context context);
 
   // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
   std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
