@@ -4,6 +4,7 @@
 // With a loader that knows layers the exported functions only pass the call on to it, and it comes
 // back through the layer: a call is intercepted once, whichever way it came. Which of the two it is
 // shows with the first call, when the loader has had its chance to load the layer.
+#include "libsplit/dlopen.h"
 #include "libsplit/door.h"
 
 #include <mutex>
@@ -19,12 +20,14 @@ runtime::Dispatch loaderTable;
 const runtime::Dispatch* entryTable = &loaderTable;
 thread_local bool isStarting = false;
 
-/// The loader behind us: the next one in the program's own link order, or, where nothing links it
-/// (a plugin that was loaded locally does not count), the system's.
+/// The loader behind us: the one that the program opened, the next one in its own link order, or,
+/// where nothing links it (a plugin that was loaded locally does not count), the system's.
 void* findInLoader(const char* name) {
+  if (void* opened = loaderThatWasOpened())
+    return ::dlsym(opened, name);
   if (void* found = ::dlsym(RTLD_NEXT, name))
     return found;
-  static void* const loader = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  static void* const loader = openLibrary("libOpenCL.so.1");
   return loader ? ::dlsym(loader, name) : nullptr;
 }
 

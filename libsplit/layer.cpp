@@ -3,6 +3,7 @@
 // LD_PRELOAD only has to get the loader to load the layer: the preloaded library's constructor adds
 // itself to OPENCL_LAYERS, which the loader reads with the first OpenCL call. For loaders that know
 // no layers there is a second way in, exports.cpp. A call is seen once, by whichever door.
+#include "libsplit/dlopen.h"
 #include "libsplit/door.h"
 
 #include <algorithm>
@@ -22,16 +23,6 @@ namespace {
 runtime::Dispatch nextTable;
 runtime::Dispatch ourTable;
 runtime::Session* theSession = nullptr;
-
-std::string ownPath() {
-  Dl_info info{};
-  if (!::dladdr(reinterpret_cast<void*>(&ownPath), &info) || !info.dli_fname)
-    return {};
-  char* resolved = ::realpath(info.dli_fname, nullptr);
-  std::string path = resolved ? resolved : info.dli_fname;
-  std::free(resolved);
-  return path;
-}
 
 bool contains(const std::string& list, const std::string& path) {
   return (":" + list + ":").find(":" + path + ":") != std::string::npos;
@@ -103,6 +94,16 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
 }
 
 } // namespace
+
+std::string ownPath() {
+  Dl_info info{};
+  if (!::dladdr(reinterpret_cast<void*>(&ownPath), &info) || !info.dli_fname)
+    return {};
+  char* resolved = ::realpath(info.dli_fname, nullptr);
+  std::string path = resolved ? resolved : info.dli_fname;
+  std::free(resolved);
+  return path;
+}
 
 const runtime::Dispatch& next() {
   return nextTable;

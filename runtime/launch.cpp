@@ -7,6 +7,7 @@
 // device's lane.
 #include "runtime/launch.h"
 
+#include "runtime/known_speeds.h"
 #include "runtime/log.h"
 #include "runtime/session.h"
 
@@ -21,7 +22,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-constexpr std::size_t maxHistories = 64;
 /// While a kernel's shares are still being found, its launches are measured one at a time.
 constexpr std::uint64_t learningSplits = 6;
 
@@ -62,6 +62,10 @@ bool isNonUniform(const NDRange& range) {
   return !range.uniform(0) || !range.uniform(1) || !range.uniform(2);
 }
 
+std::uint64_t itemsOf(const NDRange& range) {
+  return range.global[0] * range.global[1] * range.global[2];
+}
+
 std::uint64_t groupItems(const NDRange& range) {
   return range.local[0] * range.local[1] * range.local[2];
 }
@@ -76,33 +80,6 @@ bool fits(const std::array<std::uint64_t, 3>& local, const std::vector<std::size
     if (local[d] > limits[d])
       return false;
   return true;
-}
-
-/// Sets what differs from the kernel's last launch on its lane.
-cl_int setArguments(const Dispatch& cl, LaneKernel& kernel,
-                    const std::vector<std::vector<std::byte>>& values,
-                    const std::vector<std::size_t>& localSizes) {
-  kernel.last.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool isLocal = localSizes[i] > 0;
-    // What may be a handle is always set: an object that is gone may have left its address to
-    // another.
-    const bool mayBeHandle = values[i].size() == sizeof(cl_mem);
-    if (!isLocal && !mayBeHandle && !values[i].empty() && kernel.last[i] == values[i])
-      continue;
-    cl_int status = cl.clSetKernelArg(kernel.kernel.get(), static_cast<cl_uint>(i),
-                                      isLocal ? localSizes[i] : values[i].size(),
-                                      isLocal ? nullptr : values[i].data());
-    if (status != CL_SUCCESS)
-      return status;
-    kernel.last[i] = values[i];
-  }
-  return CL_SUCCESS;
-}
-
-template <class T> std::vector<std::byte> bytesOf(const T& value) {
-  auto first = reinterpret_cast<const std::byte*>(&value);
-  return {first, first + sizeof value};
 }
 
 } // namespace
@@ -217,7 +194,7 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   launch->arguments = kernel.arguments;
   launch->range = rangeOf(arguments);
   launch->localGiven = arguments.local != nullptr;
-  launch->rangeKey = rangeName(launch->range, launch->localGiven);
+  launch->key.range = rangeName(launch->range, launch->localGiven);
   for (const Argument& argument : launch->arguments) {
     launch->objects.push_back(argument.memory.lock());
     if (!launch->objects.back())
@@ -245,6 +222,7 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
     request.buffers.push_back({static_cast<unsigned>(i), index, object->origin});
   }
   request.bufferCount = launch->buffers.size();
+  launch->key.classes = classesOf(kernel.code->workScalars, request.arguments);
   return launch;
 }
 
@@ -358,17 +336,8 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   }
 }
 
-LaunchHistory& Session::historyOf(KernelCode& code, const std::string& range) {
-  auto found = code.histories.find(range);
-  if (found != code.histories.end())
-    return found->second;
-  if (code.histories.size() >= maxHistories)
-    code.histories.erase(code.histories.begin());
-  return code.histories[range];
-}
-
 void Session::decide(Launch& launch) {
-  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!history.controller) {
     ShareController::Setup setup;
     setup.policy = options_.policy;
@@ -385,9 +354,12 @@ void Session::decide(Launch& launch) {
           canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
       setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
     }
+    const auto items = static_cast<double>(itemsOf(launch.range));
+    setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
     history.controller = std::make_unique<ShareController>(std::move(setup));
+    history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
   }
-  ShareController::Decision decision = history.controller->next();
+  ShareController::Decision decision = history.controller->next(canChunk(launch));
   launch.action = decision.action;
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
@@ -397,12 +369,23 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   if (why.empty()) {
     if (!launch->action)
       decide(*launch);
+    if (launch->action == ShareController::Action::Chunks) {
+      why = planChunks(task, launch);
+      if (why.empty()) {
+        ++launch->code->stats->ranges[launch->key.range].launches;
+        return;
+      }
+      log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
+      why.clear();
+      launch->code->histories.at(launch->key).controller->refuseChunks();
+      decide(*launch);
+    }
     if (launch->action == ShareController::Action::Native)
       why = "it is not faster split";
     else
       why = planSplit(task, launch);
   }
-  ++launch->code->stats->ranges[launch->rangeKey].launches;
+  ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;
   launch->code->stats->reason = why;
@@ -411,41 +394,9 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   planUnsplit(task, launch);
 }
 
-void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
-  std::vector<HeldUse> uses;
-  std::vector<std::vector<std::byte>> values;
-  std::vector<std::size_t> localSizes;
-  const std::vector<bool>& writes = launch->code->writes;
-  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
-    const Argument& argument = launch->arguments[i];
-    values.push_back(argument.value);
-    localSizes.push_back(argument.isLocal() ? argument.size : 0);
-    if (launch->objects[i])
-      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, launch->objects[i], {}});
-  }
-  cl_command_queue queue = task.stream->queue;
-  planHomeCall(task, uses,
-               [this, launch, queue, values, localSizes](cl_bool, cl_uint count,
-                                                         const cl_event* list, cl_event* event) {
-                 cl_int status = setArguments(cl_, *launch->clone, values, localSizes);
-                 if (status != CL_SUCCESS)
-                   return status;
-                 const NDRange& range = launch->range;
-                 std::size_t offset[3], global[3], local[3];
-                 for (unsigned d = 0; d < 3; ++d) {
-                   offset[d] = range.offset[d];
-                   global[d] = range.global[d];
-                   local[d] = range.local[d];
-                 }
-                 return cl_.clEnqueueNDRangeKernel(
-                     queue, launch->clone->kernel.get(), range.dimensions, offset, global,
-                     launch->localGiven ? local : nullptr, count, list, event);
-               });
-}
-
 std::shared_ptr<const LaunchPlan>
 Session::choosePlan(Launch& launch, std::span<const double> shares, std::string& why) {
-  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
   LaunchHistory::PlanKey key;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
@@ -506,21 +457,6 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
   return best;
 }
 
-/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not.
-std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
-  for (const Piece& piece : plan.pieces)
-    for (const BufferArgument& argument : launch.request.buffers) {
-      const MemoryObject& given = *launch.objects[argument.parameter];
-      Buffer& buffer = *launch.buffers[argument.buffer];
-      if (!buffer.on(*machine_, piece.device, given.origin, given.size))
-        return "device " + machine_->devices()[piece.device].label +
-               " has no room for its buffers or can't align them";
-      if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
-        return "there is no host memory to copy through";
-    }
-  return {};
-}
-
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
   for (const auto& buffer : launch->buffers)
     if (!buffer->engage(*machine_))
@@ -536,7 +472,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     return why;
   if (why = reserve(*launch, *plan); !why.empty())
     return why;
-  LaunchHistory& history = historyOf(*launch->code, launch->rangeKey);
+  LaunchHistory& history = launch->code->histories.at(launch->key);
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
   task.learning = options_.policy.kind != Policy::Kind::Static &&
                   options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
@@ -546,107 +482,6 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", toString(*plan));
   issuePlan(task, launch, plan);
   return {};
-}
-
-Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
-                                      cl_context context) {
-  const NDRange& range = launch.range;
-  const KernelSummary& summary = *launch.code->summaries[piece.device];
-  std::vector<std::vector<std::byte>> values;
-  std::vector<std::size_t> localSizes;
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    const Argument& argument = launch.arguments[i];
-    localSizes.push_back(argument.isLocal() ? argument.size : 0);
-    if (const auto& object = launch.objects[i])
-      values.push_back(
-          bytesOf(object->buffer->on(*machine_, piece.device, object->origin, object->size)));
-    else
-      values.push_back(argument.value);
-  }
-  if (summary.needsPartitionArgument) {
-    PartitionArgument partition;
-    for (unsigned d = 0; d < 3; ++d) {
-      partition.firstGroup[d] = piece.box.begin[d];
-      partition.numGroups[d] = range.groups(d);
-      partition.globalSize[d] = range.global[d];
-      partition.globalOffset[d] = range.offset[d];
-    }
-    values.push_back(bytesOf(partition));
-    localSizes.push_back(0);
-  }
-  std::array<std::size_t, 3> offset{}, global{}, local{};
-  for (unsigned d = 0; d < 3; ++d) {
-    std::uint64_t begin = piece.box.begin[d] * range.local[d];
-    std::uint64_t end = std::min(piece.box.end[d] * range.local[d], range.global[d]);
-    offset[d] = range.offset[d] + begin;
-    global[d] = end - begin;
-    local[d] = range.local[d];
-  }
-  Instruction instruction;
-  instruction.queue = machine_->queueOf(piece.device, context);
-  instruction.done = std::make_shared<Completion>(cl_);
-  instruction.immediate = machine_->devices()[piece.device].isGpu;
-  instruction.run = [this, kernel = launch.code->kernels[piece.device], values = std::move(values),
-                     localSizes = std::move(localSizes), offset, global, local,
-                     localGiven = launch.localGiven, dimensions = range.dimensions,
-                     queue = instruction.queue](cl_event* last) {
-    cl_int status = setArguments(cl_, *kernel, values, localSizes);
-    if (status != CL_SUCCESS)
-      return status;
-    return cl_.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
-                                      global.data(), localGiven ? local.data() : nullptr, 0,
-                                      nullptr, last);
-  };
-  return instruction;
-}
-
-void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
-                        std::shared_ptr<const LaunchPlan> plan) {
-  issueMarkers(task, true);
-  // All transfers come before any piece: a piece may overwrite what another has to read first.
-  for (const Piece& piece : plan->pieces) {
-    Launch::Issued issued;
-    issued.device = piece.device;
-    issued.groupBegin = piece.box.begin[plan->dimension];
-    issued.groupEnd = piece.box.end[plan->dimension];
-    std::size_t before = task.parts.size();
-    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
-      bring(task, *launch->buffers[b], machine_->devices()[piece.device].node, piece.uses[b].needs);
-    issued.transfers.assign(task.parts.begin() + static_cast<std::ptrdiff_t>(before),
-                            task.parts.end());
-    launch->issued.push_back(std::move(issued));
-  }
-  std::vector<Instruction> instructions;
-  for (const Piece& piece : plan->pieces) {
-    Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
-    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
-      launch->buffers[b]
-          ->hazards(machine_->devices()[piece.device].node)
-          .collect(!piece.uses[b].writes.empty(), instruction.after);
-    instructions.push_back(std::move(instruction));
-  }
-  for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
-    Buffer& buffer = *launch->buffers[b];
-    std::map<NodeId, std::vector<CompletionPtr>> writers;
-    for (std::size_t p = 0; p < plan->pieces.size(); ++p)
-      if (!plan->pieces[p].uses[b].writes.empty())
-        writers[machine_->devices()[plan->pieces[p].device].node].push_back(instructions[p].done);
-    for (auto& [node, completions] : writers)
-      buffer.hazards(node).setWriters(completions);
-    for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
-      const PieceUse& use = plan->pieces[p].uses[b];
-      NodeId node = machine_->devices()[plan->pieces[p].device].node;
-      if (use.writes.empty() && !use.needs.empty())
-        buffer.hazards(node).addReader(instructions[p].done);
-      if (!use.writes.empty())
-        buffer.directory().wrote(node, use.writes);
-    }
-  }
-  for (std::size_t p = 0; p < instructions.size(); ++p) {
-    launch->issued[p].kernel = instructions[p].done;
-    issue(task, plan->pieces[p].device, std::move(instructions[p]));
-  }
-  issueMarkers(task, false);
 }
 
 void Session::observe(Task& task, Launch& launch) {
@@ -663,6 +498,10 @@ void Session::observe(Task& task, Launch& launch) {
     return;
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (launch.isChunked) {
+    observeChunks(launch, wall);
+    return;
+  }
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample> samples(devices);
   bool complete = true;
@@ -678,14 +517,16 @@ void Session::observe(Task& task, Launch& launch) {
                               transferSeconds};
   }
   KernelStats& stats = *launch.code->stats;
-  KernelStats::PerRange& range = stats.ranges[launch.rangeKey];
+  KernelStats::PerRange& range = stats.ranges[launch.key.range];
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
-  LaunchHistory& history = historyOf(*launch.code, launch.rangeKey);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!launch.wasSplit) {
+    // What it took to bring the data home says nothing of a program whose data always lies there.
     const auto& home = samples[machine_->home()];
     range.homeSeconds = home.seconds;
     if (history.controller)
-      history.controller->observeHome(complete ? home.seconds : wall);
+      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall);
+    remember(launch, history, groups);
     return;
   }
   ++stats.splitLaunches;
@@ -702,6 +543,30 @@ void Session::observe(Task& task, Launch& launch) {
   }
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
+  remember(launch, history, groups);
+}
+
+/// Tells other launches, and later runs, what this one's history knows by now.
+void Session::remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups) {
+  if (!history.controller || !history.record)
+    return;
+  SpeedRecord& record = *history.record;
+  const double groupItems = record.items / static_cast<double>(groups);
+  std::span<const double> speeds = history.controller->speeds();
+  for (std::size_t i = 0; i < record.secondsPerItem.size(); ++i)
+    if (speeds[i] > 0)
+      record.secondsPerItem[i] = 1 / (speeds[i] * groupItems);
+  const double home = history.controller->homeSeconds();
+  if (home > 0)
+    record.homeSeconds = home;
+  double& homePerItem = record.secondsPerItem[machine_->home()];
+  if (homePerItem == 0)
+    homePerItem = home / record.items;
+  if (history.controller->splitSeconds() > 0)
+    record.splitSeconds = history.controller->splitSeconds();
+  knownSpeeds_->touch(record);
+  log(LogLevel::Debug, "kernel ", launch.code->name, ": home ", record.homeSeconds, " s, split ",
+      record.splitSeconds, " s");
 }
 
 } // namespace libsplit::runtime

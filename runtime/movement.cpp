@@ -16,7 +16,8 @@ void Session::issue(Task& task, std::size_t device, Instruction instruction) {
   machine_->devices()[device].lane->issue(std::move(instruction));
 }
 
-CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move) {
+CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
+                            const std::vector<CompletionPtr>* besides) {
   const bool toHost = move.to == hostNode;
   const std::size_t device = machine_->deviceOfNode(toHost ? move.from : move.to);
   cl_mem memory = buffer.on(*machine_, device);
@@ -29,6 +30,10 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move) {
   copy.queue = queue;
   buffer.hazards(move.from).collect(false, copy.after);
   buffer.hazards(move.to).collect(true, copy.after);
+  if (besides)
+    std::erase_if(copy.after, [&](const CompletionPtr& before) {
+      return std::find(besides->begin(), besides->end(), before) != besides->end();
+    });
   copy.run = [this, queue, memory, host, bytes = move.bytes, toHost](cl_event* last) {
     return copyBytes(cl_, queue, memory, host, bytes, toHost, last);
   };
@@ -36,7 +41,10 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move) {
   CompletionPtr done = copy.done;
   issue(task, device, std::move(copy));
   buffer.hazards(move.from).addReader(done);
-  buffer.hazards(move.to).setWriters({done});
+  if (besides)
+    buffer.hazards(move.to).addWriter(done); // what it did not wait for still counts
+  else
+    buffer.hazards(move.to).setWriters({done});
 
   // A stop in the host's memory on the way between devices is no node's arrival.
   const auto& devices = machine_->devices();

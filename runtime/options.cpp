@@ -100,6 +100,8 @@ bool setOption(Options& options, const std::string& variable, const std::string&
     return set(options.verify, text);
   if (variable == "LIBSPLIT_LOG")
     return set(options.log, text);
+  if (variable == "LIBSPLIT_PERSIST")
+    return set(options.persist, text);
   if (variable == "LIBSPLIT_SEPARATE_NODES")
     return set(options.separateNodes, text);
   if (variable == "LIBSPLIT_WAIT_ANALYSIS")
@@ -126,10 +128,9 @@ std::optional<Policy> parsePolicy(const std::string& text) {
   if (text == "auto")
     return policy;
   static const std::map<std::string, Policy::Kind> words = {
-      {"off", Policy::Kind::Off},
-      {"fixed-point", Policy::Kind::FixedPoint},
-      {"broyden", Policy::Kind::Broyden},
-      {"broyden-bad", Policy::Kind::BroydenBad}};
+      {"off", Policy::Kind::Off},         {"fixed-point", Policy::Kind::FixedPoint},
+      {"broyden", Policy::Kind::Broyden}, {"broyden-bad", Policy::Kind::BroydenBad},
+      {"profile", Policy::Kind::Profile}, {"dynamic", Policy::Kind::Dynamic}};
   if (auto word = words.find(text); word != words.end()) {
     policy.kind = word->second;
     return policy;

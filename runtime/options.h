@@ -22,7 +22,7 @@ const std::vector<OptionInfo>& optionTable();
 
 /// How the shares of a launch are found.
 struct Policy {
-  enum class Kind { Auto, FixedPoint, Broyden, BroydenBad, Static, Single, Off };
+  enum class Kind { Auto, FixedPoint, Broyden, BroydenBad, Profile, Dynamic, Static, Single, Off };
   Kind kind = Kind::Auto;
   std::vector<double> shares; ///< of Static, normalised to sum 1
   unsigned device = 0;        ///< of Single: position in LIBSPLIT_DEVICES
@@ -36,6 +36,7 @@ struct Options {
   bool verify = false;
   LogLevel log = LogLevel::Warn;
   std::string cacheDir; ///< empty: no place for a cache is known
+  bool persist = true;
   bool separateNodes = false;
   bool waitAnalysis = false;
   double minLaunchSeconds = 300e-6;

@@ -4,6 +4,7 @@
 #include "runtime/session.h"
 
 #include "analysis-pass/summary/program_kind.h"
+#include "runtime/known_speeds.h"
 #include "runtime/log.h"
 
 #include <algorithm>
@@ -87,8 +88,10 @@ std::string Session::ensureMachine(cl_context context, cl_device_id home) {
     auto spec = parseDeviceSpec(options_.devices);
     auto machine = std::make_unique<Machine>(
         cl_, Machine::Setup{spec.value_or(DeviceSpec{}), options_.separateNodes}, context, home);
+    auto speeds = loadSpeeds(*machine);
     Lock lock(mutex_);
     machine_ = std::move(machine);
+    knownSpeeds_ = std::move(speeds);
   }
   std::size_t others = 0;
   for (const Device& device : machine_->devices())
@@ -142,6 +145,28 @@ Ref<cl_program> Session::makeProgram(cl_context context, cl_device_id device,
   return Ref<cl_program>::adopt(cl_, error == CL_SUCCESS ? made : nullptr);
 }
 
+std::unique_ptr<KnownSpeeds> Session::loadSpeeds(const Machine& machine) const {
+  std::string identity;
+  for (const Device& device : machine.devices())
+    identity += device.label + '\n' + device.name + '\n' +
+                stringProperty(cl_.clGetDeviceInfo, device.id.get(), CL_DRIVER_VERSION) + '\n' +
+                std::to_string(device.computeUnits) + ' ' + std::to_string(device.node) + '\n';
+  identity += std::to_string(machine.home());
+  auto speeds =
+      std::make_unique<KnownSpeeds>(hashOf({identity}), machine.devices().size(), machine.home());
+  if (options_.persist && !options_.cacheDir.empty())
+    readSpeeds(options_.cacheDir, *speeds);
+  return speeds;
+}
+
+void Session::saveSpeeds() {
+  if (!options_.persist || options_.cacheDir.empty())
+    return;
+  Lock lock(mutex_);
+  if (knownSpeeds_ && knownSpeeds_->changed() && !writeSpeeds(options_.cacheDir, *knownSpeeds_))
+    log(LogLevel::Info, "can't keep the speeds in ", options_.cacheDir);
+}
+
 Ref<cl_program> Session::laneProgram(const Program& program, Build& build, const Origin& origin,
                                      std::size_t device, const ProgramSummary& summary,
                                      bool rewritten) {
@@ -193,7 +218,7 @@ const KernelSummary* find(const ProgramSummary& program, const std::string& kern
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
-    if (access.effect == Effect::Write)
+    if (access.effect != Effect::Read)
       writes[access.parameter] = true;
   return writes;
 }
@@ -260,6 +285,8 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "it does not build on any other device";
   code->origin = origin;
   code->writes = writtenParameters(*homeSummary);
+  code->workScalars = workScalars(*homeSummary);
+  code->identity = hashOf({origin->text, origin->options, code->name});
   return {};
 }
 

@@ -1,10 +1,10 @@
 // Programs, kernels, and what it takes to run them on other devices.
 #pragma once
 
+#include "runtime/launch_history.h"
 #include "runtime/memory.h"
 #include "runtime/origin.h"
 #include "runtime/planner.h"
-#include "runtime/share_controller.h"
 
 #include <condition_variable>
 #include <cstring>
@@ -52,24 +52,7 @@ struct KernelStats {
 struct LaneKernel {
   Ref<cl_kernel> kernel;
   std::size_t maxGroup = 0;                 ///< work-items
-  std::vector<std::vector<std::byte>> last; ///< size 0: local memory or not yet set
-};
-
-/// What is remembered of launches over one NDRange.
-struct LaunchHistory {
-  std::unique_ptr<ShareController> controller;
-  std::optional<unsigned> dimension; ///< in which the last split went
-  std::uint64_t splits = 0;          ///< launches split so far
-  /// The last plan and what it was made from: reused while nothing has changed.
-  struct PlanKey {
-    std::vector<std::vector<std::byte>> values;                 ///< by-value arguments
-    std::vector<std::uint64_t> sizes;                           ///< of buffer arguments
-    std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
-    std::vector<double> shares;
-    bool operator==(const PlanKey&) const = default;
-  };
-  PlanKey key;
-  std::shared_ptr<const LaunchPlan> plan;
+  std::vector<std::vector<std::byte>> last; ///< by-value arguments as last set; empty: not yet
 };
 
 class Program;
@@ -93,7 +76,9 @@ struct KernelCode {
   std::vector<std::shared_ptr<const ProgramSummary>> owners; ///< keep the summaries alive
   std::vector<const KernelSummary*> summaries;               ///< by device; null: can't run there
   std::vector<std::shared_ptr<LaneKernel>> kernels;          ///< by device, partition-ready
-  std::map<std::string, LaunchHistory> histories;            ///< by NDRange; bounded
+  std::string identity;                ///< hash of text, build options and name; empty: not known
+  std::vector<WorkScalar> workScalars; ///< what, beside the NDRange, makes a launch's key
+  LaunchHistories histories;
 };
 
 /// A kernel object of the application.

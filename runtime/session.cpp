@@ -3,6 +3,7 @@
 #include "runtime/session.h"
 
 #include "analysis-pass/summary/program_kind.h"
+#include "runtime/chunked_launch.h"
 #include "runtime/log.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ void Session::finish() {
     active_ = false;
   }
   stopPreparing();
+  saveSpeeds();
   writeStats();
 }
 
@@ -506,11 +508,24 @@ bool Session::isValid(const Command& command, const std::vector<BufferUse>& uses
   return true;
 }
 
+/// Whether a use touches a buffer of a launch that is still being given out in chunks.
+bool Session::meetsOpenChunks(const std::vector<BufferUse>& uses) {
+  if (!openChunks_)
+    return false;
+  const auto& buffers = openChunks_->launch->buffers;
+  return std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
+    auto object = use.object ? findObject(use.object) : nullptr;
+    return object && object->buffer &&
+           std::find(buffers.begin(), buffers.end(), object->buffer) != buffers.end();
+  });
+}
+
 bool Session::goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses) {
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
     return true;
-  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses))
+  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) ||
+      meetsOpenChunks(uses))
     return false;
   noteNativeWrites(uses);
   stream->nativeWork = true;

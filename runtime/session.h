@@ -6,6 +6,7 @@
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
+#include "runtime/known_speeds.h"
 #include "runtime/machine.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
@@ -13,6 +14,8 @@
 #include "runtime/stats.h"
 #include "runtime/stream.h"
 #include "runtime/worker.h"
+
+#include "solver/chunk_plan.h"
 
 #include <atomic>
 #include <mutex>
@@ -60,6 +63,8 @@ struct BinaryUse {
 };
 
 struct Launch;
+struct LaunchIssued;
+struct ChunkedLaunch;
 
 /// A use whose objects stay alive for as long as this does.
 struct HeldUse {
@@ -180,6 +185,7 @@ private:
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
   bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses);
+  bool meetsOpenChunks(const std::vector<BufferUse>& uses);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
   void noteNativeWrites(const std::vector<BufferUse>& uses);
   bool waitListIsNative(const Command& command);
@@ -210,7 +216,9 @@ private:
 
   // data movement, movement.cpp
   void issue(Task& task, std::size_t device, Instruction instruction);
-  CompletionPtr move(Task& task, Buffer& buffer, const Move& move);
+  /// `besides`: work on the buffer that touches other bytes, and need not be waited for.
+  CompletionPtr move(Task& task, Buffer& buffer, const Move& move,
+                     const std::vector<CompletionPtr>* besides = nullptr);
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes);
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
   void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call);
@@ -225,19 +233,35 @@ private:
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
-  LaunchHistory& historyOf(KernelCode& code, const std::string& range);
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
-  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
                                                std::string& why);
+  void observe(Task& task, Launch& launch);
+  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+
+  // execution of plans, execute.cpp
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
+  // launches in chunks, chunked_launch.cpp
+  bool canChunk(const Launch& launch) const;
+  std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
+  void feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member);
+  bool giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member);
+  LaunchIssued issueChunk(ChunkedLaunch& chunked, std::size_t device, solver::GroupRange range);
+  void closeChunks(ChunkedLaunch& chunked);
+  void observeChunks(Launch& launch, double wall);
+
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
-  void observe(Task& task, Launch& launch);
-  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+
+  // merges, merge_execution.cpp
+  std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
+  void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
@@ -258,6 +282,8 @@ private:
   std::string ensureMachine(cl_context context, cl_device_id home);
   Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
                               const std::string& text) const;
+  std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
+  void saveSpeeds();
   Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
                               std::size_t device, const ProgramSummary& summary, bool rewritten);
   std::shared_ptr<const ProgramSummary> analysisOf(Build& build,
@@ -276,6 +302,7 @@ private:
   std::condition_variable progress_; ///< a task retired, a kernel got ready
   cl_device_id home_ = nullptr;      ///< the device of the first queue
   std::unique_ptr<Machine> machine_;
+  std::unique_ptr<KnownSpeeds> knownSpeeds_; ///< made with the machine
 
   std::unordered_map<cl_context, int> contexts_; ///< the application's references
   std::unordered_map<cl_command_queue, std::shared_ptr<Stream>> streams_;
@@ -294,8 +321,10 @@ private:
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
   Stats stats_;
-  Worker preparer_; ///< analysis and builds
-  Worker resolver_; ///< foreign events that completed
+  Worker preparer_;                              ///< analysis and builds
+  Worker resolver_;                              ///< foreign events that completed
+  std::vector<std::unique_ptr<Worker>> feeders_; ///< by device: who asks for chunks on its behalf
+  std::shared_ptr<ChunkedLaunch> openChunks_;    ///< while it is being given out nobody plans
 };
 
 } // namespace libsplit::runtime

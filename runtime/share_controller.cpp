@@ -1,40 +1,35 @@
 #include "runtime/share_controller.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace libsplit::runtime {
 
 namespace {
 
-/// Splitting is judged by the last `judgedSplits` of every `splitsBeforeVerdict` launches. Their
-/// mean, not their best: when launches overlap, only the sum of their times means anything.
-constexpr unsigned splitsBeforeVerdict = 6;
+/// Splitting is judged by the last `judgedSplits` of so many launches. Their mean, not their best:
+/// when launches overlap, only the sum of their times means anything.
+constexpr unsigned firstVerdict = 6;
+constexpr unsigned longestVerdict = 96;
 constexpr unsigned judgedSplits = 3;
+/// Launches at home that decide about a suspicion.
+constexpr unsigned remeasures = 2;
+constexpr unsigned firstRest = 16;
 constexpr unsigned longestRest = 4096;
-/// In the first split launch a device gets at most this part of what its guessed speed promises: a
-/// guess that is wrong by a factor then costs little.
-constexpr double caution = 0.25;
+/// In the first split launch a device gets at most this part of what is expected of it: a guess
+/// that is wrong by a factor then costs little.
+constexpr double guessCaution = 0.25;
+constexpr double otherKernelsCaution = 0.7;
+/// What another launch of the kernel says of this one's length may be off by this factor.
+constexpr double lengthMargin = 4;
+constexpr double leastGain = 1.02;
 
 std::vector<double> normalised(std::vector<double> values) {
   double sum = std::accumulate(values.begin(), values.end(), 0.0);
   for (double& value : values)
     value = sum > 0 ? value / sum : 1.0 / static_cast<double>(values.size());
   return values;
-}
-
-/// The shares of the first split launch under `auto`.
-std::vector<double> cautiousShares(std::vector<double> speeds, const std::vector<bool>& likeHome,
-                                   std::size_t home) {
-  speeds = normalised(std::move(speeds));
-  if (home >= speeds.size() || speeds[home] <= 0)
-    return speeds;
-  for (std::size_t i = 0; i < speeds.size(); ++i)
-    if (i != home && !(i < likeHome.size() && likeHome[i]))
-      speeds[i] *= caution;
-  speeds[home] = 0;
-  speeds[home] = 1 - std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  return speeds;
 }
 
 } // namespace
@@ -44,11 +39,14 @@ double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz) {
   return lanesPerUnit * std::max(1u, computeUnits) * std::max(1u, megahertz);
 }
 
-ShareController::ShareController(Setup setup) : setup_(std::move(setup)) {
+ShareController::ShareController(Setup setup)
+    : setup_(std::move(setup)), verdictAfter_(firstVerdict) {
+  setup_.prior.speeds.resize(setup_.speeds.size());
   for (std::size_t i = 0; i < setup_.speeds.size(); ++i)
     if (setup_.speeds[i] > 0)
       usable_.push_back(i);
   shares_.assign(setup_.speeds.size(), 0.0);
+  speeds_ = shares_;
   solver_ = makeSolver();
 }
 
@@ -80,15 +78,45 @@ std::unique_ptr<solver::ShareSolver> ShareController::makeSolver() const {
     return solver::makeBroyden(std::move(uniform), solver::BroydenUpdate::Good);
   case Policy::Kind::BroydenBad:
     return solver::makeBroyden(std::move(uniform), solver::BroydenUpdate::Bad);
+  case Policy::Kind::Profile:
+    return solver::makeProfile(static_cast<unsigned>(usable_.size()));
+  case Policy::Kind::Dynamic:
   case Policy::Kind::Auto:
     break;
   }
   solver::AutoOptions options;
   options.devices = static_cast<unsigned>(usable_.size());
-  std::vector<double> speeds = cautiousShares(setup_.speeds, setup_.likeHome, setup_.home);
+  std::vector<double> shares = startingShares();
   for (std::size_t i : usable_)
-    options.knownSpeeds.push_back(speeds[i]);
+    options.knownSpeeds.push_back(shares[i]);
   return solver::makeAuto(std::move(options));
+}
+
+/// The shares of the first split launch under `auto`: by what is known of the devices, else by what
+/// their drivers tell, the less the less that is worth.
+std::vector<double> ShareController::startingShares() const {
+  const std::size_t home = setup_.home;
+  if (home >= setup_.speeds.size() || setup_.speeds[home] <= 0)
+    return normalised(setup_.speeds);
+  const Prior& prior = setup_.prior;
+  const bool known = prior.from != Prior::From::Nothing && prior.speeds[home] > 0;
+  std::vector<double> relative(setup_.speeds.size()), caution(setup_.speeds.size(), 1.0);
+  for (std::size_t i : usable_) {
+    relative[i] = setup_.speeds[i] / setup_.speeds[home];
+    if (known && prior.speeds[i] > 0) {
+      relative[i] = prior.speeds[i] / prior.speeds[home];
+      caution[i] = prior.from == Prior::From::OtherKernels ? otherKernelsCaution : 1;
+    } else if (!(i < setup_.likeHome.size() && setup_.likeHome[i])) {
+      caution[i] = guessCaution;
+    }
+  }
+  std::vector<double> shares = normalised(std::move(relative));
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    if (i != home)
+      shares[i] *= caution[i];
+  shares[home] = 0;
+  shares[home] = 1 - std::accumulate(shares.begin(), shares.end(), 0.0);
+  return shares;
 }
 
 ShareController::Decision ShareController::split() {
@@ -98,24 +126,65 @@ ShareController::Decision ShareController::split() {
   return {Action::Split, shares_};
 }
 
-ShareController::Decision ShareController::next() {
-  if (!solver_)
-    return {};
-  return setup_.policy.kind == Policy::Kind::Auto ? nextAuto() : split();
+ShareController::Decision ShareController::chunks() {
+  const bool measured = std::any_of(speeds_.begin(), speeds_.end(), [](double s) { return s > 0; });
+  const bool known = setup_.prior.from != Prior::From::Nothing;
+  for (std::size_t i = 0; i < shares_.size(); ++i)
+    shares_[i] = measured ? speeds_[i] : known ? setup_.prior.speeds[i] : 0;
+  return {Action::Chunks, shares_};
 }
 
-ShareController::Decision ShareController::nextAuto() {
+ShareController::Decision ShareController::next(bool canChunk) {
+  canChunk = canChunk && !chunksRefused_ && usable_.size() > 1;
+  if (!solver_)
+    return {};
+  if (setup_.policy.kind == Policy::Kind::Auto)
+    return nextAuto(canChunk);
+  return setup_.policy.kind == Policy::Kind::Dynamic && canChunk ? chunks() : split();
+}
+
+bool ShareController::gainsByWhatIsKnown() const {
+  const Prior& prior = setup_.prior;
+  if (prior.from != Prior::From::SameLaunch && prior.from != Prior::From::OtherLaunches)
+    return false;
+  const double margin = prior.from == Prior::From::SameLaunch ? 1 : lengthMargin;
+  const auto known = std::count_if(usable_.begin(), usable_.end(),
+                                   [&](std::size_t i) { return prior.speeds[i] > 0; });
+  return known > 1 && prior.homeSeconds >= margin * setup_.minLaunchSeconds &&
+         (prior.gain == 0 || prior.gain > leastGain);
+}
+
+ShareController::Decision ShareController::nextAuto(bool canChunk) {
   if (restingLaunches_ > 0) {
     if (--restingLaunches_ == 0)
       homeSeconds_ = -1;
     return {};
   }
-  if (homeSeconds_ < 0)
+  if (toRemeasure_ > 0) {
+    --toRemeasure_;
     return {Action::Measure, {}};
+  }
+  if (homeSeconds_ < 0) {
+    if (isFirst_ && gainsByWhatIsKnown())
+      homeSeconds_ = setup_.prior.homeSeconds;
+    else if (isFirst_ && canChunk)
+      return chunks();
+    else
+      return {Action::Measure, {}};
+  }
   return split();
 }
 
 void ShareController::observeHome(double seconds) {
+  isFirst_ = false;
+  if (toHear_ > 0) {
+    remeasured_ += seconds;
+    if (--toHear_ > 0)
+      return;
+    homeSeconds_ = remeasured_ / remeasures;
+    judge();
+    return;
+  }
   homeSeconds_ = seconds;
   judgedSeconds_ = 0;
   splits_ = 0;
@@ -127,23 +196,71 @@ void ShareController::observeHome(double seconds) {
 
 void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
                                    std::uint64_t totalGroups, double wallSeconds) {
+  isFirst_ = false;
   usableSamples_.clear();
-  for (std::size_t i : usable_)
-    usableSamples_.push_back(samples[i]);
+  for (std::size_t i : usable_) {
+    const solver::DeviceSample& s = samples[i];
+    usableSamples_.push_back(s);
+    show(i, static_cast<double>(s.groupEnd - s.groupBegin), s.seconds - s.transferSeconds);
+  }
   solver_->observe(usableSamples_, totalGroups);
   if (setup_.policy.kind != Policy::Kind::Auto)
     return;
   ++splits_;
-  if (splits_ > splitsBeforeVerdict - judgedSplits)
+  if (splits_ > verdictAfter_ - judgedSplits)
     judgedSeconds_ += wallSeconds;
-  if (splits_ < splitsBeforeVerdict)
+  if (splits_ < verdictAfter_)
     return;
-  if (judgedSeconds_ / judgedSplits > homeSeconds_) {
-    restingLaunches_ = rest_;
-    rest_ = std::min(longestRest, rest_ * 2);
-  }
+  splitSeconds_ = judgedSeconds_ / judgedSplits;
   splits_ = 0;
   judgedSeconds_ = 0;
+  // A report that never came must not leave the suspicion open for ever.
+  toRemeasure_ = toHear_ = 0;
+  remeasured_ = 0;
+  if (splitSeconds_ > homeSeconds_)
+    toRemeasure_ = toHear_ = remeasures;
+}
+
+/// Both sides of the comparison are fresh.
+void ShareController::judge() {
+  if (splitSeconds_ > homeSeconds_) {
+    restingLaunches_ = rest_;
+    rest_ = std::min(longestRest, rest_ * 2);
+    verdictAfter_ = firstVerdict;
+  } else {
+    rest_ = firstRest;
+    verdictAfter_ = std::min(longestVerdict, verdictAfter_ * 2);
+  }
+}
+
+void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
+                                    std::uint64_t totalGroups) {
+  isFirst_ = false;
+  usableChunks_.clear();
+  std::vector<double> groups(speeds_.size()), seconds(speeds_.size());
+  for (const solver::ChunkSample& chunk : chunks) {
+    auto found = std::find(usable_.begin(), usable_.end(), chunk.device);
+    if (found == usable_.end())
+      continue;
+    usableChunks_.push_back(chunk);
+    usableChunks_.back().device = static_cast<unsigned>(found - usable_.begin());
+    groups[chunk.device] += static_cast<double>(chunk.groupEnd - chunk.groupBegin);
+    seconds[chunk.device] += chunk.seconds;
+  }
+  solver_->observeChunks(usableChunks_, totalGroups);
+  for (std::size_t i : usable_)
+    show(i, groups[i], seconds[i]);
+  if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0)
+    homeSeconds_ = static_cast<double>(totalGroups) / speeds_[setup_.home];
+}
+
+/// Not the solver's own idea of the speeds: a load that lies unevenly it may put down to a device.
+/// What each device showed on its part makes the shares that fit the next launch of this kind.
+void ShareController::show(std::size_t device, double groups, double seconds) {
+  if (!(groups > 0) || !(seconds > 0) || !std::isfinite(groups / seconds))
+    return;
+  double& speed = speeds_[device];
+  speed = speed > 0 ? 0.5 * (speed + groups / seconds) : groups / seconds;
 }
 
 } // namespace libsplit::runtime

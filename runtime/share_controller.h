@@ -1,10 +1,14 @@
-// Decides, launch by launch of one kernel over one NDRange, whether to split and with which shares.
+// Decides, launch by launch of one kernel under one key, whether to split and with which shares.
 // Pure.
 //
-// Under `auto` the first launch runs on the program's own device and is timed. If it is too short
-// to split, or if splitting turns out slower than that, the kernel stays there; both are looked at
-// again now and then, ever more rarely. Otherwise the second launch gives the other devices a
-// cautious share, and from then on the solver refines what was measured.
+// Under `auto` the first launch is split at once if this launch or its like is known to gain from
+// it; else it is given out in chunks where that can be done; else it runs on the program's own
+// device and is timed. If it is too short to split, the kernel stays there, and is looked at again
+// now and then, ever more rarely. From the second launch on the solver refines what was measured.
+//
+// Splitting is under suspicion when its last launches took longer than one at home is thought to.
+// Before it is given up, home is measured again: the machine may have become busy since, and a
+// wrong verdict costs the user more than two launches at home.
 #pragma once
 
 #include "runtime/options.h"
@@ -18,6 +22,19 @@ namespace libsplit::runtime {
 
 class ShareController {
 public:
+  /// What is known of a launch before it first ran here.
+  struct Prior {
+    enum class From {
+      Nothing,
+      OtherKernels,  ///< how the devices compare: only ratios of `speeds` mean anything
+      OtherLaunches, ///< of the same kernel: work-items per second
+      SameLaunch,    ///< … under the same key, in an earlier run or long ago
+    };
+    From from = From::Nothing;
+    std::vector<double> speeds; ///< by device; 0: not known
+    double homeSeconds = 0;     ///< expected at home; 0: not known
+    double gain = 0;            ///< at home over split, as measured then; 0: not known
+  };
   struct Setup {
     Policy policy;
     std::vector<double>
@@ -26,6 +43,7 @@ public:
     std::vector<bool> likeHome;
     std::size_t home = 0;        ///< the program's own device; speeds.size() if it takes no part
     double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
+    Prior prior;
   };
   explicit ShareController(Setup setup);
 
@@ -33,34 +51,61 @@ public:
     Native,  ///< as without libsplit
     Measure, ///< unsplit at home, timed: report by observeHome
     Split,   ///< by `shares`: report by observeSplit
+    Chunks,  ///< piece by piece: report by observeChunks, or observeHome if home did it alone
   };
   struct Decision {
     Action action = Action::Native;
-    std::span<const double> shares; ///< one per device; valid until the next call
+    /// Of Split: one per device. Of Chunks: relative speeds of the devices, 0 where not known.
+    /// Valid until the next call.
+    std::span<const double> shares;
   };
-  Decision next();
+  /// `canChunk`: the caller can give the launch out in chunks, should it be asked to.
+  Decision next(bool canChunk = false);
 
   void observeHome(double seconds);
   /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
   void observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds);
+  void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
+  /// The launch can't be given out in chunks after all: not asked for again.
+  void refuseChunks() { chunksRefused_ = true; }
+
+  /// Groups per second that each device showed, 0 where not known. Valid until the next call.
+  std::span<const double> speeds() const { return speeds_; }
+  /// Seconds at home and split, as the last verdict knew them; 0 where not known.
+  double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
+  double splitSeconds() const { return splitSeconds_; }
 
 private:
-  Decision nextAuto();
+  Decision nextAuto(bool canChunk);
   Decision split();
+  Decision chunks();
+  bool gainsByWhatIsKnown() const;
+  std::vector<double> startingShares() const;
+  void show(std::size_t device, double groups, double seconds);
+  void judge();
   std::unique_ptr<solver::ShareSolver> makeSolver() const;
 
   Setup setup_;
   std::vector<std::size_t> usable_; ///< devices that can run the kernel: the solver's devices
   std::unique_ptr<solver::ShareSolver> solver_;
   std::vector<double> shares_; ///< by device
+  std::vector<double> speeds_; ///< by device: groups per second, smoothed
   std::vector<solver::DeviceSample> usableSamples_;
+  std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;
+  double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
   double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
   unsigned splits_ = 0;          ///< since the last verdict
+  unsigned verdictAfter_;        ///< splits until the next
+  unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion
+  unsigned toHear_ = 0;          ///< … and still to be reported
+  double remeasured_ = 0;        ///< their sum
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
   unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
   unsigned rest_ = 16;           ///< … and of one that was slower split
+  bool isFirst_ = true;
+  bool chunksRefused_ = false;
 };
 
 /// A first guess at a device's speed, from what drivers tell; only ratios mean anything.

@@ -82,6 +82,7 @@ struct Task {
   std::vector<CompletionPtr> after;             ///< must be over before any part runs
   std::vector<CompletionPtr> parts;             ///< everything that was issued
   bool isLaunch = false;                        ///< counts against the stream's window
+  bool open = false;                            ///< more parts will come; it can't retire yet
   bool learning = false;                        ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;

@@ -144,7 +144,7 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 }
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
-  if (task.unresolved > 0)
+  if (task.unresolved > 0 || openChunks_)
     return false;
   for (const auto& before : task.waitTasks)
     if (before->state == Task::State::Parked)
@@ -225,8 +225,9 @@ void Session::retireLoop(std::shared_ptr<Stream> stream) {
 
 void Session::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
   std::shared_ptr<Task> task = stream->active.front();
-  std::vector<CompletionPtr> parts = task->parts;
   task->helpers += helping;
+  progress_.wait(lock, [&] { return !task->open; });
+  std::vector<CompletionPtr> parts = task->parts;
   lock.unlock();
   cl_int status = CL_SUCCESS;
   for (const CompletionPtr& part : parts)

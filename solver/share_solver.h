@@ -97,6 +97,10 @@ std::unique_ptr<ShareSolver> makeBroyden(std::vector<double> initialShares,
                                          BroydenUpdate update = BroydenUpdate::Good,
                                          Options options = {});
 
+/// The load's profile alone: speeds, fixed costs and where in the NDRange the work lies (see
+/// load_model.h), solved for the cuts that end first; nothing guards against a wrong model.
+std::unique_ptr<ShareSolver> makeProfile(unsigned devices);
+
 struct AutoOptions {
   unsigned devices = 1;
   /// Groups per second, or any common multiple of it, known from elsewhere; empty or 0: unknown.

@@ -16,9 +16,7 @@ Expr renumber(const Expr& expr, const std::vector<unsigned>& position) {
   std::vector<Expr> operands;
   for (const Expr& operand : expr.operands())
     operands.push_back(renumber(operand, position));
-  if (expr.op() == Expr::Op::Wrap)
-    return Expr::wrap(operands.front(), expr.width(), expr.isSigned());
-  return Expr::node(expr.op(), std::move(operands));
+  return expr.over(std::move(operands));
 }
 
 bool guardUsesLoop(const Guard& guard, unsigned depth) {
@@ -33,10 +31,11 @@ bool sameLoop(const Loop& a, const Loop& b) {
   return a.exact == b.exact && a.count == b.count;
 }
 
-/// Whether the two differ at most in certainty and line.
+/// Whether the two differ at most in certainty, grain and line.
 bool sameBytes(const Access& a, const Access& b) {
   return a.parameter == b.parameter && a.effect == b.effect && a.length == b.length &&
-         a.offset == b.offset && std::ranges::equal(a.guards, b.guards, sameGuard) &&
+         a.update == b.update && a.offset == b.offset &&
+         std::ranges::equal(a.guards, b.guards, sameGuard) &&
          std::ranges::equal(a.loops, b.loops, sameLoop);
 }
 
@@ -48,13 +47,15 @@ std::vector<Access> AccessCollector::take() {
   std::vector<Access> summed;
   for (const Access& access : accesses_) {
     bool known = std::ranges::any_of(summed, [&](const Access& other) {
-      return other.parameter == access.parameter && other.effect == access.effect;
+      return other.parameter == access.parameter && other.effect == access.effect &&
+             other.update == access.update;
     });
     if (known)
       continue;
     Access& whole = summed.emplace_back();
     whole.parameter = access.parameter;
     whole.effect = access.effect;
+    whole.update = access.update;
     whole.offset = Expr::unknown("too many accesses", access.where.line);
     whole.where = access.where;
   }
@@ -132,6 +133,7 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
   for (std::size_t candidate : candidates)
     if (sameBytes(accesses_[candidate], access)) {
       accesses_[candidate].certain |= access.certain;
+      accesses_[candidate].grain = std::min(accesses_[candidate].grain, access.grain);
       return;
     }
   candidates.push_back(accesses_.size());

@@ -218,6 +218,7 @@ VectorAccess vectorAccess(const llvm::CallBase& call, const llvm::DataLayout& la
   access.indexOperand = store ? 1 : 0;
   access.pointerOperand = access.indexOperand + 1;
   access.length = element * lanes;
+  access.element = element;
   access.stride = element * (aligned && lanes == 3 ? 4 : lanes);
   return access;
 }

@@ -65,8 +65,9 @@ std::optional<std::uint64_t> mangledPointeeSize(llvm::StringRef functionName, un
 struct VectorAccess {
   unsigned indexOperand = 0;
   unsigned pointerOperand = 0;
-  std::uint64_t stride = 0; ///< bytes per step of the index
-  std::uint64_t length = 0; ///< bytes
+  std::uint64_t stride = 0;  ///< bytes per step of the index
+  std::uint64_t length = 0;  ///< bytes
+  std::uint64_t element = 1; ///< bytes of a lane, to which the address is aligned
 };
 VectorAccess vectorAccess(const llvm::CallBase& call, const llvm::DataLayout& layout);
 

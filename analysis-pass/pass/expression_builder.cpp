@@ -39,6 +39,29 @@ std::optional<Expr> findUnknown(const Expr& expr) {
   return std::nullopt;
 }
 
+namespace {
+
+bool namesIdOrLoop(const Expr& expr) {
+  switch (expr.op()) {
+  case Op::GlobalId:
+  case Op::LocalId:
+  case Op::GroupId:
+  case Op::LocalSize:
+  case Op::LoopVariable:
+    return true;
+  default:
+    return std::any_of(expr.operands().begin(), expr.operands().end(), namesIdOrLoop);
+  }
+}
+
+} // namespace
+
+bool variesByContents(const Expr& expr) {
+  if (expr.op() == Op::Load && namesIdOrLoop(expr))
+    return true;
+  return std::any_of(expr.operands().begin(), expr.operands().end(), variesByContents);
+}
+
 unsigned loopDepthUsed(const Expr& expr) {
   if (expr.op() == Op::LoopVariable)
     return expr.index() + 1;
@@ -123,6 +146,7 @@ Expr viewed(const Expr& expr, unsigned width, View view) {
       return expr;
     break;
   case Op::Argument:
+  case Op::Load:
   case Op::Wrap:
     // Already in a range that the wanted one contains.
     if (expr.isSigned() == isSigned ? expr.width() <= width : isSigned && expr.width() < width)
@@ -206,6 +230,9 @@ Expr ExpressionBuilder::compute(llvm::Value* value, View view) {
       return select(narrow, Expr::constant(1), Expr::constant(0));
     // Narrow casts mean a remainder, and a remainder is exact where a wrap would have to be proven.
     unsigned from = narrow->getType()->getIntegerBitWidth();
+    if (isa<llvm::LoadInst>(narrow))
+      if (Expr loaded = build(narrow, View::Unsigned); loaded.op() == Op::Load)
+        return loaded;
     if (from < 32)
       return combine(Op::And,
                      {build(narrow, View::Modular), Expr::constant((std::int64_t{1} << from) - 1)});
@@ -420,6 +447,13 @@ Expr ExpressionBuilder::load(llvm::LoadInst& load, unsigned width, unsigned bit,
       return Expr::argument(argument->getArgNo(), width, view != View::Unsigned,
                             static_cast<unsigned>(offset.getZExtValue() * 8) + bit);
   }
+  const bool isElement = (width == 8 || width == 16 || width == 32 || width == 64) && bit % 8 == 0;
+  if (isElement && load.isSimple() && placeOf_)
+    if (auto place = placeOf_(pointer)) {
+      Expr bytes = combine(Op::Add, {place->offset, Expr::constant(bit / 8)});
+      return Expr::load(place->parameter, viewed(bytes, 64, View::Signed), width,
+                        view != View::Unsigned);
+    }
   return Expr::unknown("value loaded from " + nameOf(pointer), lineOf(&load));
 }
 

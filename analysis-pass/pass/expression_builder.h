@@ -22,6 +22,7 @@
 
 #include <llvm/ADT/SmallPtrSet.h>
 
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -57,6 +58,8 @@ enum class View {
 
 /// The Unknown in `expr` that makes it unknown, if any.
 std::optional<Expr> findUnknown(const Expr& expr);
+/// Whether `expr` depends on an element of a buffer that differs between work-items or iterations.
+bool variesByContents(const Expr& expr);
 /// One more than the largest loop depth that `expr` names; 0 if it names none.
 unsigned loopDepthUsed(const Expr& expr);
 bool usesLoop(const Expr& expr, unsigned depth);
@@ -78,6 +81,12 @@ struct GatedPhi {
   llvm::Value* ifFalse = nullptr;
 };
 std::optional<GatedPhi> gate(llvm::PHINode& phi, const llvm::DominatorTree& dominators);
+
+/// A place in a buffer parameter.
+struct BufferPlace {
+  unsigned parameter = 0;
+  Expr offset; ///< bytes
+};
 
 /// Holds references to the analyses of one function, which must stay valid. Not thread-safe.
 class ExpressionBuilder {
@@ -103,6 +112,11 @@ public:
 
   /// The name of what `pointer` points into, for messages: "`col`", "local memory".
   std::string nameOf(const llvm::Value* pointer) const;
+  /// How to find the buffer that a load reads, if the kernel only reads that buffer: such a load is
+  /// a value of the launch. Without it, loads from buffers are Unknown.
+  void setReadOnlyPlaces(std::function<std::optional<BufferPlace>(llvm::Value*)> placeOf) {
+    placeOf_ = std::move(placeOf);
+  }
   void setParameterNames(std::vector<std::string> names) { names_ = std::move(names); }
 
   llvm::LoopInfo& loops() { return loops_; }
@@ -124,6 +138,7 @@ private:
   llvm::ScalarEvolution& evolution_;
   llvm::DominatorTree& dominators_;
   std::vector<std::string> names_;
+  std::function<std::optional<BufferPlace>(llvm::Value*)> placeOf_;
   std::map<std::pair<llvm::Value*, View>, Expr> known_;
   llvm::SmallPtrSet<llvm::Value*, 16> underway_;
 };

@@ -1,10 +1,12 @@
 #include "analysis-pass/pass/kernel_access_analysis.h"
 
 #include "analysis-pass/pass/access_collector.h"
+#include "analysis-pass/pass/atomic_updates.h"
 #include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/path_condition.h"
 #include "analysis-pass/pass/pointer_targets.h"
+#include "analysis-pass/pass/read_only_buffers.h"
 #include "analysis-pass/pass/report.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -72,6 +74,12 @@ template <typename Node> std::string fullPath(const Node& node) {
   return std::string(path);
 }
 
+/// The size of the blocks that a write of `length` bytes touches as wholes.
+std::uint64_t wholeBlock(std::uint64_t length, std::uint64_t alignment) {
+  constexpr std::uint64_t largest = 16;
+  return length == 0 ? 1 : std::min({length & -length, alignment & -alignment, largest});
+}
+
 /// Walks over the instructions of one kernel and fills its summary.
 class KernelWalk {
 public:
@@ -81,7 +89,9 @@ public:
                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
                  analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
         paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
-        pointers_(builder_) {}
+        pointers_(builder_), updates_(function), readOnly_(readOnlyBuffers(function)) {
+    builder_.setReadOnlyPlaces([this](llvm::Value* pointer) { return readOnlyPlace(pointer); });
+  }
 
   KernelSummary run() {
     readSignature();
@@ -90,11 +100,13 @@ public:
         for (llvm::Instruction& instruction : block)
           visit(instruction);
     summary_.accesses = accesses_.take();
+    checkUpdates();
     return std::move(summary_);
   }
 
 private:
   void readSignature();
+  std::optional<BufferPlace> readOnlyPlace(llvm::Value* pointer);
   void visit(llvm::Instruction& instruction);
   void visitCall(llvm::CallBase& call);
   void visitIntrinsic(llvm::IntrinsicInst& call);
@@ -111,10 +123,14 @@ private:
     std::uint64_t length = 0;
     bool certain = true;               ///< writes all of these bytes whenever it runs
     std::optional<Expr> repetitions{}; ///< runs for each value of an innermost loop of its own
+    std::uint64_t grain = 1;           ///< of a write
+    std::optional<UpdateKind> update{};
   };
   void touch(llvm::Instruction& instruction, const Touch& touch);
-  void store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type);
+  void store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type,
+             std::uint64_t alignment);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
+  void checkUpdates();
 
   SourceLine where(const llvm::Instruction& instruction) const;
   void obstacle(Kind kind, const llvm::Instruction& instruction, std::string text);
@@ -124,6 +140,8 @@ private:
   ExpressionBuilder builder_;
   PathConditions paths_;
   PointerResolver pointers_;
+  AtomicUpdates updates_;
+  std::vector<bool> readOnly_; ///< by parameter
   AccessCollector accesses_;
   KernelSummary summary_;
 };
@@ -169,6 +187,14 @@ void KernelWalk::readSignature() {
         summary_.requiredLocal[d] = size->getZExtValue();
 }
 
+std::optional<BufferPlace> KernelWalk::readOnlyPlace(llvm::Value* pointer) {
+  const std::vector<PointerTarget>& targets = pointers_.targets(pointer);
+  if (targets.size() != 1 || targets[0].kind != PointerTarget::Kind::Parameter ||
+      !readOnly_[targets[0].parameter] || findUnknown(targets[0].offset))
+    return std::nullopt;
+  return BufferPlace{targets[0].parameter, targets[0].offset};
+}
+
 SourceLine KernelWalk::where(const llvm::Instruction& instruction) const {
   const llvm::DILocation* location = instruction.getDebugLoc();
   if (!location)
@@ -190,6 +216,8 @@ void KernelWalk::obstacle(Kind kind, const llvm::Instruction& instruction, std::
 
 void KernelWalk::visit(llvm::Instruction& instruction) {
   if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) {
+    if (updates_.isPartOfUpdate(*load))
+      return;
     if (load->isAtomic())
       return atomic(*load, load->getPointerOperand());
     // A vector of three may be read with its padding.
@@ -199,7 +227,8 @@ void KernelWalk::visit(llvm::Instruction& instruction) {
   } else if (auto* stored = dyn_cast<llvm::StoreInst>(&instruction)) {
     if (stored->isAtomic())
       return atomic(*stored, stored->getPointerOperand());
-    store(*stored, stored->getPointerOperand(), stored->getValueOperand()->getType());
+    store(*stored, stored->getPointerOperand(), stored->getValueOperand()->getType(),
+          stored->getAlign().value());
   } else if (auto* update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
     atomic(*update, update->getPointerOperand());
   } else if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
@@ -267,14 +296,16 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
     touch(call, {.pointer = call.getArgOperand(access.pointerOperand),
                  .effect = builtin.kind == BuiltinKind::VectorLoad ? Effect::Read : Effect::Write,
                  .displacement = combine(Expr::Op::Mul, {stride, index}),
-                 .length = access.length});
+                 .length = access.length,
+                 .grain = access.element});
     return;
   }
   case BuiltinKind::PointerResult: {
     llvm::Type* type = call.getType();
     if (name == "frexp" || name == "remquo" || name == "lgamma_r")
       type = type->getWithNewType(llvm::Type::getInt32Ty(type->getContext()));
-    store(call, call.getArgOperand(call.arg_size() - 1), type);
+    store(call, call.getArgOperand(call.arg_size() - 1), type,
+          layout_.getTypeStoreSize(type->getScalarType()).getFixedValue());
     return;
   }
   case BuiltinKind::AsyncCopy:
@@ -353,17 +384,20 @@ void KernelWalk::asyncCopy(llvm::CallBase& call, bool strided) {
                  .effect = operand == 0 ? Effect::Write : Effect::Read,
                  .displacement = combine(Expr::Op::Add, {known, moved}),
                  .length = size,
-                 .repetitions = count});
+                 .repetitions = count,
+                 .grain = wholeBlock(size, size)});
   }
 }
 
-void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type) {
+void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type,
+                       std::uint64_t alignment) {
   std::uint64_t written = layout_.getTypeStoreSize(type).getFixedValue();
   std::uint64_t allocated = layout_.getTypeAllocSize(type).getFixedValue();
   touch(instruction, {.pointer = pointer,
                       .effect = Effect::Write,
                       .length = written,
-                      .certain = !type->isAggregateType()});
+                      .certain = !type->isAggregateType(),
+                      .grain = type->isAggregateType() ? 1 : wholeBlock(written, alignment)});
   // The padding of a vector of three is written by some compilers and not by others.
   if (allocated > written)
     touch(instruction, {.pointer = pointer,
@@ -374,6 +408,7 @@ void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llv
 }
 
 void KernelWalk::atomic(llvm::Instruction& instruction, llvm::Value* pointer) {
+  const std::optional<UpdateKind> update = updates_.find(instruction);
   for (const PointerTarget& target : pointers_.targets(pointer)) {
     switch (target.kind) {
     case PointerTarget::Kind::Private:
@@ -383,14 +418,49 @@ void KernelWalk::atomic(llvm::Instruction& instruction, llvm::Value* pointer) {
       summary_.dependsOnGroups = true;
       break;
     case PointerTarget::Kind::Parameter:
-      obstacle(Kind::Atomic, instruction,
-               "atomic operation on `" + summary_.parameters[target.parameter].name + "`");
+      if (!update)
+        obstacle(Kind::Atomic, instruction,
+                 "atomic operation on `" + summary_.parameters[target.parameter].name + "`" +
+                     (AtomicUpdates::commutingKind(instruction) ? " whose result is used" : ""));
       break;
     case PointerTarget::Kind::ProgramGlobal:
       obstacle(Kind::Atomic, instruction, "atomic operation on " + target.name);
       break;
     case PointerTarget::Kind::Unknown:
       obstacle(Kind::UnknownPointer, instruction, "atomic operation through " + target.name);
+      break;
+    }
+  }
+  if (update)
+    touch(instruction, {.pointer = pointer,
+                        .effect = Effect::Update,
+                        .length = update->width,
+                        .certain = false,
+                        .update = update});
+}
+
+/// An update is none if the kernel does something else to the same bytes. Where that depends on the
+/// numbers of a launch, the launch decides.
+void KernelWalk::checkUpdates() {
+  auto surelyMeet = [](const Access& a, const Access& b) {
+    return a.offset.op() == Expr::Op::Unknown || b.offset.op() == Expr::Op::Unknown ||
+           a.offset == b.offset;
+  };
+  for (const Access& update : summary_.accesses) {
+    if (update.effect != Effect::Update)
+      continue;
+    for (const Access& other : summary_.accesses) {
+      if (other.parameter != update.parameter || !surelyMeet(update, other) ||
+          (other.effect == Effect::Update && other.update == update.update))
+        continue;
+      std::string does = other.effect == Effect::Read    ? "read"
+                         : other.effect == Effect::Write ? "written"
+                                                         : "updated otherwise";
+      summary_.obstacles.push_back(
+          {Kind::Atomic,
+           {"atomic operation on `" + summary_.parameters[update.parameter].name +
+                "`, whose bytes are " + does + " in line " + std::to_string(other.where.line),
+            update.where}});
       break;
     }
   }
@@ -416,7 +486,7 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     case PointerTarget::Kind::Parameter:
       break;
     }
-    if (isVolatile)
+    if (isVolatile && touch.effect != Effect::Update)
       obstacle(Kind::Other, instruction,
                "volatile access to `" + summary_.parameters[target.parameter].name +
                    "`: work-groups may communicate");
@@ -428,6 +498,10 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     access.effect = touch.effect;
     access.offset = combine(Expr::Op::Add, {target.offset, touch.displacement});
     access.length = touch.length;
+    if (touch.effect == Effect::Write)
+      access.grain = static_cast<std::uint32_t>(touch.grain);
+    if (touch.update)
+      access.update = *touch.update;
     access.certain = touch.effect == Effect::Write && touch.certain && targets.size() == 1;
     access.where = where(instruction);
     accesses_.add(std::move(access), path);

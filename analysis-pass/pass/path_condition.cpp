@@ -28,6 +28,10 @@ constexpr std::size_t maxAlternatives = 16;
 Condition single(const Expr& left, Relation relation, const Expr& right) {
   if (findUnknown(left) || findUnknown(right))
     return Condition::undecided();
+  // Reading whole buffers at every launch for what a condition on each element leaves out of a
+  // region would cost more than it saves.
+  if (variesByContents(left) || variesByContents(right))
+    return Condition::undecided();
   return {{{Guard{left, relation, right}}}, true};
 }
 

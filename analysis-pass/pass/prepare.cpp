@@ -3,11 +3,13 @@
 #include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
+#include "analysis-pass/pass/read_only_buffers.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/InstrTypes.h>
@@ -77,6 +79,52 @@ private:
   }
 };
 
+/// Moves bounds that a loop loads anew in each iteration, `j < end[i]`, in front of the loop where
+/// the kernel only reads their buffer: what does not change can be counted to. Whether the buffer
+/// is written through another parameter, the launch sees.
+class HoistBoundsPass : public llvm::PassInfoMixin<HoistBoundsPass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    if (!isKernel(function))
+      return llvm::PreservedAnalyses::all();
+    const std::vector<bool> readOnly = readOnlyBuffers(function);
+    llvm::SmallVector<llvm::Loop*, 8> loops =
+        analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder();
+    for (llvm::Loop* loop : llvm::reverse(loops)) {
+      llvm::SmallVector<llvm::BasicBlock*, 4> exiting;
+      loop->getExitingBlocks(exiting);
+      for (llvm::BasicBlock* block : exiting)
+        if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+            branch && branch->isConditional())
+          if (auto* compare = llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()))
+            for (llvm::Value* operand : compare->operands())
+              hoist(operand, *loop, readOnly);
+    }
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+
+private:
+  /// Moves the load that `value` is, behind sums and casts, and what its address needs.
+  static void hoist(llvm::Value* value, llvm::Loop& loop, const std::vector<bool>& readOnly) {
+    auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+    if (!instruction || !loop.contains(instruction) || !loop.getLoopPreheader())
+      return;
+    if (llvm::isa<llvm::CastInst, llvm::BinaryOperator>(instruction)) {
+      for (llvm::Value* operand : instruction->operands())
+        hoist(operand, loop, readOnly);
+      return;
+    }
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction);
+    bool changed = false;
+    if (load && load->isSimple() && load->getType()->isIntegerTy() &&
+        pointsIntoReadOnly(load->getPointerOperand(), readOnly) &&
+        loop.makeLoopInvariant(load->getPointerOperand(), changed))
+      load->moveBefore(loop.getLoopPreheader()->getTerminator());
+  }
+};
+
 /// A kernel doesn't grow beyond this by inlining; calls that are left over are told to the user.
 constexpr unsigned maxInstructions = 30000;
 
@@ -143,6 +191,7 @@ llvm::ModulePassManager pipeline() {
   perFunction.addPass(HoistPass());
   perFunction.addPass(llvm::EarlyCSEPass());
   perFunction.addPass(llvm::LoopSimplifyPass());
+  perFunction.addPass(HoistBoundsPass());
   perFunction.addPass(llvm::LCSSAPass());
 
   llvm::ModulePassManager passes;

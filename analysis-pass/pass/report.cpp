@@ -14,7 +14,7 @@ Expr withoutWraps(const Expr& expr) {
   std::vector<Expr> operands;
   for (const Expr& operand : expr.operands())
     operands.push_back(withoutWraps(operand));
-  return Expr::node(expr.op(), std::move(operands));
+  return expr.over(std::move(operands));
 }
 
 std::string text(const Expr& expr, const std::vector<std::string>& names) {
@@ -45,11 +45,22 @@ std::string text(const Guard& guard, const std::vector<std::string>& names) {
   return text(guard.left, names) + relation + text(guard.right, names);
 }
 
+/// Marks the parameters that `expr` loads from.
+void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
+  if (expr.op() == Expr::Op::Load)
+    loaded[expr.index()] = true;
+  for (const Expr& operand : expr.operands())
+    noteLoads(operand, loaded);
+}
+
 std::string text(const Access& access, const std::vector<std::string>& names) {
-  const char* verb = access.effect == Effect::Read ? "reads "
-                     : access.certain              ? "writes "
-                                                   : "may write ";
+  const char* verb = access.effect == Effect::Read     ? "reads "
+                     : access.effect == Effect::Update ? "updates "
+                     : access.certain                  ? "writes "
+                                                       : "may write ";
   std::string line = "  " + text(access.where) + ": " + verb + names[access.parameter];
+  if (access.effect == Effect::Update)
+    line += std::string(" by ") + nameOf(access.update.operation);
   if (access.offset.op() == Expr::Op::Unknown) {
     line += " anywhere: " + access.offset.text();
     if (access.offset.line() != 0 && access.offset.line() != access.where.line)
@@ -60,6 +71,16 @@ std::string text(const Access& access, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < access.loops.size(); ++i)
     line += ", " + toString(Expr::loop(static_cast<unsigned>(i))) +
             (access.loops[i].exact ? " < " : " < at most ") + text(access.loops[i].count, names);
+  std::vector<bool> loaded(names.size(), false);
+  noteLoads(access.offset, loaded);
+  for (const Loop& loop : access.loops)
+    noteLoads(loop.count, loaded);
+  std::string by;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (loaded[i])
+      by += (by.empty() ? "`" : ", `") + names[i] + "`";
+  if (!by.empty())
+    line += ", by " + by + " at launch";
   for (std::size_t i = 0; i < access.guards.size(); ++i)
     line += (i == 0 ? ", if " : " and ") + text(access.guards[i], names);
   return line + "\n";

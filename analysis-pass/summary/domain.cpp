@@ -1,5 +1,7 @@
 #include "analysis-pass/summary/domain.h"
 
+#include "analysis-pass/summary/expr.h"
+
 #include <numeric>
 
 namespace libsplit {
@@ -33,7 +35,7 @@ bool Domain::narrow(unsigned v, Interval to) {
 bool Domain::restrict(unsigned v, Interval to) {
   if (empty_ || !narrow(v, to))
     return false;
-  restrictedDigits_ |= digits_ & 1u << v;
+  restrictedDigits_ |= digits_ & ~opaques_ & 1u << v;
   if (!empty_)
     propagate();
   return true;
@@ -80,13 +82,70 @@ const Domain::Split* Domain::split(unsigned parent, Int base, Int period) {
   s = {parent, variableCount_, variableCount_ + 1, base, period};
   variableCount_ += 2;
   digits_ |= 1u << s.high | 1u << s.low;
+  if (opaques_ >> parent & 1)
+    opaques_ |= 1u << s.high | 1u << s.low;
   ranges_[s.high] = {floorDivide(p.low - base, period), floorDivide(p.high - base, period)};
   ranges_[s.low] = {0, period - 1};
   propagate();
   return &s;
 }
 
+std::optional<unsigned> Domain::opaque(const Expr& value) {
+  for (std::uint32_t left = loads_; left; left &= left - 1) {
+    const auto v = static_cast<unsigned>(std::countr_zero(left));
+    if (*stands_[v] == value)
+      return v;
+  }
+  if (variableCount_ == Form::maxVariables)
+    return std::nullopt;
+  const unsigned v = variableCount_++;
+  stands_[v] = &value;
+  ranges_[v] = everything;
+  loads_ |= 1u << v;
+  opaques_ |= 1u << v;
+  return v;
+}
+
+void Domain::know(unsigned v, Interval to) {
+  if (!empty_ && narrow(v, to) && !empty_)
+    propagate();
+}
+
+void Domain::assume(unsigned slot, const Form& form) {
+  if (slot >= maxAssumptions)
+    return;
+  assumptions_[slot] = form;
+  assumed_ |= form.mask;
+}
+
 Interval Domain::interval(const Form& form) const {
+  const Interval values = reach(form);
+  return form.mask & assumed_ ? narrowed(form, values) : values;
+}
+
+/// An assumption c <= 0 makes form <= form - q*c for q > 0, and form >= form - q*c for q < 0. The
+/// useful q are those that make a variable of both go away.
+Interval Domain::narrowed(const Form& form, Interval values) const {
+  Interval result = values;
+  for (const std::optional<Form>& assumption : assumptions_) {
+    if (!assumption)
+      continue;
+    forEachVariable(form.mask & assumption->mask, [&](unsigned v) {
+      const std::int64_t by = assumption->coefficient[v];
+      const Int q = Int{form.coefficient[v]} / by;
+      if (q == 0 || q * by != form.coefficient[v])
+        return;
+      const Interval without = reach(difference(form, scaled(*assumption, q)));
+      if (q > 0)
+        result.high = std::min(result.high, without.high);
+      else
+        result.low = std::max(result.low, without.low);
+    });
+  }
+  return result.empty() ? values : result;
+}
+
+Interval Domain::reach(const Form& form) const {
   Interval total = form.rest;
   forEachVariable(form.mask, [&](unsigned v) {
     const Int c = form.coefficient[v];
@@ -98,7 +157,7 @@ Interval Domain::interval(const Form& form) const {
 }
 
 Form Domain::widened(const Form& form) const {
-  Form result = Form::interval(interval(form));
+  Form result = Form::interval(reach(form)); // not `interval`: that one adds and scales
   result.cause = form.cause;
   return result;
 }

@@ -10,6 +10,12 @@
 // Worked example: local size 4, groups 1 and 2, guard G < 10. The roots say G in [4, 9]; the digits
 // follow: W in [1, 2], L in [0, 3]. As rectangles of (W, L), which an access to tile[W][L] needs,
 // this is {1} x [0, 3] and {2} x [0, 1].
+//
+// An *opaque* variable stands for a value that the point decides in a way that no form says: an
+// element of a buffer, at a position that is a form. All that is known of it is its range, and what
+// conditions say: in a loop `for (j = row[i]; j < row[i + 1]; ++j)` with a = row[i], b = row[i + 1]
+// and j = a + k, the condition a + k + 1 <= b is *assumed*, so that j < b follows, and not only
+// j < (greatest a) + (greatest count).
 #pragma once
 
 #include "analysis-pass/summary/checked_int.h"
@@ -26,9 +32,18 @@ class Expr;
 
 /// Why a value is unbounded; turned into words only if it matters in the end.
 struct Cause {
-  enum class Kind { None, Stated, Overflow, MayDivideByZero, NoArgument, TooDeep, TooManyLoops };
+  enum class Kind {
+    None,
+    Stated,
+    Overflow,
+    MayDivideByZero,
+    NoArgument,
+    TooDeep,
+    TooManyLoops,
+    Loaded
+  };
   Kind kind = Kind::None;
-  unsigned detail = 0;          ///< Overflow: bits. NoArgument: the parameter.
+  unsigned detail = 0;          ///< Overflow: bits. NoArgument, Loaded: the parameter.
   const Expr* stated = nullptr; ///< Stated: the Unknown node
 };
 
@@ -128,8 +143,23 @@ public:
   /// Digits that were restricted by themselves, not through their parent.
   std::uint32_t restrictedDigits() const { return restrictedDigits_; }
 
-  /// Every value that `form` can take, and maybe more.
+  /// The opaque variable that stands for `value`, the same for the same expression; nothing when
+  /// out of room. Its range is at first unbounded.
+  std::optional<unsigned> opaque(const Expr& value);
+  /// `v` is known to lie in `to` wherever the domain is; other than `restrict`, this takes no point
+  /// away.
+  void know(unsigned v, Interval to);
+  /// Opaque variables, and digits of such.
+  std::uint32_t opaques() const { return opaques_; }
+  /// Variables that assumptions speak of.
+  std::uint32_t assumed() const { return assumed_; }
+  /// `form` <= 0 holds wherever the access happens, by condition `slot` (the newest replaces).
+  void assume(unsigned slot, const Form& form);
+
+  /// Every value that `form` takes where the access happens, and maybe more.
   Interval interval(const Form& form) const;
+  /// The same for all points of the ranges, assumptions or not.
+  Interval reach(const Form& form) const;
 
   Form sum(const Form& a, const Form& b) const;
   Form scaled(const Form& form, Int factor) const;
@@ -142,9 +172,11 @@ public:
 private:
   void normalize(Form& form) const;
   void propagate();
+  Interval narrowed(const Form& form, Interval values) const;
   bool narrow(unsigned v, Interval to);
 
   static constexpr unsigned maxSplits = 10;
+  static constexpr unsigned maxAssumptions = 12;
   std::array<Interval, Form::maxVariables> ranges_;
   std::array<Split, maxSplits> splits_;
   unsigned splitCount_ = 0;
@@ -152,6 +184,12 @@ private:
   std::uint32_t digits_ = 0;
   std::uint32_t restrictedDigits_ = 0;
   bool empty_ = false;
+
+  std::array<const Expr*, Form::maxVariables> stands_; ///< by opaque variable
+  std::uint32_t opaques_ = 0;
+  std::uint32_t loads_ = 0; ///< opaque variables that are no digits
+  std::array<std::optional<Form>, maxAssumptions> assumptions_;
+  std::uint32_t assumed_ = 0; ///< variables of assumptions
 };
 
 /// floor(form / divisor) and what remains, in [0, divisor); divisor > 0. Exact where the digits

@@ -16,6 +16,9 @@
 // always holds: exact. Offset: 4*G. Image: base 16, six steps of 4 bytes, 4 bytes each: [16, 40),
 // certainly written.
 //
+// Elements of buffers are opaque variables (domain.h): the image takes them as intervals, and what
+// conditions say of them together with other variables cuts the result once more.
+//
 // Uncertainty only ever enlarges reads and possible writes and empties certain writes.
 #include "analysis-pass/summary/evaluate.h"
 
@@ -57,9 +60,10 @@ struct Mentions {
 class AccessEvaluation {
 public:
   AccessEvaluation(const Access& access, const Mentions& mentions, const LaunchValues& launch,
-                   const GroupBox& box, std::size_t maxRuns, ArgumentRegions& regions)
-      : access_(access), launch_(launch), maxRuns_(maxRuns), regions_(regions),
-        bufferSize_(launch.arguments[access.parameter].bufferSize),
+                   const GroupBox& box, std::span<const Parameter> parameters, std::size_t maxRuns,
+                   ArgumentRegions& regions)
+      : access_(access), launch_(launch), parameters_(parameters), maxRuns_(maxRuns),
+        regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
         domain_(launch.range, box, mentions.groups) {}
 
   void run() {
@@ -67,8 +71,14 @@ public:
     if (domain_.empty())
       return;
     Form offset = valueOf(access_.offset, domain_, launch_);
+    if (domain_.empty())
+      return; // what buffers hold contradicts the conditions
     if (access_.effect == Effect::Read) {
       addImage(offset, regions_.reads);
+      return;
+    }
+    if (access_.effect == Effect::Update) {
+      addImage(offset, regions_.updatedBy(access_));
       return;
     }
     // Mostly one set serves for both: what is certain is all that is possible.
@@ -88,44 +98,63 @@ private:
       changed_ = false;
       bool all = access_.loops.size() <= Domain::maxLoops;
       for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
-        all &= restrictAtMostZero(loopCondition(k)) && access_.loops[k].exact;
-      for (const Guard& guard : access_.guards)
-        all &= restrict(guard);
+        all &= restrictAtMostZero(noted(loopCondition(k)), k) && access_.loops[k].exact;
+      for (unsigned i = 0; i < access_.guards.size(); ++i)
+        all &= restrict(access_.guards[i], Domain::maxLoops + i);
       if (domain_.empty() || !changed_)
-        return all;
+        return all && !dataDecides_;
     }
     return false;
   }
 
-  /// k < count, as k - count + 1 <= 0.
+  /// k < count, as k - count + 1 <= 0. Since 0 <= k, a count max(n, 0) is as good as n; and if n is
+  /// a quotient floor(m / s) of what forms don't divide, s*k - m + s <= 0 says the same.
   Form loopCondition(unsigned k) {
-    const Form count = valueOf(access_.loops[k].count, domain_, launch_);
+    const Expr* counted = &access_.loops[k].count;
+    if (counted->op() == Expr::Op::Max && counted->operands().size() == 2 &&
+        counted->operands()[1].op() == Expr::Op::Constant && counted->operands()[1].value() <= 0)
+      counted = &counted->operands()[0];
+    const Form variable = Form::variable(Domain::loop(k));
+    if (counted->op() == Expr::Op::DivFloor) {
+      const Form divisor = valueOf(counted->operands()[1], domain_, launch_);
+      const Form whole = valueOf(counted->operands()[0], domain_, launch_);
+      if ((whole.mask & domain_.opaques()) && divisor.isConstant() && divisor.rest.low > 0)
+        return domain_.sum(domain_.difference(domain_.scaled(variable, divisor.rest.low), whole),
+                           divisor);
+    }
+    const Form count = valueOf(*counted, domain_, launch_);
     if (isInfinite(domain_.interval(count).high) && loopCause_.kind == Cause::Kind::None)
       loopCause_ = count.cause;
-    const Form past = domain_.difference(Form::variable(Domain::loop(k)), count);
+    const Form past = domain_.difference(variable, count);
     return domain_.sum(past, Form::constant(1));
   }
 
   Form gap(const Guard& guard) {
-    return domain_.difference(valueOf(guard.left, domain_, launch_),
-                              valueOf(guard.right, domain_, launch_));
+    return noted(domain_.difference(valueOf(guard.left, domain_, launch_),
+                                    valueOf(guard.right, domain_, launch_)));
+  }
+
+  /// A condition on buffers' elements leaves points in the domain at which it does not hold.
+  const Form& noted(const Form& condition) {
+    dataDecides_ = dataDecides_ || (condition.mask & domain_.opaques());
+    return condition;
   }
 
   // Each of these takes away from the domain what can't satisfy a condition, notes if that changed
   // anything, and returns true if the condition held on all of the domain beforehand.
 
-  bool restrict(const Guard& guard) {
+  bool restrict(const Guard& guard, unsigned slot) {
     if (domain_.empty())
       return false;
     const Form form = gap(guard);
     switch (guard.relation) {
     case Guard::Relation::Less:
-      return restrictAtMostZero(domain_.sum(form, Form::constant(1)));
+      return restrictAtMostZero(domain_.sum(form, Form::constant(1)), slot);
     case Guard::Relation::LessEqual:
-      return restrictAtMostZero(form);
+      return restrictAtMostZero(form, slot);
     case Guard::Relation::Equal: {
-      const bool notAbove = restrictAtMostZero(form);
-      return restrictAtMostZero(domain_.scaled(form, -1)) && notAbove;
+      const bool notAbove = restrictAtMostZero(form, slot);
+      return restrictAtMostZero(domain_.scaled(form, -1), slot) && notAbove;
     }
     case Guard::Relation::NotEqual:
       return restrictNonZero(form);
@@ -133,11 +162,14 @@ private:
     return false;
   }
 
-  /// Keeps of each variable what `form` <= 0 leaves it while the others are at their best.
-  bool restrictAtMostZero(const Form& form) {
+  /// Keeps of each variable what `form` <= 0 leaves it while the others are at their best. `slot`:
+  /// which condition it is.
+  bool restrictAtMostZero(const Form& form, unsigned slot) {
     if (domain_.empty())
       return false;
-    const Interval values = domain_.interval(form);
+    if (form.mask & domain_.opaques())
+      domain_.assume(slot, form);
+    const Interval values = domain_.reach(form); // assumed conditions must not prove themselves
     if (values.low > 0)
       domain_.makeEmpty();
     if (values.high <= 0 || values.low > 0 || isInfinite(form.rest.low))
@@ -147,7 +179,7 @@ private:
         return;
       Form others = form;
       others.set(v, 0);
-      const Int room = -domain_.interval(others).low; // coefficient * v <= room
+      const Int room = -domain_.reach(others).low; // coefficient * v <= room
       if (isInfinite(room))
         return;
       const Int c = form.coefficient[v];
@@ -158,7 +190,7 @@ private:
   }
 
   bool restrictNonZero(const Form& form) {
-    const Interval values = domain_.interval(form);
+    const Interval values = domain_.reach(form);
     if (values.low > 0 || values.high < 0)
       return true;
     if (values == Interval{0, 0}) {
@@ -188,7 +220,30 @@ private:
   }
 
   /// Adds the bytes at `offset` over the domain, or more. True if it added exactly these.
-  bool addImage(Form offset, ByteSet& bytes) {
+  bool addImage(const Form& offset, ByteSet& bytes) {
+    if (offset.mask & (domain_.opaques() | domain_.assumed())) {
+      addWithinAssumptions(offset, bytes);
+      return false;
+    }
+    return addLaidOut(offset, bytes);
+  }
+
+  /// Where buffers' elements play a part: their variables as intervals, and no more than what the
+  /// assumptions leave of the whole.
+  void addWithinAssumptions(Form offset, ByteSet& bytes) {
+    const Interval values = domain_.interval(offset);
+    forEachVariable(offset.mask & domain_.opaques(), [&](unsigned v) {
+      const Form one = domain_.scaled(Form::variable(v), offset.coefficient[v]);
+      offset.rest = offset.rest + domain_.reach(one);
+      offset.set(v, 0);
+    });
+    ByteSet image;
+    addLaidOut(offset, image);
+    const Interval reach{values.low, add(values.high, Int{access_.length} - 1)};
+    uniteInto(bytes, intersect(image, ByteSet(cut(reach, bufferSize_))));
+  }
+
+  bool addLaidOut(Form offset, ByteSet& bytes) {
     const bool exact = layOut(offset) && offset.isExact();
     const Interval reach = domain_.interval(offset);
     if (!isInfinite(reach.low) && !isInfinite(reach.high))
@@ -285,24 +340,28 @@ private:
   }
 
   void explain(const Cause& cause) {
+    if (access_.effect == Effect::Update)
+      return; // anywhere is as good as somewhere
     std::optional<Reason>& reason =
         access_.effect == Effect::Read ? regions_.unknownReads : regions_.unknownWrites;
     if (reason)
       return;
-    reason = Reason{describe(cause), access_.where};
+    reason = Reason{describe(cause, parameters_), access_.where};
     if (cause.kind == Cause::Kind::Stated && cause.stated->line() != 0)
       reason->where.line = cause.stated->line();
   }
 
   const Access& access_;
   const LaunchValues& launch_;
+  const std::span<const Parameter> parameters_;
   const std::size_t maxRuns_;
   ArgumentRegions& regions_;
   const std::uint64_t bufferSize_;
   Domain domain_;
-  bool exact_ = false;   ///< the domain is no larger than it should be
-  bool changed_ = false; ///< by a condition, in this round
-  Cause loopCause_;      ///< why a loop is not bounded
+  bool exact_ = false;       ///< the domain is no larger than it should be
+  bool dataDecides_ = false; ///< whether the access happens at a point of the domain
+  bool changed_ = false;     ///< by a condition, in this round
+  Cause loopCause_;          ///< why a loop is not bounded
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;
@@ -311,7 +370,8 @@ private:
 /// Cuts `box` where the local size changes, in the dimensions from `d` on where the access asks
 /// for it, and evaluates each part.
 void evaluateParts(const Access& access, const Mentions& mentions, const LaunchValues& launch,
-                   const GroupBox& box, unsigned d, std::size_t maxRuns, ArgumentRegions& regions) {
+                   const GroupBox& box, unsigned d, std::span<const Parameter> parameters,
+                   std::size_t maxRuns, ArgumentRegions& regions) {
   const NDRange& range = launch.range;
   for (; d < 3; ++d) {
     const std::uint64_t last = range.groups(d) - 1;
@@ -320,23 +380,31 @@ void evaluateParts(const Access& access, const Mentions& mentions, const LaunchV
     if (box.begin[d] < last) {
       GroupBox whole = box;
       whole.end[d] = last;
-      evaluateParts(access, mentions, launch, whole, d + 1, maxRuns, regions);
+      evaluateParts(access, mentions, launch, whole, d + 1, parameters, maxRuns, regions);
     }
     GroupBox rest = box;
     rest.begin[d] = last;
     LaunchValues smaller = launch;
     smaller.localSize[d] = range.global[d] % range.local[d];
-    evaluateParts(access, mentions, smaller, rest, d + 1, maxRuns, regions);
+    evaluateParts(access, mentions, smaller, rest, d + 1, parameters, maxRuns, regions);
     return;
   }
-  AccessEvaluation(access, mentions, launch, box, maxRuns, regions).run();
+  AccessEvaluation(access, mentions, launch, box, parameters, maxRuns, regions).run();
 }
 
 } // namespace
 
+ByteSet& ArgumentRegions::updatedBy(const Access& access) {
+  for (UpdatedBytes& updated : updates)
+    if (updated.kind == access.update)
+      return updated.bytes;
+  updates.push_back({access.update, {}, access.where});
+  return updates.back().bytes;
+}
+
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
-                                      std::size_t maxRanges) {
+                                      std::size_t maxRanges, Contents* contents) {
   std::vector<ArgumentRegions> regions(summary.parameters.size());
   GroupBox inside = box;
   for (unsigned d = 0; d < 3; ++d) {
@@ -347,12 +415,12 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
   if (inside.empty())
     return regions;
 
-  const LaunchValues launch{range, arguments, range.local};
+  const LaunchValues launch{range, arguments, range.local, contents};
   for (const Access& access : summary.accesses) {
     if (access.parameter >= regions.size() || access.parameter >= arguments.size() ||
         arguments[access.parameter].bufferSize == 0 || access.length == 0)
       continue;
-    evaluateParts(access, Mentions(access), launch, inside, 0, maxRanges,
+    evaluateParts(access, Mentions(access), launch, inside, 0, summary.parameters, maxRanges,
                   regions[access.parameter]);
   }
   for (ArgumentRegions& r : regions) {
@@ -362,6 +430,9 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
       r.possibleWrites = ByteSet(r.possibleWrites.hull());
     if (r.certainWrites.ranges().size() > maxRanges)
       r.certainWrites = {};
+    for (UpdatedBytes& updated : r.updates)
+      if (updated.bytes.ranges().size() > maxRanges)
+        updated.bytes = ByteSet(updated.bytes.hull());
   }
   return regions;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis-pass/summary/byte_set.h"
+#include "analysis-pass/summary/contents.h"
 #include "analysis-pass/summary/kernel_summary.h"
 #include "analysis-pass/summary/ndrange.h"
 
@@ -23,23 +24,35 @@ struct ArgumentValue {
   std::uint64_t bufferSize = 0;     ///< buffers: bytes of the buffer or sub-buffer; 0 for NULL
 };
 
+/// Bytes that may be updated by atomics of one kind.
+struct UpdatedBytes {
+  UpdateKind kind;
+  ByteSet bytes;    ///< superset; the whole argument where nothing is known
+  SourceLine where; ///< of the first such atomic
+};
+
 /// What a box of work-groups does to one buffer argument. Byte 0 is the argument's address; all
 /// sets lie within [0, bufferSize): accesses beyond it are undefined in the program itself.
 struct ArgumentRegions {
   ByteSet reads;          ///< superset of the bytes that are read
   ByteSet possibleWrites; ///< superset of the bytes that are written; contains certainWrites
   ByteSet certainWrites;  ///< subset of the bytes that are written
+  std::vector<UpdatedBytes> updates; ///< neither among the reads nor among the writes
   /// Set where `reads` or `possibleWrites` had to be the whole argument because nothing was known.
   std::optional<Reason> unknownReads;
   std::optional<Reason> unknownWrites;
+
+  /// The set in `updates` for the kind of `access`.
+  ByteSet& updatedBy(const Access& access);
 };
 
 /// Regions of `box` for every parameter (empty ones for by-value and local parameters). Sets with
 /// more than `maxRanges` ranges are widened to their hull (reads, possible writes) or dropped
 /// (certain writes). Pure, thread-safe, no exceptions; an empty box has empty regions. Two boxes
-/// that overlap in no group may still overlap in bytes: the caller compares.
+/// that overlap in no group may still overlap in bytes: the caller compares. Without `contents`,
+/// what is loaded from buffers is unknown; with them, the answer holds as long as they do.
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
-                                      std::size_t maxRanges = 65536);
+                                      std::size_t maxRanges = 65536, Contents* contents = nullptr);
 
 } // namespace libsplit

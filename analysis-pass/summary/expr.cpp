@@ -245,6 +245,33 @@ Expr Expr::wrap(Expr operand, unsigned width, bool isSigned) {
   return Expr(std::move(node));
 }
 
+Expr Expr::load(unsigned parameter, Expr byteOffset, unsigned width, bool isSigned) {
+  if (byteOffset.op() == Op::Unknown)
+    return byteOffset;
+  if (byteOffset.node_->size >= maxSize || byteOffset.node_->depth >= maxDepth)
+    return unknown("expression too large");
+  auto node = std::make_shared<Node>();
+  node->op = Op::Load;
+  node->index = parameter;
+  node->width = width;
+  node->isSigned = isSigned;
+  node->size = byteOffset.node_->size + 1;
+  node->depth = byteOffset.node_->depth + 1;
+  node->operands.push_back(std::move(byteOffset));
+  return Expr(std::move(node));
+}
+
+Expr Expr::over(std::vector<Expr> operands) const {
+  switch (op()) {
+  case Op::Wrap:
+    return wrap(std::move(operands.front()), width(), isSigned());
+  case Op::Load:
+    return load(index(), std::move(operands.front()), width(), isSigned());
+  default:
+    return operands.empty() ? *this : node(op(), std::move(operands));
+  }
+}
+
 Expr::Op Expr::op() const {
   return node_->op;
 }
@@ -290,6 +317,11 @@ Expr operator*(const Expr& a, const Expr& b) {
   return Expr::node(Op::Mul, {a, b});
 }
 
+bool hasLoad(const Expr& expr) {
+  return expr.op() == Op::Load ||
+         std::any_of(expr.operands().begin(), expr.operands().end(), hasLoad);
+}
+
 namespace {
 
 /// How tightly the text of a node binds; an operand that binds looser gets parentheses.
@@ -318,6 +350,36 @@ std::string call(const char* name, const Expr& e, const std::vector<std::string>
 std::string infix(const char* op, const Expr& e, Binding least,
                   const std::vector<std::string>& names) {
   return operand(e.operands()[0], least, names) + op + operand(e.operands()[1], Atom, names);
+}
+
+/// `offset` / `size`, if the offset is a constant times something that this divides.
+std::optional<Expr> inElements(const Expr& offset, std::int64_t size) {
+  switch (offset.op()) {
+  case Op::Constant:
+    return offset.value() % size == 0 ? std::optional(Expr::constant(offset.value() / size))
+                                      : std::nullopt;
+  case Op::Mul:
+    if (const Expr& factor = offset.operands().back();
+        factor.op() == Op::Constant && factor.value() % size == 0) {
+      std::vector<Expr> factors = offset.operands();
+      factors.back() = Expr::constant(factor.value() / size);
+      return Expr::node(Op::Mul, std::move(factors));
+    }
+    return std::nullopt;
+  case Op::Add: {
+    std::vector<Expr> terms;
+    for (const Expr& term : offset.operands())
+      if (auto each = inElements(term, size))
+        terms.push_back(*each);
+      else
+        return std::nullopt;
+    return Expr::node(Op::Add, std::move(terms));
+  }
+  case Op::Wrap:
+    return inElements(offset.operands()[0], size);
+  default:
+    return size == 1 ? std::optional(offset) : std::nullopt;
+  }
 }
 
 Text printSum(const Expr& e, const std::vector<std::string>& names) {
@@ -404,6 +466,13 @@ Text print(const Expr& e, const std::vector<std::string>& names) {
     return {infix(" | ", e, Atom, names), Loose};
   case Op::Xor:
     return {infix(" ^ ", e, Atom, names), Loose};
+  case Op::Load: {
+    std::string name =
+        e.index() < names.size() && !names[e.index()].empty() ? names[e.index()] : "arg" + index;
+    if (auto element = inElements(e.operands()[0], e.width() / 8))
+      return {name + '[' + print(*element, names).text + ']', Atom};
+    return {name + ".bytes[" + print(e.operands()[0], names).text + ']', Atom};
+  }
   case Op::Wrap:
     return {(e.isSigned() ? 'i' : 'u') + std::to_string(e.width()) + '(' +
                 print(e.operands()[0], names).text + ')',

@@ -1,4 +1,5 @@
-// Integer expressions over what is known only at launch: ids, sizes and scalar arguments.
+// Integer expressions over what is known only at launch: ids, sizes, scalar arguments, and elements
+// of buffers that the kernel only reads.
 //
 // An Expr is an immutable tree with value semantics (nodes are shared). Its value is a mathematical
 // integer, unbounded. Where the program computes in n bits, the analysis says so by a Wrap node
@@ -45,6 +46,7 @@ public:
     Xor,    ///< binary, on two's complement of unbounded width
     Wrap,   ///< operand 0, if it lies in the range of `width` bits (`isSigned`); else Unknown
     Select, ///< operand 0 < operand 1 ? operand 2 : operand 3
+    Load,   ///< the `width`-bit integer at byte operand 0 of buffer parameter `index`
   };
 
   /// Larger trees (shared nodes counted each time) become Unknown: every walk stays cheap.
@@ -61,13 +63,18 @@ public:
   static Expr loop(unsigned depth);
   static Expr node(Op op, std::vector<Expr> operands); ///< folds constants and trivial identities
   static Expr wrap(Expr operand, unsigned width, bool isSigned);
+  /// An element of a buffer that the kernel never writes through this parameter. `width` is 8, 16,
+  /// 32 or 64.
+  static Expr load(unsigned parameter, Expr byteOffset, unsigned width, bool isSigned);
+  /// The same operation on other operands, as many as before.
+  Expr over(std::vector<Expr> operands) const;
 
   Op op() const;
   std::int64_t value() const;      ///< of a Constant
-  unsigned index() const;          ///< parameter, dimension or loop depth
-  unsigned width() const;          ///< bits: of Argument and Wrap
+  unsigned index() const;          ///< parameter, dimension or loop depth; of a Load, parameter
+  unsigned width() const;          ///< bits: of Argument, Wrap and Load
   unsigned bit() const;            ///< of Argument
-  bool isSigned() const;           ///< of Argument and Wrap
+  bool isSigned() const;           ///< of Argument, Wrap and Load
   const std::string& text() const; ///< of Unknown
   unsigned line() const;           ///< of Unknown
   const std::vector<Expr>& operands() const;
@@ -83,8 +90,12 @@ private:
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);
 
+/// Whether the value depends on what buffers hold.
+bool hasLoad(const Expr& expr);
+
 /// Compact text, e.g. "4*(G0 + arg2*L1) + 8"; parameter names where `names` gives them. G0, L0, W0:
-/// global, local, work-group id of dimension 0; k0: loop variable; i32(..), u32(..): Wrap.
+/// global, local, work-group id of dimension 0; k0: loop variable; i32(..), u32(..): Wrap; col[..]:
+/// Load, by elements where the offset is a multiple of their size, else by bytes, as col.bytes[..].
 std::string toString(const Expr& expr, const std::vector<std::string>& names = {});
 
 } // namespace libsplit

@@ -1,5 +1,7 @@
 #include "analysis-pass/summary/expr_value.h"
 
+#include <utility>
+
 namespace libsplit {
 
 namespace {
@@ -136,8 +138,90 @@ private:
       return wrapped(e, value(operands[0]));
     case Op::Select:
       return selected(operands);
+    case Op::Load:
+      return loaded(e);
     default:
       return binary(e.op(), value(operands[0]), value(operands[1]));
+    }
+  }
+
+  /// The element at a form: itself if that is one place, else a variable between the least and the
+  /// greatest of the slice. Places outside the buffer don't count: no launch that reads there means
+  /// anything.
+  Form loaded(const Expr& e) {
+    const Form at = value(e.operands()[0]);
+    const Form unknown = Form::unknown({Cause::Kind::Loaded, e.index()});
+    if (!launch_.contents || e.index() >= launch_.arguments.size() || domain_.empty())
+      return unknown;
+    const Int bytes = e.width() / 8;
+    const Int size = launch_.arguments[e.index()].bufferSize;
+    Interval places = intersection(domain_.interval(at), {0, size - bytes});
+    // Places lie a multiple of this apart, from `phase` on.
+    Int step = 0, phase = 0;
+    if (at.isExact()) {
+      phase = at.rest.low;
+      forEachVariable(at.mask, [&](unsigned v) { step = commonDivisor(step, at.coefficient[v]); });
+    } else {
+      step = factorOf(e.operands()[0]);
+    }
+    if (step > 0) {
+      places.low = phase + multiply(ceilDivide(places.low - phase, step), step);
+      places.high = phase + multiply(floorDivide(places.high - phase, step), step);
+    }
+    if (places.empty())
+      return unknown;
+    const ElementSlice slice{e.index(),
+                             e.width(),
+                             e.isSigned(),
+                             static_cast<std::uint64_t>(places.low),
+                             static_cast<std::uint64_t>(places.high),
+                             static_cast<std::uint64_t>(step > 0 ? step : bytes)};
+    const std::optional<Interval> values = launch_.contents->values(slice);
+    if (!values)
+      return unknown;
+    if (values->isPoint())
+      return Form::constant(values->low);
+    const std::optional<unsigned> v = domain_.opaque(e);
+    if (!v)
+      return Form::interval(*values);
+    domain_.know(*v, *values);
+    return variable(*v);
+  }
+
+  /// Not std::gcd: that one knows no 128 bits. Not negative; 0 only if both are.
+  static Int commonDivisor(Int a, Int b) {
+    while (b != 0)
+      a = std::exchange(b, a % b);
+    return a < 0 ? -a : a;
+  }
+
+  /// A number that divides `e` whatever its leaves are; 0 for the constant 0.
+  static Int factorOf(const Expr& e) {
+    constexpr Int largest = Int{1} << 30;
+    switch (e.op()) {
+    case Op::Constant:
+      return commonDivisor(e.value(), 0);
+    case Op::Wrap:
+      return factorOf(e.operands()[0]);
+    case Op::Add:
+    case Op::Min:
+    case Op::Max: {
+      Int factor = 0;
+      for (const Expr& operand : e.operands())
+        factor = commonDivisor(factor, factorOf(operand));
+      return factor;
+    }
+    case Op::Select:
+      return commonDivisor(factorOf(e.operands()[2]), factorOf(e.operands()[3]));
+    case Op::Mul: {
+      Int factor = 1;
+      for (const Expr& operand : e.operands())
+        if (const Int by = factorOf(operand); by <= largest && factor <= largest)
+          factor *= by;
+      return factor;
+    }
+    default:
+      return 1;
     }
   }
 
@@ -340,7 +424,10 @@ Form valueOf(const Expr& expr, Domain& domain, const LaunchValues& launch) {
   return Valuer(domain, launch).value(expr);
 }
 
-std::string describe(const Cause& cause) {
+std::string describe(const Cause& cause, std::span<const Parameter> parameters) {
+  auto name = [&](unsigned i) {
+    return i < parameters.size() ? '`' + parameters[i].name + '`' : std::to_string(i);
+  };
   switch (cause.kind) {
   case Cause::Kind::Stated:
     return cause.stated->text();
@@ -349,7 +436,9 @@ std::string describe(const Cause& cause) {
   case Cause::Kind::MayDivideByZero:
     return "the index divides by what may be zero";
   case Cause::Kind::NoArgument:
-    return "argument " + std::to_string(cause.detail) + " has no value";
+    return "argument " + name(cause.detail) + " has no value";
+  case Cause::Kind::Loaded:
+    return "value loaded from " + name(cause.detail);
   case Cause::Kind::TooDeep:
     return "the index is too deep an expression";
   case Cause::Kind::TooManyLoops:

@@ -55,7 +55,20 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-enum class Effect { Read, Write };
+enum class Effect { Read, Write, Update };
+
+/// What an atomic read-modify-write does to an element when nobody uses its result. Updates of one
+/// kind commute: whatever their order, the same value stays. Only FloatAdd rounds as it goes.
+struct UpdateKind {
+  enum class Operation { Add, And, Or, Xor, Min, Max, FloatAdd }; ///< Add: sub, inc and dec too
+  Operation operation = Operation::Add;
+  std::uint32_t width = 4; ///< bytes of the element, 4 or 8; its address is a multiple
+  bool isSigned = false;   ///< min and max only
+  bool operator==(const UpdateKind&) const = default;
+};
+
+/// "add", "and", ... as in the text form.
+const char* nameOf(UpdateKind::Operation operation);
 
 /// `left < right`, `left <= right` or `left == right`, over mathematical integers.
 struct Guard {
@@ -81,6 +94,10 @@ struct Access {
   /// For writes: every work-item that satisfies the guards really writes these bytes. False
   /// wherever a condition that is not among `guards` decides.
   bool certain = false;
+  UpdateKind update; ///< for updates; `length` is its width
+  /// Writes: a power of two, in bytes. Each aligned block of this size is touched as a whole or
+  /// not at all: a scalar's width, where its address is a multiple of that.
+  std::uint32_t grain = 1;
   Expr offset; ///< bytes, may be Unknown with a reason: then any byte of the argument
   std::uint64_t length = 0;
   std::vector<Guard> guards; ///< conjunction

@@ -2,6 +2,7 @@
 // directions, so that they can't disagree.
 #include "analysis-pass/summary/serialize.h"
 
+#include <bit>
 #include <charconv>
 #include <cstdio>
 #include <utility>
@@ -24,7 +25,19 @@ constexpr Word<ParameterKind> parameterKinds[] = {
     {ParameterKind::Sampler, "sampler"},
     {ParameterKind::Other, "other"}};
 
-constexpr Word<Effect> effects[] = {{Effect::Read, "read"}, {Effect::Write, "write"}};
+constexpr Word<Effect> effects[] = {
+    {Effect::Read, "read"}, {Effect::Write, "write"}, {Effect::Update, "update"}};
+
+constexpr Word<UpdateKind::Operation> operations[] = {
+    {UpdateKind::Operation::Add, "add"},
+    {UpdateKind::Operation::And, "and"},
+    {UpdateKind::Operation::Or, "or"},
+    {UpdateKind::Operation::Xor, "xor"},
+    {UpdateKind::Operation::Min, "min"},
+    {UpdateKind::Operation::Max, "max"},
+    {UpdateKind::Operation::FloatAdd, "float-add"}};
+
+constexpr Word<bool> signs[] = {{true, "s"}, {false, "u"}};
 
 constexpr Word<bool> certainties[] = {{true, "certain"}, {false, "possible"}};
 
@@ -91,6 +104,14 @@ std::string hex(std::uint64_t value) {
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
   return digits;
 }
+
+} // namespace
+
+const char* nameOf(UpdateKind::Operation operation) {
+  return wordFor(operations, operation).data();
+}
+
+namespace {
 
 class Writer {
 public:
@@ -163,6 +184,18 @@ private:
     word(wordFor(certainties, access.certain));
     number(access.length);
     write(access.offset);
+    if (access.effect == Effect::Update) {
+      out_ += " (by";
+      word(wordFor(operations, access.update.operation));
+      number(access.update.width);
+      word(wordFor(signs, access.update.isSigned));
+      out_ += ')';
+    }
+    if (access.grain != 1) {
+      out_ += " (grain";
+      number(access.grain);
+      out_ += ')';
+    }
     for (const Guard& guard : access.guards) {
       out_.append(" (").append(wordFor(relations, guard.relation));
       write(guard.left);
@@ -215,6 +248,14 @@ private:
       return;
     case Expr::Op::Wrap:
       out_ += " (wrap";
+      word(e.isSigned() ? "s" : "u");
+      number(e.width());
+      write(e.operands()[0]);
+      out_ += ')';
+      return;
+    case Expr::Op::Load:
+      out_ += " (load";
+      number(e.index());
       word(e.isSigned() ? "s" : "u");
       number(e.width());
       write(e.operands()[0]);
@@ -364,6 +405,16 @@ private:
         result.loops.push_back(std::move(loop));
       } else if (name == "at") {
         result.where = where();
+      } else if (name == "by" && result.effect == Effect::Update) {
+        result.update.operation = choice(operations);
+        result.update.width = parse<std::uint32_t>(word());
+        result.update.isSigned = choice(signs);
+        if (ok() && result.update.width != 4 && result.update.width != 8)
+          fail("an update of another width than 4 or 8");
+      } else if (name == "grain" && result.effect == Effect::Write) {
+        result.grain = parse<std::uint32_t>(word());
+        if (ok() && (!std::has_single_bit(result.grain) || result.grain > 16))
+          fail("a grain that is no power of two up to 16");
       } else if (auto relation = valueOf(relations, name)) {
         Guard guard;
         guard.relation = *relation;
@@ -439,6 +490,14 @@ private:
       if (width == 0 || width > 64)
         fail("wrap width out of range");
       return Expr::wrap(expr(), width, isSigned);
+    }
+    if (name == "load") {
+      const unsigned parameter = parameterIndex();
+      const bool isSigned = sign();
+      const unsigned width = parse<unsigned>(word());
+      if (width != 8 && width != 16 && width != 32 && width != 64)
+        fail("load width out of range");
+      return Expr::load(parameter, expr(), width, isSigned);
     }
     if (name == "unknown") {
       std::string why = quoted();

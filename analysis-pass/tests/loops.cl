@@ -127,10 +127,10 @@ kernel void halving(global int* a, int n) {
     a[s] = 0;
 }
 
-// CHECK-LABEL: kernel unknown_count(
+// CHECK-LABEL: kernel loaded_count(
 // CHECK-NEXT: reads n at 0, 4 bytes{{$}}
-// CHECK-NEXT: may write a anywhere: {{.*$}}
-kernel void unknown_count(global int* a, global const int* n) {
+// CHECK-NEXT: writes a at 4*k0, 4 bytes, k0 < max(n[0], 0), by `n` at launch{{$}}
+kernel void loaded_count(global int* a, global const int* n) {
   int end = *n;
   for (int s = 0; s < end; ++s) a[s] = 0;
 }

@@ -5,13 +5,13 @@
 kernel void prints(int x) { printf("%d\n", x); }
 
 // CHECK-LABEL: kernel old_atomic(
-// CHECK: line [[#@LINE+1]]: can't be split: atomic operation on `a`
-kernel void old_atomic(global int* a) { atomic_add(a, 1); }
+// CHECK: line [[#@LINE+1]]: can't be split: atomic operation on `a` whose result is used
+kernel void old_atomic(global int* a) { a[atomic_add(a, 1)] = 0; }
 
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 // CHECK-LABEL: kernel older_atomic(
 // CHECK: line [[#@LINE+1]]: can't be split: atomic operation on `a`
-kernel void older_atomic(global long* a) { atom_inc(a); }
+kernel void older_atomic(global long* a) { atom_xchg(a, 1); }
 
 // Atomics on local memory stay in the work-group.
 // CHECK-LABEL: kernel local_atomic(

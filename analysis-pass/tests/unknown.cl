@@ -1,27 +1,5 @@
 // RUN: %splitc %s | %FileCheck %s
 
-// CHECK-LABEL: kernel csr(
-// CHECK-NEXT: reads ptr at 4*G0, 4 bytes{{$}}
-// CHECK-NEXT: reads ptr at 4*(G0 + 1), 4 bytes{{$}}
-// CHECK-NEXT: reads v anywhere: value loaded from `ptr`{{$}}
-// CHECK-NEXT: reads col anywhere: value loaded from `ptr`{{$}}
-// CHECK-NEXT: reads x anywhere: value loaded from `col`{{$}}
-// CHECK-NEXT: writes y at 4*G0, 4 bytes{{$}}
-kernel void csr(global float* y, global const float* v, global const int* col,
-                global const int* ptr, global const float* x) {
-  size_t r = get_global_id(0);
-  float s = 0;
-  for (int k = ptr[r]; k < ptr[r + 1]; k++) s += v[k] * x[col[k]];
-  y[r] = s;
-}
-
-// CHECK-LABEL: kernel scatter(
-// CHECK: line [[#@LINE+3]]: may write out anywhere: value loaded from `index` (line [[#@LINE+2]]){{$}}
-kernel void scatter(global float* out, global const int* index) {
-  int target = index[get_global_id(0)];
-  out[target] = 1;
-}
-
 // CHECK-LABEL: kernel float_index(
 // CHECK: may write a anywhere: computed in floating point
 kernel void float_index(global int* a) { a[(int)(get_global_id(0) * 0.5f)] = 0; }

@@ -17,11 +17,21 @@ def command_of(bench, program):
 
 
 def door(bench, program):
+    check(bench, program, DOORS, {})
+
+
+def plain_loader(bench, program):
+    """With a loader that knows no layers, which only preloading can serve."""
+    check(bench, program, ["preload", "splitrun"], {"LD_LIBRARY_PATH": str(bench.build / "doors" / "plain")})
+
+
+def check(bench, program, ways, environment):
     command = command_of(bench, program)
-    native = bench.native(command)
+    native = bench.native(command, env=environment)
     native.require_success()
-    for way in DOORS:
-        run = bench.run(command, way, {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1", "VERIFY": "1"})
+    for way in ways:
+        run = bench.run(command, way, {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1", "VERIFY": "1"},
+                        env=environment)
         run.require_same_as(native)
         run.require(run.stats, "no stats were written: the program was not caught")
         kernel = run.kernel("triple")
@@ -30,4 +40,4 @@ def door(bench, program):
 
 
 if __name__ == "__main__":
-    main({"door": door})
+    main({"door": door, "plain_loader": plain_loader})

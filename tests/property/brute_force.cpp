@@ -1,6 +1,7 @@
 #include "tests/property/brute_force.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace libsplit {
 
@@ -10,6 +11,7 @@ using Int = __int128;
 using Op = Expr::Op;
 
 struct TooLarge {};
+struct Undefined {};
 
 Int checked(bool overflow, Int value) {
   if (overflow)
@@ -36,8 +38,8 @@ Int floorDiv(Int a, Int b) {
 class Execution {
 public:
   Execution(const KernelSummary& summary, const NDRange& range,
-            std::span<const ArgumentValue> arguments, std::uint64_t salt)
-      : summary_(summary), range_(range), arguments_(arguments), salt_(salt),
+            std::span<const ArgumentValue> arguments, std::uint64_t salt, BufferBytes buffers)
+      : summary_(summary), range_(range), arguments_(arguments), salt_(salt), buffers_(buffers),
         touched_(summary.parameters.size()) {}
 
   std::vector<TouchedBytes> run(const GroupBox& box) {
@@ -179,10 +181,23 @@ private:
       return v[0] ^ v[1];
     case Op::Wrap:
       return wrap(v[0], e.width(), e.isSigned());
+    case Op::Load:
+      return element(e, v[0]);
     case Op::Select:
       return v[0] < v[1] ? v[2] : v[3];
     }
     return 0;
+  }
+
+  /// Reading outside is undefined: such a launch proves nothing.
+  Int element(const Expr& e, Int offset) {
+    const std::span<const std::byte> bytes = buffers_[e.index()];
+    const Int size = e.width() / 8;
+    if (offset < 0 || offset + size > Int{bytes.size()})
+      throw Undefined{};
+    std::uint64_t raw = 0;
+    std::memcpy(&raw, bytes.data() + static_cast<std::size_t>(offset), e.width() / 8);
+    return wrap(Int{raw}, e.width(), e.isSigned());
   }
 
   static Int wrap(Int value, unsigned width, bool isSigned) {
@@ -195,6 +210,7 @@ private:
   const NDRange& range_;
   std::span<const ArgumentValue> arguments_;
   std::uint64_t salt_;
+  BufferBytes buffers_;
   std::vector<TouchedBytes> touched_;
   std::array<std::uint64_t, 3> item_{};
   std::vector<Int> loops_;
@@ -204,10 +220,13 @@ private:
 
 std::optional<std::vector<TouchedBytes>> execute(const KernelSummary& summary, const NDRange& range,
                                                  std::span<const ArgumentValue> arguments,
-                                                 const GroupBox& box, std::uint64_t salt) {
+                                                 const GroupBox& box, std::uint64_t salt,
+                                                 BufferBytes buffers) {
   try {
-    return Execution(summary, range, arguments, salt).run(box);
+    return Execution(summary, range, arguments, salt, buffers).run(box);
   } catch (const TooLarge&) {
+    return std::nullopt;
+  } catch (const Undefined&) {
     return std::nullopt;
   }
 }

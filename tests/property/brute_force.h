@@ -17,10 +17,14 @@ struct TouchedBytes {
   std::set<std::uint64_t> sureWrites;
 };
 
+/// What buffers hold, by parameter; only those that are loaded from need be there.
+using BufferBytes = std::span<const std::vector<std::byte>>;
+
 /// What a real execution does, wrapping as the hardware does. Unknown values are drawn from `salt`.
-/// Nothing if a number leaves 128 bits.
+/// Nothing if a number leaves 128 bits or an element is loaded from outside its buffer.
 std::optional<std::vector<TouchedBytes>> execute(const KernelSummary& summary, const NDRange& range,
                                                  std::span<const ArgumentValue> arguments,
-                                                 const GroupBox& box, std::uint64_t salt);
+                                                 const GroupBox& box, std::uint64_t salt,
+                                                 BufferBytes buffers = {});
 
 } // namespace libsplit

@@ -31,6 +31,9 @@ Expr randomExpr(std::mt19937& random, int depth) {
   if (chance(random, 15))
     return Expr::wrap(randomExpr(random, depth - 1), static_cast<unsigned>(pick(random, 1, 64)),
                       chance(random, 50));
+  if (chance(random, 10))
+    return Expr::load(static_cast<unsigned>(pick(random, 0, 1)), randomExpr(random, depth - 1),
+                      8u << pick(random, 0, 3), chance(random, 50));
   static constexpr Op ops[] = {Op::Add, Op::Mul, Op::DivFloor, Op::DivTrunc, Op::RemTrunc,
                                Op::Min, Op::Max, Op::Shl,      Op::ShrArith, Op::And,
                                Op::Or,  Op::Xor, Op::Select};

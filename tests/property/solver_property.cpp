@@ -34,6 +34,7 @@ std::vector<Method> methods() {
       {"fixed point", [=](std::size_t n) { return makeFixedPoint(uniform(n)); }},
       {"broyden", [=](std::size_t n) { return makeBroyden(uniform(n), BroydenUpdate::Good); }},
       {"broyden-bad", [=](std::size_t n) { return makeBroyden(uniform(n), BroydenUpdate::Bad); }},
+      {"profile", [](std::size_t n) { return makeProfile(static_cast<unsigned>(n)); }},
       {"auto", [](std::size_t n) { return makeAuto({static_cast<unsigned>(n), {}, 0.01}); }},
   };
 }

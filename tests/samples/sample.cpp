@@ -90,7 +90,8 @@ std::FILE* openFile(const std::string& path) {
 
 [[noreturn]] void usage(const char* program) {
   std::cerr << "usage: " << program
-            << " [--device P.D] [--size N] [--iterations N] [--dump FILE] [--times FILE]\n";
+            << " [--device P.D] [--size N] [--iterations N] [--variant NAME] [--dump FILE]"
+               " [--times FILE]\n";
   std::exit(2);
 }
 
@@ -109,6 +110,8 @@ Options parse(int argc, char** argv, Defaults defaults) {
       options.size = std::strtoull(value, nullptr, 10);
     } else if (name == "--iterations") {
       options.iterations = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
+    } else if (name == "--variant") {
+      options.variant = value;
     } else if (name == "--dump") {
       options.dump = value;
     } else if (name == "--times") {

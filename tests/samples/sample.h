@@ -23,6 +23,7 @@ namespace sample {
 struct Defaults {
   std::size_t size = 0;    ///< elements, or the side of a square; each sample says which
   unsigned iterations = 1; ///< launches, steps: each sample says which
+  std::string variant{};   ///< of the algorithm; empty if the sample has but one
 };
 
 struct Options : Defaults {
@@ -175,8 +176,9 @@ void checkClose(double actual, double expected, double tolerance, const char* wh
 
 std::size_t roundUp(std::size_t value, std::size_t multiple);
 
-/// Parses the command line (--device P.D, --size N, --iterations N, --dump FILE, --times FILE),
-/// runs `body`, prints its failure. The exit code of the program: 0 right, 1 wrong, 2 usage.
+/// Parses the command line (--device P.D, --size N, --iterations N, --variant NAME, --dump FILE,
+/// --times FILE), runs `body`, prints its failure. The exit code of the program: 0 right, 1 wrong,
+/// 2 usage.
 int run(int argc, char** argv, Defaults defaults, void (*body)(Sample&));
 
 } // namespace sample

@@ -92,17 +92,88 @@ TEST(ShareController, AutoBeginsCautiouslyAndConverges) {
   EXPECT_NEAR(controller.next().shares[0], 0.75, 0.02);
 }
 
+/// Lets `controller` split until it asks for something else.
+Action splitAsSlowAs(ShareController& controller, double wall, int atMost) {
+  for (int i = 0; i < atMost; ++i) {
+    auto decision = controller.next();
+    if (decision.action != Action::Split)
+      return decision.action;
+    std::vector<solver::DeviceSample> samples = {{0, 50, 0.9 * wall}, {50, 100, 0.9 * wall}};
+    controller.observeSplit(samples, 100, wall);
+  }
+  return Action::Split;
+}
+
 TEST(ShareController, AutoGoesHomeWhenSplittingIsSlower) {
   ShareController controller(setup("auto"));
   controller.next();
   controller.observeHome(1.0);
-  for (int i = 0; i < 6; ++i) {
+  EXPECT_EQ(splitAsSlowAs(controller, 1.5, 20), Action::Measure);
+  controller.observeHome(1.0);
+  EXPECT_EQ(controller.next().action, Action::Measure);
+  controller.observeHome(1.0);
+  for (int i = 0; i < 15; ++i)
+    EXPECT_EQ(controller.next().action, Action::Native) << i;
+}
+
+TEST(ShareController, AutoGoesOnSplittingWhereHomeHasBecomeSlowToo) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1.0);
+  EXPECT_EQ(splitAsSlowAs(controller, 1.5, 20), Action::Measure); // the machine is busy now
+  controller.observeHome(2.5);
+  EXPECT_EQ(controller.next().action, Action::Measure);
+  controller.observeHome(2.5);
+  EXPECT_EQ(splitAsSlowAs(controller, 1.5, 100), Action::Split);
+}
+
+ShareController::Setup known(ShareController::Prior::From from, double homeSeconds, double gain) {
+  auto made = setup("auto");
+  made.prior = {from, {300, 100}, homeSeconds, gain};
+  return made;
+}
+
+TEST(ShareController, AutoSplitsTheFirstLaunchWhereItsLikeGained) {
+  using From = ShareController::Prior::From;
+  for (From from : {From::SameLaunch, From::OtherLaunches}) {
+    ShareController controller(known(from, 0.1, 1.5));
     auto decision = controller.next();
-    ASSERT_EQ(decision.action, Action::Split) << i;
-    std::vector<solver::DeviceSample> samples = {{0, 50, 1.4}, {50, 100, 1.4}};
-    controller.observeSplit(samples, 100, 1.5);
+    ASSERT_EQ(decision.action, Action::Split);
+    EXPECT_NEAR(decision.shares[0], 0.75, 1e-9);
   }
-  EXPECT_EQ(controller.next().action, Action::Native);
+  EXPECT_EQ(ShareController(known(From::SameLaunch, 0.1, 0.9)).next().action, Action::Measure);
+  EXPECT_EQ(ShareController(known(From::SameLaunch, 1e-4, 1.5)).next().action, Action::Measure);
+  EXPECT_EQ(ShareController(known(From::OtherKernels, 0, 0)).next().action, Action::Measure);
+}
+
+TEST(ShareController, AutoGivesOutALaunchOfWhichNothingIsKnownInChunks) {
+  ShareController controller(setup("auto"));
+  auto decision = controller.next(true);
+  ASSERT_EQ(decision.action, Action::Chunks);
+  const std::vector<solver::ChunkSample> chunks = {{0, 0, 60, 0.6}, {1, 60, 100, 0.8}};
+  controller.observeChunks(chunks, 100);
+  decision = controller.next(true);
+  ASSERT_EQ(decision.action, Action::Split);
+  EXPECT_NEAR(decision.shares[0], 2.0 / 3, 0.05);
+  EXPECT_NEAR(controller.homeSeconds(), 1.0, 1e-9);
+}
+
+TEST(ShareController, aRefusedLaunchInChunksIsMeasuredAtHome) {
+  ShareController controller(setup("auto"));
+  EXPECT_EQ(controller.next(true).action, Action::Chunks);
+  controller.refuseChunks();
+  EXPECT_EQ(controller.next(true).action, Action::Measure);
+}
+
+TEST(ShareController, DynamicGivesOutEveryLaunchInChunks) {
+  ShareController controller(setup("dynamic"));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(controller.next(true).action, Action::Chunks);
+    const std::vector<solver::ChunkSample> chunks = {{0, 0, 60, 0.6}, {1, 60, 100, 0.8}};
+    controller.observeChunks(chunks, 100);
+  }
+  EXPECT_GT(controller.next(true).shares[0], controller.next(true).shares[1]);
+  EXPECT_EQ(controller.next(false).action, Action::Split);
 }
 
 } // namespace

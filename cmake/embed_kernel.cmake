@@ -1,0 +1,17 @@
+# kernels/NAME.cl of the current folder stays a file, so that splitc can read it too, and travels inside
+# the program: kernels/NAME.h of the build folder holds its text as sample::nameSource.
+function(embed_kernel name)
+  set(KERNEL_FILE ${name}.cl)
+  string(REGEX REPLACE "_([a-z0-9])" ";\\1" words ${name})
+  list(POP_FRONT words KERNEL_NAME)
+  foreach(word IN LISTS words)
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND KERNEL_NAME ${first}${rest})
+  endforeach()
+  set(input ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${name}.cl)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${input})
+  file(READ ${input} KERNEL_TEXT)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/kernel_text.h.in ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}.h @ONLY)
+endfunction()

@@ -1,0 +1,222 @@
+// Makes plans happen: a launch's pieces, or the whole of it at home, become transfers and
+// instructions of the devices' lanes.
+//
+// All transfers of a launch come before any of its pieces, since a piece may overwrite what another
+// has to read first. Each piece waits for earlier work on the same bytes' node and nothing else. If
+// several nodes change the same bytes, merges follow (merge_execution.cpp).
+#include "runtime/launch.h"
+#include "runtime/session.h"
+
+#include "analysis-pass/summary/partition_argument.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// A value for clSetKernelArg, or the size of local memory.
+struct ArgumentSetting {
+  std::vector<std::byte> value;
+  std::size_t localSize = 0;
+  bool isBuffer = false;
+};
+
+/// One kernel launch, ready to be enqueued.
+struct KernelCall {
+  std::shared_ptr<LaneKernel> kernel;
+  std::vector<ArgumentSetting> arguments;
+  unsigned dimensions = 1;
+  std::array<std::size_t, 3> offset{}, global{}, local{};
+  bool localGiven = false;
+
+  cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
+                 const cl_event* waitList, cl_event* event) const;
+
+private:
+  cl_int set(const Dispatch& cl, std::size_t index, const ArgumentSetting& argument) const;
+};
+
+cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
+                           const cl_event* waitList, cl_event* event) const {
+  cl_int status = CL_SUCCESS;
+  for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
+    status = set(cl, i, arguments[i]);
+  if (status == CL_SUCCESS)
+    status = cl.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
+                                       global.data(), localGiven ? local.data() : nullptr,
+                                       waitCount, waitList, event);
+  // A kernel may keep alive what its arguments name, also after the application has let go of it.
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (const cl_mem nothing = nullptr; arguments[i].isBuffer)
+      cl.clSetKernelArg(kernel->kernel.get(), static_cast<cl_uint>(i), sizeof nothing, &nothing);
+  return status;
+}
+
+cl_int KernelCall::set(const Dispatch& cl, std::size_t index,
+                       const ArgumentSetting& argument) const {
+  auto number = static_cast<cl_uint>(index);
+  if (argument.localSize > 0)
+    return cl.clSetKernelArg(kernel->kernel.get(), number, argument.localSize, nullptr);
+  if (argument.isBuffer)
+    return cl.clSetKernelArg(kernel->kernel.get(), number, argument.value.size(),
+                             argument.value.data());
+  // What did not change since the kernel's last launch need not be set again, unless it may be a
+  // handle: an object that is gone may have left its address to another.
+  kernel->last.resize(arguments.size());
+  std::vector<std::byte>& last = kernel->last[index];
+  const bool mayBeHandle = argument.value.size() == sizeof(cl_mem);
+  if (!mayBeHandle && !argument.value.empty() && last == argument.value)
+    return CL_SUCCESS;
+  cl_int status =
+      cl.clSetKernelArg(kernel->kernel.get(), number, argument.value.size(), argument.value.data());
+  if (status == CL_SUCCESS)
+    last = argument.value;
+  return status;
+}
+
+template <class T> std::vector<std::byte> bytesOf(const T& value) {
+  auto first = reinterpret_cast<const std::byte*>(&value);
+  return {first, first + sizeof value};
+}
+
+} // namespace
+
+void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  std::vector<HeldUse> uses;
+  KernelCall call;
+  call.kernel = launch->clone;
+  const std::vector<bool>& writes = launch->code->writes;
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
+    const Argument& argument = launch->arguments[i];
+    const std::shared_ptr<MemoryObject>& object = launch->objects[i];
+    call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0,
+                              object && object->buffer != nullptr});
+    if (object)
+      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
+  }
+  const NDRange& range = launch->range;
+  call.dimensions = range.dimensions;
+  call.localGiven = launch->localGiven;
+  for (unsigned d = 0; d < 3; ++d) {
+    call.offset[d] = range.offset[d];
+    call.global[d] = range.global[d];
+    call.local[d] = range.local[d];
+  }
+  planHomeCall(task, uses,
+               [this, call = std::move(call), queue = task.stream->queue](
+                   cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+                 return call.enqueue(cl_, queue, count, list, event);
+               });
+}
+
+/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not.
+std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
+  for (const Piece& piece : plan.pieces)
+    for (const BufferArgument& argument : launch.request.buffers) {
+      const MemoryObject& given = *launch.objects[argument.parameter];
+      Buffer& buffer = *launch.buffers[argument.buffer];
+      if (!buffer.on(*machine_, piece.device, given.origin, given.size))
+        return "device " + machine_->devices()[piece.device].label +
+               " has no room for its buffers or can't align them";
+      if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
+        return "there is no host memory to copy through";
+    }
+  return reserveMerges(launch, plan);
+}
+
+Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
+                                      cl_context context) {
+  const NDRange& range = launch.range;
+  KernelCall call;
+  call.kernel = launch.code->kernels[piece.device];
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Argument& argument = launch.arguments[i];
+    if (const auto& object = launch.objects[i])
+      call.arguments.push_back(
+          {bytesOf(object->buffer->on(*machine_, piece.device, object->origin, object->size)), 0,
+           true});
+    else
+      call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0, false});
+  }
+  if (launch.code->summaries[piece.device]->needsPartitionArgument) {
+    PartitionArgument partition;
+    for (unsigned d = 0; d < 3; ++d) {
+      partition.firstGroup[d] = piece.box.begin[d];
+      partition.numGroups[d] = range.groups(d);
+      partition.globalSize[d] = range.global[d];
+      partition.globalOffset[d] = range.offset[d];
+    }
+    call.arguments.push_back({bytesOf(partition), 0, false});
+  }
+  call.dimensions = range.dimensions;
+  call.localGiven = launch.localGiven;
+  for (unsigned d = 0; d < 3; ++d) {
+    std::uint64_t begin = piece.box.begin[d] * range.local[d];
+    std::uint64_t end = std::min(piece.box.end[d] * range.local[d], range.global[d]);
+    call.offset[d] = range.offset[d] + begin;
+    call.global[d] = end - begin;
+    call.local[d] = range.local[d];
+  }
+  Instruction instruction;
+  instruction.queue = machine_->queueOf(piece.device, context);
+  instruction.done = std::make_shared<Completion>(cl_);
+  instruction.immediate = machine_->devices()[piece.device].isGpu;
+  instruction.run = [this, call = std::move(call), queue = instruction.queue](cl_event* last) {
+    return call.enqueue(cl_, queue, 0, nullptr, last);
+  };
+  return instruction;
+}
+
+void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
+                        std::shared_ptr<const LaunchPlan> plan) {
+  issueMarkers(task, true);
+  prepareMerges(task, *launch, *plan);
+  // All transfers come before any piece: a piece may overwrite what another has to read first.
+  for (const Piece& piece : plan->pieces) {
+    Launch::Issued issued;
+    issued.device = piece.device;
+    issued.groupBegin = piece.box.begin[plan->dimension];
+    issued.groupEnd = piece.box.end[plan->dimension];
+    std::size_t before = task.parts.size();
+    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
+      bring(task, *launch->buffers[b], machine_->devices()[piece.device].node, piece.uses[b].needs);
+    issued.transfers.assign(task.parts.begin() + static_cast<std::ptrdiff_t>(before),
+                            task.parts.end());
+    launch->issued.push_back(std::move(issued));
+  }
+  std::vector<Instruction> instructions;
+  for (const Piece& piece : plan->pieces) {
+    Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
+    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
+      launch->buffers[b]
+          ->hazards(machine_->devices()[piece.device].node)
+          .collect(piece.uses[b].changes(), instruction.after);
+    instructions.push_back(std::move(instruction));
+  }
+  for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
+    Buffer& buffer = *launch->buffers[b];
+    std::map<NodeId, std::vector<CompletionPtr>> writers;
+    for (std::size_t p = 0; p < plan->pieces.size(); ++p)
+      if (plan->pieces[p].uses[b].changes())
+        writers[machine_->devices()[plan->pieces[p].device].node].push_back(instructions[p].done);
+    for (auto& [node, completions] : writers)
+      buffer.hazards(node).setWriters(completions);
+    for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
+      const PieceUse& use = plan->pieces[p].uses[b];
+      NodeId node = machine_->devices()[plan->pieces[p].device].node;
+      if (!use.changes() && !use.needs.empty())
+        buffer.hazards(node).addReader(instructions[p].done);
+      if (!use.writes.empty())
+        buffer.directory().wrote(node, use.writes);
+    }
+  }
+  for (std::size_t p = 0; p < instructions.size(); ++p) {
+    launch->issued[p].kernel = instructions[p].done;
+    issue(task, plan->pieces[p].device, std::move(instructions[p]));
+  }
+  issueMerges(task, *launch, *plan);
+  issueMarkers(task, false);
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,269 @@
+#include "runtime/known_speeds.h"
+
+#include <nlohmann/json.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <unistd.h>
+
+namespace libsplit::runtime {
+
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int formatVersion = 1;
+/// Kernels that tell how devices compare; more would only be older.
+constexpr std::size_t witnesses = 64;
+
+std::string checksum(const std::string& text) {
+  return hashOf({text});
+}
+
+bool isSpeed(double value) {
+  return std::isfinite(value) && value >= 0 && value < 1e12;
+}
+
+Json toJson(const std::string& machine, const std::string& kernel, const LaunchKey& key,
+            const SpeedRecord& record) {
+  return {{"machine", machine},
+          {"kernel", kernel},
+          {"range", key.range},
+          {"classes", key.classes},
+          {"items", record.items},
+          {"seconds_per_item", record.secondsPerItem},
+          {"home_seconds", record.homeSeconds},
+          {"split_seconds", record.splitSeconds},
+          {"used", record.used}};
+}
+
+bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord& record) {
+  try {
+    key.range = json.at("range").get<std::string>();
+    key.classes = json.at("classes").get<std::vector<int>>();
+    record.items = json.at("items").get<double>();
+    record.secondsPerItem = json.at("seconds_per_item").get<std::vector<double>>();
+    record.homeSeconds = json.at("home_seconds").get<double>();
+    record.splitSeconds = json.at("split_seconds").get<double>();
+    record.used = json.at("used").get<std::uint64_t>();
+  } catch (const Json::exception&) {
+    return false;
+  }
+  return record.secondsPerItem.size() == devices && record.items > 0 && record.items < 1e30 &&
+         isSpeed(record.homeSeconds) && isSpeed(record.splitSeconds) &&
+         std::all_of(record.secondsPerItem.begin(), record.secondsPerItem.end(), isSpeed);
+}
+
+} // namespace
+
+std::string hashOf(std::span<const std::string> parts) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  for (const std::string& part : parts) {
+    const std::uint64_t size = part.size();
+    XXH3_128bits_update(&state, &size, sizeof size);
+    XXH3_128bits_update(&state, part.data(), part.size());
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+  char hex[33];
+  std::snprintf(hex, sizeof hex, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return hex;
+}
+
+KnownSpeeds::KnownSpeeds(std::string machine, std::size_t devices, std::size_t home)
+    : machine_(std::move(machine)), devices_(devices), home_(home) {}
+
+std::shared_ptr<SpeedRecord> KnownSpeeds::record(const std::string& kernel, const LaunchKey& key,
+                                                 double items) {
+  std::shared_ptr<SpeedRecord> record;
+  if (!kernel.empty()) {
+    std::shared_ptr<SpeedRecord>& entry = kernels_[kernel][key];
+    if (!entry) {
+      entry = std::make_shared<SpeedRecord>();
+      ++count_;
+    }
+    record = entry;
+  } else {
+    record = std::make_shared<SpeedRecord>();
+  }
+  record->items = items;
+  record->secondsPerItem.resize(devices_);
+  record->used = ++uses_;
+  shrink();
+  return record;
+}
+
+void KnownSpeeds::shrink() {
+  while (count_ > capacity) {
+    auto oldestKernel = kernels_.end();
+    Records::iterator oldest;
+    for (auto kernel = kernels_.begin(); kernel != kernels_.end(); ++kernel)
+      for (auto each = kernel->second.begin(); each != kernel->second.end(); ++each)
+        if (oldestKernel == kernels_.end() || each->second->used < oldest->second->used) {
+          oldestKernel = kernel;
+          oldest = each;
+        }
+    oldestKernel->second.erase(oldest);
+    if (oldestKernel->second.empty())
+      kernels_.erase(oldestKernel);
+    --count_;
+  }
+}
+
+/// By device, the median over other kernels of its speed relative to home's; 0 where no kernel
+/// tells.
+std::vector<double> KnownSpeeds::relativeSpeeds() const {
+  std::vector<std::shared_ptr<SpeedRecord>> newest;
+  for (const auto& [kernel, records] : kernels_) {
+    std::shared_ptr<SpeedRecord> best;
+    for (const auto& [key, record] : records)
+      if (record->secondsPerItem[home_] > 0 && (!best || record->used > best->used))
+        best = record;
+    if (best)
+      newest.push_back(best);
+  }
+  std::sort(newest.begin(), newest.end(),
+            [](const auto& a, const auto& b) { return a->used > b->used; });
+  newest.resize(std::min(newest.size(), witnesses));
+  std::vector<double> speeds(devices_, 0.0);
+  for (std::size_t d = 0; d < devices_; ++d) {
+    std::vector<double> ratios;
+    for (const auto& record : newest)
+      if (record->secondsPerItem[d] > 0)
+        ratios.push_back(record->secondsPerItem[home_] / record->secondsPerItem[d]);
+    if (ratios.empty())
+      continue;
+    auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+    std::nth_element(ratios.begin(), middle, ratios.end());
+    speeds[d] = *middle;
+  }
+  return speeds;
+}
+
+ShareController::Prior KnownSpeeds::prior(const std::string& kernel, const LaunchKey& key,
+                                          double items) const {
+  using Prior = ShareController::Prior;
+  Prior prior;
+  if (home_ >= devices_)
+    return prior;
+  const SpeedRecord* best = nullptr;
+  if (auto found = kernels_.find(kernel); found != kernels_.end()) {
+    double least = 0;
+    for (const auto& [other, record] : found->second) {
+      if (!(record->secondsPerItem[home_] > 0))
+        continue;
+      const double away = distance(key, items, other, record->items);
+      const bool same = other == key;
+      if (best && !same && away >= least)
+        continue;
+      best = record.get();
+      least = away;
+      prior.from = same ? Prior::From::SameLaunch : Prior::From::OtherLaunches;
+      if (same)
+        break;
+    }
+  }
+  if (best) {
+    for (double seconds : best->secondsPerItem)
+      prior.speeds.push_back(seconds > 0 ? 1 / seconds : 0);
+    const bool measured = prior.from == Prior::From::SameLaunch && best->homeSeconds > 0;
+    prior.homeSeconds = measured ? best->homeSeconds : best->secondsPerItem[home_] * items;
+    if (best->splitSeconds > 0 && best->homeSeconds > 0)
+      prior.gain = best->homeSeconds / best->splitSeconds;
+    return prior;
+  }
+  prior.speeds = relativeSpeeds();
+  if (prior.speeds[home_] > 0)
+    prior.from = Prior::From::OtherKernels;
+  return prior;
+}
+
+void KnownSpeeds::read(const std::string& text) {
+  const std::size_t line = text.find('\n');
+  if (line == std::string::npos || text.substr(0, line) != checksum(text.substr(line + 1)))
+    return;
+  const Json document =
+      Json::parse(text.begin() + static_cast<std::ptrdiff_t>(line) + 1, text.end(), nullptr, false);
+  if (!document.is_object() || document.value("version", Json()) != formatVersion ||
+      !document.contains("records") || !document["records"].is_array())
+    return;
+  foreign_.clear();
+  std::uint64_t newest = 0;
+  for (const Json& each : document["records"]) {
+    if (!each.is_object() || !each.value("used", Json()).is_number_unsigned() ||
+        !each.value("machine", Json()).is_string() || !each.value("kernel", Json()).is_string())
+      continue;
+    newest = std::max(newest, each["used"].get<std::uint64_t>());
+    if (each["machine"] != machine_) {
+      foreign_.emplace_back(each["used"], each.dump());
+      continue;
+    }
+    LaunchKey key;
+    auto record = std::make_shared<SpeedRecord>();
+    if (!fromJson(each, devices_, key, *record))
+      continue;
+    if (kernels_[each["kernel"]].try_emplace(std::move(key), std::move(record)).second)
+      ++count_;
+  }
+  // A counter near its end would never order anything again.
+  if (newest < (std::uint64_t{1} << 62))
+    uses_ = std::max(uses_, newest);
+  shrink();
+}
+
+std::string KnownSpeeds::text() const {
+  std::vector<std::pair<std::uint64_t, std::string>> all = foreign_;
+  for (const auto& [kernel, records] : kernels_)
+    for (const auto& [key, record] : records)
+      if (home_ < devices_ && record->secondsPerItem[home_] > 0)
+        all.emplace_back(record->used, toJson(machine_, kernel, key, *record).dump());
+  std::sort(all.begin(), all.end(), std::greater<>());
+  all.resize(std::min(all.size(), capacity));
+  std::string body = "{\"version\":" + std::to_string(formatVersion) + ",\"records\":[";
+  for (std::size_t i = 0; i < all.size(); ++i)
+    body += (i ? ",\n" : "\n") + all[i].second;
+  body += "\n]}\n";
+  return checksum(body) + "\n" + body;
+}
+
+namespace {
+
+std::string pathOf(const std::string& directory) {
+  return directory + "/speeds";
+}
+
+} // namespace
+
+void readSpeeds(const std::string& directory, KnownSpeeds& speeds) {
+  std::ifstream file(pathOf(directory), std::ios::binary);
+  if (file)
+    speeds.read({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
+}
+
+bool writeSpeeds(const std::string& directory, KnownSpeeds& speeds) {
+  readSpeeds(directory, speeds); // what others wrote since
+  std::error_code error;
+  fs::create_directories(directory, error);
+  const std::string temporary = pathOf(directory) + "." + std::to_string(::getpid());
+  std::ofstream file(temporary, std::ios::binary);
+  file << speeds.text();
+  file.close();
+  if (file.fail()) {
+    fs::remove(temporary, error);
+    return false;
+  }
+  fs::rename(temporary, pathOf(directory), error);
+  return !error;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,72 @@
+// Shares by the load's profile alone; the model and its sources are in load_model.h.
+#include "solver/load_model.h"
+
+#include <algorithm>
+
+namespace libsplit::solver {
+
+namespace {
+
+class Profile final : public ShareSolver {
+public:
+  explicit Profile(unsigned devices)
+      : model_(static_cast<Eigen::Index>(devices)), shares_(makeShares({}, devices)),
+        worked_(Vector::Zero(shares_.size())), limits_(worked_), speeds_(worked_) {
+    samples_.reserve(devices);
+  }
+
+  void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
+    if (samples.size() != static_cast<std::size_t>(shares_.size()) || totalGroups == 0)
+      return;
+    const auto total = static_cast<double>(totalGroups);
+    samples_.clear();
+    double sum = 0, longest = 0;
+    for (std::size_t d = 0; d < samples.size(); ++d) {
+      const DeviceSample& s = samples[d];
+      if (!measures(s) || s.groupEnd > totalGroups)
+        continue;
+      const auto device = static_cast<Eigen::Index>(d);
+      samples_.push_back({device, static_cast<double>(s.groupBegin) / total,
+                          static_cast<double>(s.groupEnd) / total, total, s.seconds, 1});
+      worked_[device] = std::max(worked_[device], samples_.back().end - samples_.back().begin);
+      sum += s.seconds;
+      longest = std::max(longest, s.seconds);
+    }
+    if (samples_.empty()) {
+      summary_.stop = Stop::NotMeasured;
+      return;
+    }
+    summary_.stop = Stop::Searching;
+    summary_.imbalance = longest * static_cast<double>(samples_.size()) / sum - 1;
+    ++summary_.launches;
+    model_.learn(samples_);
+    // A fixed cost is only known from launches of different sizes, so shares grow by steps.
+    limits_ = 3 * worked_.array() + 2 / total;
+    model_.balance(shares_, total, limits_);
+  }
+
+  std::span<const double> propose() override { return view(shares_); }
+  Summary summary() const override { return summary_; }
+  std::span<const double> speeds() const override {
+    for (Eigen::Index d = 0; d < speeds_.size(); ++d)
+      speeds_[d] = model_.speed(d);
+    return view(speeds_);
+  }
+
+private:
+  LoadModel model_;
+  Summary summary_;
+  Vector shares_;
+  Vector worked_; // largest share that each device ever had
+  Vector limits_;
+  mutable Vector speeds_; // what speeds() shows
+  std::vector<LoadSample> samples_;
+};
+
+} // namespace
+
+std::unique_ptr<ShareSolver> makeProfile(unsigned devices) {
+  return std::make_unique<Profile>(devices);
+}
+
+} // namespace libsplit::solver
