@@ -17,6 +17,8 @@ Session::Session(const Dispatch& cl, Options options)
                 options_.analysisTimeoutSeconds),
       binaryOrigins_(cache_) {
   setLogLevel(options_.log);
+  if (!options_.trace.empty())
+    trace_ = Trace::open(options_.trace);
 }
 
 void Session::stepAside(const std::string& why) {
@@ -53,6 +55,8 @@ void Session::finish() {
   stopPreparing();
   saveSpeeds();
   writeStats();
+  if (trace_)
+    trace_->close();
 }
 
 void Session::stopPreparing() {
@@ -67,6 +71,8 @@ void Session::stopPreparing() {
 
 void Session::abandonAfterFork() {
   active_ = false;
+  if (trace_)
+    trace_->abandon();
 }
 
 void Session::writeStats() {
