@@ -114,6 +114,8 @@ public:
   void memoryReleased(cl_mem object);
   void programCreated(cl_program program, cl_context context, std::optional<std::string> source,
                       const std::string& opaque);
+  /// The program is no longer what it was made from: never split its kernels.
+  void programOpaque(cl_program program, const std::string& why);
   void programCreatedFrom(cl_program program, cl_context context,
                           const std::vector<BinaryUse>& binaries);
   /// The application builds for these devices; none stands for all.
@@ -305,6 +307,8 @@ private:
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
+  Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
+                              const std::string& text) const;
   std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
   void saveSpeeds();
   Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
