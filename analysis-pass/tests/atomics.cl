@@ -11,7 +11,7 @@ kernel void counts(global int* n) { atomic_inc(n); }
 // CHECK-LABEL: kernel histogram(
 // CHECK-NOT: can't be split
 // CHECK: reads data at 4*G0, 4 bytes
-// CHECK: updates bins by add anywhere: value loaded from `data`
+// CHECK: updates bins by add at 4*(data[G0] & 255), 4 bytes, by `data` at launch
 kernel void histogram(global const uint* data, global uint* bins) {
   atomic_add(&bins[data[get_global_id(0)] & 255], 1u);
 }
