@@ -270,6 +270,8 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     if (found != kernels_.end() && quiet() &&
         found->second->code->state == KernelCode::State::Unsplittable) {
       ++found->second->code->stats->launches;
+      if (trace_)
+        traceNative(*found->second);
       lock.unlock();
       return launchNative(command, arguments);
     }
@@ -295,6 +297,8 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     if (!reason.empty()) {
       stats.reason = reason;
       if (goesNative(lock, command, usesOf(*kernel))) {
+        if (trace_)
+          traceNative(*kernel);
         lock.unlock();
         return launchNative(command, arguments);
       }
@@ -359,7 +363,7 @@ void Session::decide(Launch& launch) {
     history.controller = std::make_unique<ShareController>(std::move(setup));
     history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
   }
-  ShareController::Decision decision = history.controller->next();
+  ShareController::Decision decision = history.controller->next(canChunk(launch));
   launch.action = decision.action;
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
@@ -369,6 +373,17 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   if (why.empty()) {
     if (!launch->action)
       decide(*launch);
+    if (launch->action == ShareController::Action::Chunks) {
+      why = planChunks(task, launch);
+      if (why.empty()) {
+        ++launch->code->stats->ranges[launch->key.range].launches;
+        return;
+      }
+      log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
+      why.clear();
+      launch->code->histories.at(launch->key).controller->refuseChunks();
+      decide(*launch);
+    }
     if (launch->action == ShareController::Action::Native)
       why = "it is not faster split";
     else
@@ -487,6 +502,10 @@ void Session::observe(Task& task, Launch& launch) {
     return;
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (launch.isChunked) {
+    observeChunks(launch, wall);
+    return;
+  }
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample> samples(devices);
   bool complete = true;

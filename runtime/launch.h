@@ -6,7 +6,17 @@
 
 namespace libsplit::runtime {
 
+/// One piece that was issued.
+struct LaunchIssued {
+  std::size_t device = 0;
+  std::uint64_t groupBegin = 0, groupEnd = 0;
+  CompletionPtr kernel;
+  std::vector<CompletionPtr> transfers;
+};
+
 struct Launch {
+  using Issued = LaunchIssued;
+
   std::shared_ptr<Program> program;
   std::shared_ptr<KernelCode> code;
   std::shared_ptr<LaneKernel>
@@ -30,14 +40,9 @@ struct Launch {
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
 
   // What was issued.
-  struct Issued {
-    std::size_t device = 0;
-    std::uint64_t groupBegin = 0, groupEnd = 0;
-    CompletionPtr kernel;
-    std::vector<CompletionPtr> transfers;
-  };
   std::vector<Issued> issued;
   bool wasSplit = false;
+  bool isChunked = false;
   std::shared_ptr<const LaunchPlan> plan;
 };
 

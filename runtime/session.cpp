@@ -2,6 +2,7 @@
 // through.
 #include "runtime/session.h"
 
+#include "runtime/chunked_launch.h"
 #include "runtime/log.h"
 
 #include <algorithm>
@@ -15,6 +16,8 @@ Session::Session(const Dispatch& cl, Options options)
                 options_.analysisTimeoutSeconds),
       binaryOrigins_(cache_) {
   setLogLevel(options_.log);
+  if (!options_.trace.empty())
+    trace_ = Trace::open(options_.trace);
 }
 
 void Session::stepAside(const std::string& why) {
@@ -51,6 +54,8 @@ void Session::finish() {
   stopPreparing();
   saveSpeeds();
   writeStats();
+  if (trace_)
+    trace_->close();
 }
 
 void Session::stopPreparing() {
@@ -65,6 +70,8 @@ void Session::stopPreparing() {
 
 void Session::abandonAfterFork() {
   active_ = false;
+  if (trace_)
+    trace_->abandon();
 }
 
 void Session::writeStats() {
@@ -492,11 +499,24 @@ bool Session::isValid(const Command& command, const std::vector<BufferUse>& uses
   return true;
 }
 
+/// Whether a use touches a buffer of a launch that is still being given out in chunks.
+bool Session::meetsOpenChunks(const std::vector<BufferUse>& uses) {
+  if (!openChunks_)
+    return false;
+  const auto& buffers = openChunks_->launch->buffers;
+  return std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
+    auto object = use.object ? findObject(use.object) : nullptr;
+    return object && object->buffer &&
+           std::find(buffers.begin(), buffers.end(), object->buffer) != buffers.end();
+  });
+}
+
 bool Session::goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses) {
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
     return true;
-  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses))
+  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) ||
+      meetsOpenChunks(uses))
     return false;
   noteNativeWrites(uses);
   stream->nativeWork = true;

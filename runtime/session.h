@@ -13,7 +13,10 @@
 #include "runtime/program.h"
 #include "runtime/stats.h"
 #include "runtime/stream.h"
+#include "runtime/trace.h"
 #include "runtime/worker.h"
+
+#include "solver/chunk_plan.h"
 
 #include <atomic>
 #include <mutex>
@@ -61,6 +64,8 @@ struct BinaryUse {
 };
 
 struct Launch;
+struct LaunchIssued;
+struct ChunkedLaunch;
 
 /// A use whose objects stay alive for as long as this does.
 struct HeldUse {
@@ -179,6 +184,7 @@ private:
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
   bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses);
+  bool meetsOpenChunks(const std::vector<BufferUse>& uses);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
   void noteNativeWrites(const std::vector<BufferUse>& uses);
   bool waitListIsNative(const Command& command);
@@ -209,7 +215,9 @@ private:
 
   // data movement, movement.cpp
   void issue(Task& task, std::size_t device, Instruction instruction);
-  CompletionPtr move(Task& task, Buffer& buffer, const Move& move);
+  /// `besides`: work on the buffer that touches other bytes, and need not be waited for.
+  CompletionPtr move(Task& task, Buffer& buffer, const Move& move,
+                     const std::vector<CompletionPtr>* besides = nullptr);
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes);
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
   void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call);
@@ -238,7 +246,32 @@ private:
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
+  // launches in chunks, chunked_launch.cpp
+  bool canChunk(const Launch& launch) const;
+  std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
+  void feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member);
+  bool giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member);
+  LaunchIssued issueChunk(ChunkedLaunch& chunked, std::size_t device, solver::GroupRange range);
+  void closeChunks(ChunkedLaunch& chunked);
+  void observeChunks(Launch& launch, double wall);
+
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
+
+  // merges, merge_execution.cpp
+  std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
+  void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+
+  // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
+  std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
+                                             const char* uncounted) const;
+  std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
+  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece) const;
+  void traceCallBegins(Task& task, const Command& command);
+  void traceNative(const Kernel& kernel);
+  void traceTask(const Task& task);
+  void traceBalance(const Task& task, HostTime at);
+  void traceDevices();
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
@@ -296,8 +329,12 @@ private:
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
   Stats stats_;
-  Worker preparer_; ///< analysis and builds
-  Worker resolver_; ///< foreign events that completed
+  std::unique_ptr<Trace> trace_;                 ///< null while tracing is off
+  std::size_t tracedDevices_ = 0;                ///< that the trace has names of
+  Worker preparer_;                              ///< analysis and builds
+  Worker resolver_;                              ///< foreign events that completed
+  std::vector<std::unique_ptr<Worker>> feeders_; ///< by device: who asks for chunks on its behalf
+  std::shared_ptr<ChunkedLaunch> openChunks_;    ///< while it is being given out nobody plans
 };
 
 } // namespace libsplit::runtime

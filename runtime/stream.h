@@ -14,6 +14,7 @@
 
 #include "runtime/completion.h"
 #include "runtime/memory.h"
+#include "runtime/trace.h"
 
 #include <atomic>
 #include <chrono>
@@ -82,6 +83,7 @@ struct Task {
   std::vector<CompletionPtr> after;             ///< must be over before any part runs
   std::vector<CompletionPtr> parts;             ///< everything that was issued
   bool isLaunch = false;                        ///< counts against the stream's window
+  bool open = false;                            ///< more parts will come; it can't retire yet
   bool learning = false;                        ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
@@ -90,6 +92,8 @@ struct Task {
   std::shared_ptr<TaskEvent> event;
   CompletionPtr begin; ///< profiling: starts the event's times
   CompletionPtr end;   ///< ends them
+  TracedCall call;     ///< these two only if tracing is on
+  std::vector<std::shared_ptr<TracedWork>> traced;
 };
 
 } // namespace libsplit::runtime

@@ -17,17 +17,29 @@ constexpr std::uint64_t growth = 4;
 ChunkPlan::ChunkPlan(unsigned devices) : devices_(devices) {}
 
 void ChunkPlan::begin(std::uint64_t totalGroups, std::uint64_t granularity,
-                      std::span<const double> speeds) {
+                      std::span<const double> speeds, Limits limits) {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     devices_[i] = {};
     if (i < speeds.size() && std::isfinite(speeds[i]) && speeds[i] > 0)
       devices_[i].hint = speeds[i];
+    if (i < limits.fill.size())
+      devices_[i].fill = std::max<std::uint64_t>(limits.fill[i], 1);
   }
   total_ = totalGroups;
   given_ = 0;
   granularity_ = std::max<std::uint64_t>(granularity, 1);
+  leastSeconds_ = limits.leastSeconds;
   samples_.clear();
   samples_.reserve(devices_.size() * 64);
+}
+
+GroupRange ChunkPlan::take(unsigned device, std::uint64_t groups) {
+  if (device >= devices_.size())
+    return {};
+  const GroupRange range{given_, given_ + std::min(groups, remaining())};
+  given_ = range.end;
+  devices_[device].last = std::max(devices_[device].last, range.size());
+  return range;
 }
 
 /// True if the others, as far as they are known, would be done with all that remains before
@@ -80,7 +92,9 @@ GroupRange ChunkPlan::next(unsigned device) {
   Device& d = devices_[device];
   const std::uint64_t left = remaining();
   const std::uint64_t parts = devices_.size();
-  const std::uint64_t smallest = std::max(granularity_, total_ / (parts * smallestParts));
+  const auto least = static_cast<std::uint64_t>(std::min(d.rate * leastSeconds_, 1e18));
+  const std::uint64_t smallest =
+      std::max({granularity_, total_ / (parts * smallestParts), d.fill, least});
 
   if (d.rate > 0 && wouldBeLast(device, std::min(smallest, left))) {
     d.retired = true;
@@ -95,10 +109,8 @@ GroupRange ChunkPlan::next(unsigned device) {
   size = (size + granularity_ - 1) / granularity_ * granularity_;
   if (size + granularity_ > left) // no crumbs
     size = left;
-  const GroupRange range{given_, given_ + size};
-  given_ += size;
-  d.last = size;
-  return range;
+  d.last = 0;
+  return take(device, size);
 }
 
 void ChunkPlan::finish(unsigned device, GroupRange range, double seconds) {

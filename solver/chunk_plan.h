@@ -27,16 +27,25 @@ class ChunkPlan {
 public:
   explicit ChunkPlan(unsigned devices);
 
+  /// What chunks must be for a device to work well on them.
+  struct Limits {
+    double leastSeconds = 0; ///< of a chunk, on a device that is measured
+    /// By device: groups that it runs at once; no chunk is smaller. Empty: 1.
+    std::span<const std::uint64_t> fill;
+  };
   /// Starts a launch of `totalGroups`, in multiples of `granularity`. `speeds`: groups per second
   /// or a multiple of it, where known (0: not known); empty: none is.
   void begin(std::uint64_t totalGroups, std::uint64_t granularity = 1,
-             std::span<const double> speeds = {});
+             std::span<const double> speeds = {}, Limits limits = {0, {}});
 
   /// What `device`, which is free, should do now; empty: nothing more in this launch.
   GroupRange next(unsigned device);
 
   /// `device` did `range` in `seconds`, moving included.
   void finish(unsigned device, GroupRange range, double seconds);
+
+  /// Gives `device` the next `groups`, or all that remain if these are fewer, whatever the plan.
+  GroupRange take(unsigned device, std::uint64_t groups);
 
   std::uint64_t remaining() const { return total_ - given_; }
   std::span<const ChunkSample> samples() const { return samples_; }
@@ -46,6 +55,7 @@ private:
     double rate = 0; // groups per second; 0 until measured
     double hint = 0;
     std::uint64_t last = 0; // size of its last chunk
+    std::uint64_t fill = 1; // groups that it runs at once
     bool retired = false;   // gets nothing more in this launch
   };
   double weight(unsigned device) const;
@@ -56,6 +66,7 @@ private:
   std::uint64_t total_ = 0;
   std::uint64_t given_ = 0;
   std::uint64_t granularity_ = 1;
+  double leastSeconds_ = 0;
 };
 
 } // namespace libsplit::solver

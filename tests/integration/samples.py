@@ -47,10 +47,13 @@ CONFIGURATIONS = {
         {"POLICY": "static:0.3,0.7", "SEPARATE_NODES": "1"},
         {"POLICY": "static:0,1", "SEPARATE_NODES": "1"},
         {"POLICY": "auto", "MIN_LAUNCH": "0"},
+        {"POLICY": "dynamic"},
+        {"POLICY": "dynamic", "SEPARATE_NODES": "1"},
         {"POLICY": "auto", "SEPARATE_NODES": "1", "MIN_LAUNCH": "0"},
     ),
     "layer": (
         {"POLICY": "static:0.5,0.5"},
+        {"POLICY": "profile"},
         {"POLICY": "auto", "SEPARATE_NODES": "1", "MIN_LAUNCH": "0"},
     ),
     "splitrun": ({"POLICY": "static:0.6,0.4", "SEPARATE_NODES": "1"},),
@@ -69,7 +72,7 @@ def sample(bench, name, door):
             run.require_same_as(native)
             run.require(run.stats, "no stats were written")
             check_stats(run, expected, must_split="static:0," not in configuration["POLICY"]
-                        and configuration["POLICY"] != "auto")
+                        and configuration["POLICY"] not in ("auto", "dynamic"))
         # As users run it: nothing verified, analysis behind the program's back.
         bench.run(command, door, {}, dump=True).require_same_as(native)
 
@@ -122,6 +125,23 @@ def policy_off_and_single(bench):
     run.require(shares == [0, 1], f"shares are {shares}")
 
 
+def speeds_are_kept_between_runs(bench):
+    """What was learnt is kept for the next run, unless the user does not want that."""
+    command = bench.sample("nbody", "--size", "4096", "--iterations", "8")
+    native = bench.native(command, dump=True)
+    learning = {"WAIT_ANALYSIS": "1", "MIN_LAUNCH": "0"}
+    speeds = bench.tmp / "cache" / "speeds"
+    run = bench.run(command, "preload", {**learning, "PERSIST": "0"}, dump=True)
+    run.require(not speeds.exists(), f"{speeds} was written although LIBSPLIT_PERSIST=0")
+    bench.run(command, "preload", learning, dump=True).require_same_as(native)
+    run.require(speeds.exists(), f"{speeds} was not written")
+    for text in (b"", b"nonsense", speeds.read_bytes()[:100], bytes(5000)):
+        kept = speeds.read_bytes()
+        speeds.write_bytes(text)
+        bench.run(command, "preload", learning, dump=True).require_same_as(native)
+        speeds.write_bytes(kept)
+
+
 def fails_the_same(bench):
     """A kernel that does not compile: same error code, status and build log."""
 
@@ -156,6 +176,7 @@ if __name__ == "__main__":
         "splits_without_waiting": splits_without_waiting,
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
         "policy_off_and_single": policy_off_and_single,
+        "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
         "fails_the_same": fails_the_same,
         "detects_a_wrong_program": detects_a_wrong_program,
     })

@@ -100,6 +100,27 @@ TEST(ChunkPlan, aDeviceThatWouldFinishLastGetsNoMore) {
   EXPECT_TRUE(plan.next(1).empty());
 }
 
+TEST(ChunkPlan, noChunkIsSmallerThanWhatItsDeviceRunsAtOnceNorShorterThanWorthwhile) {
+  ChunkPlan plan(2);
+  const std::uint64_t fill[] = {1, 40};
+  plan.begin(1000, 1, {}, {0.5, fill});
+  const GroupRange first = plan.next(0);
+  EXPECT_GE(plan.next(1).size(), 40u);
+  plan.finish(0, first, static_cast<double>(first.size()) / 100); // 100 groups per second
+  EXPECT_GE(plan.next(0).size(), 50u);
+}
+
+TEST(ChunkPlan, aPartCanBeTakenWhateverThePlan) {
+  ChunkPlan plan(2);
+  plan.begin(100);
+  const std::uint64_t probe = plan.next(0).size();
+  EXPECT_EQ(plan.take(0, 30).size(), 30u);
+  EXPECT_EQ(plan.remaining(), 100 - probe - 30);
+  EXPECT_EQ(plan.take(0, 1000).size(), 100 - probe - 30);
+  EXPECT_TRUE(plan.take(0, 1).empty());
+  EXPECT_TRUE(plan.next(1).empty());
+}
+
 TEST(ChunkPlan, knownSpeedsSizeTheFirstChunks) {
   ChunkPlan plan(2);
   const double speeds[] = {9, 1};

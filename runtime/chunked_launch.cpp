@@ -1,0 +1,299 @@
+// A launch given out in chunks: for the first launch of a kernel of which nothing is known, and
+// under `dynamic` for every launch.
+//
+// The program's own device begins with a small chunk. What that took says how long the rest would
+// take there. If that is short, the rest stays there, and little is lost: one more launch. Else
+// every device gets a chunk, and the next when it is done with that, until none is left. Each
+// device has a thread that asks for chunks, issues them under the session's lock and waits for them
+// without it; so nothing waits in the application's thread, and lanes stay first-in-first-out.
+//
+// Correct by construction. Each chunk is a piece of its own: what it needs is brought to its node
+// by the directory, and what it writes is noted there before the next chunk is looked at. So the
+// chunks have the effect of running one after another in the order in which they were issued, which
+// is one of the orders that the kernel must allow anyway. Where two chunks may write the same byte,
+// the later one's copy waits for the earlier one; where they don't, which is the rule, nothing
+// waits.
+//
+// While a launch is being given out, nobody else plans: other queues' tasks would have to be
+// ordered against chunks that nobody knows yet. That is a first launch's price, and it is bounded
+// by it.
+#include "runtime/chunked_launch.h"
+
+#include "runtime/log.h"
+#include "runtime/session.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// A rest that takes less than this at home stays there.
+constexpr double longEnoughSeconds = 8e-3;
+constexpr double handoutSeconds = 100e-6; // what a chunk costs beside its work
+/// No chunk of a device that is measured is planned to take less.
+constexpr double leastChunkSeconds = 20 * handoutSeconds;
+/// So many of its fillings a device's part must have, for chunks not to leave it half empty.
+constexpr std::uint64_t leastFillings = 16;
+constexpr std::uint64_t itemsPerComputeUnit = 2048; // of a GPU, resident at once
+
+/// Groups that `device` runs at once: fewer take as long as these.
+std::uint64_t fillOf(const Device& device, const NDRange& range) {
+  const std::uint64_t items = range.local[0] * range.local[1] * range.local[2];
+  const std::uint64_t perUnit =
+      device.isGpu
+          ? std::max<std::uint64_t>(1, itemsPerComputeUnit / std::max<std::uint64_t>(items, 1))
+          : 1;
+  return perUnit * std::max(1u, device.computeUnits);
+}
+
+std::uint64_t mostGroups(const NDRange& range) {
+  return std::max({range.groups(0), range.groups(1), range.groups(2)});
+}
+
+} // namespace
+
+/// Whether the launch has enough work-groups for chunks at all.
+bool Session::canChunk(const Launch& launch) const {
+  const Device& home = machine_->homeDevice();
+  return home.participates && !openChunks_ &&
+         mostGroups(launch.range) >= leastFillings * fillOf(home, launch.range);
+}
+
+/// Begins to give the launch out. Why not, if it can't be.
+std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launch) {
+  for (const auto& buffer : launch->buffers)
+    if (!buffer->engage(*machine_))
+      return "a buffer's address can't be had";
+  std::vector<double> uniform;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    const bool fills = mostGroups(launch->range) >= leastFillings * fillOf(device, launch->range);
+    uniform.push_back(device.participates && launch->code->kernels[i] && fills ? 1 : 0);
+  }
+  // The plan of the whole tells the dimension, and that no merge is needed.
+  std::string why;
+  auto whole = choosePlan(*launch, uniform, why);
+  if (!whole)
+    return why;
+  if (whole->rung > Rung::Possible)
+    return "its pieces' results have to be merged";
+  if (why = reserve(*launch, *whole); !why.empty())
+    return why;
+
+  auto chunked = std::make_shared<ChunkedLaunch>(whole->pieces.size());
+  std::vector<double> hints;
+  std::vector<std::uint64_t> fills;
+  for (const Piece& piece : whole->pieces) {
+    if (piece.device == machine_->home())
+      chunked->home = chunked->members.size();
+    chunked->members.push_back(piece.device);
+    hints.push_back(piece.device < launch->shares.size() ? launch->shares[piece.device] : 0);
+    fills.push_back(fillOf(machine_->devices()[piece.device], launch->range));
+  }
+  const std::uint64_t groups = launch->range.groups(whole->dimension);
+  if (chunked->members.size() < 2 || chunked->members[chunked->home] != machine_->home() ||
+      groups < leastFillings * fills[chunked->home])
+    return "it has too few work-groups for chunks";
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i)
+    chunked->devices.push_back({machine_->devices()[i].node, launch->code->summaries[i]});
+  chunked->written.resize(launch->buffers.size());
+  chunked->task = task.stream->active.back();
+  chunked->launch = launch;
+  chunked->dimension = whole->dimension;
+  chunked->probing = options_.policy.kind == Policy::Kind::Auto;
+  chunked->plan.begin(groups, 1, hints, {leastChunkSeconds, fills});
+  launch->plan = whole;
+  launch->isChunked = true;
+  task.learning = true;
+  task.open = true;
+  openChunks_ = chunked;
+  issueMarkers(task, true);
+
+  feeders_.resize(machine_->devices().size());
+  for (auto& feeder : feeders_)
+    if (!feeder)
+      feeder = std::make_unique<Worker>();
+  if (chunked->probing)
+    feed(chunked, chunked->home);
+  else
+    for (std::size_t member = 0; member < chunked->members.size(); ++member)
+      feed(chunked, member);
+  return {};
+}
+
+void Session::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member) {
+  ++chunked->working;
+  feeders_[chunked->members[member]]->post([this, chunked, member] {
+    Lock lock(mutex_);
+    while (giveChunk(lock, *chunked, member)) {
+    }
+    if (--chunked->working == 0)
+      closeChunks(*chunked);
+  });
+}
+
+/// Gives `member` its next chunk and waits for it. False if there is none, or no more sense in it.
+bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) {
+  Task& task = *chunked.task;
+  const auto index = static_cast<unsigned>(member);
+  const solver::GroupRange range = chunked.probing && chunked.homeTakes > 0
+                                       ? chunked.plan.take(index, chunked.homeTakes)
+                                       : chunked.plan.next(index);
+  if (range.empty() || task.status < 0)
+    return false;
+  const auto begin = std::chrono::steady_clock::now();
+  Launch::Issued issued;
+  try {
+    issued = issueChunk(chunked, chunked.members[member], range);
+  } catch (const std::exception& error) {
+    log(LogLevel::Error, "a part of a launch could not be issued: ", error.what());
+    task.status = CL_OUT_OF_HOST_MEMORY;
+    return false;
+  }
+  chunked.launch->issued.push_back(issued);
+  lock.unlock();
+  const cl_int status = issued.kernel->wait();
+  double moving = 0;
+  for (const CompletionPtr& transfer : issued.transfers)
+    if (auto interval = transfer->interval())
+      moving += interval->seconds();
+  lock.lock();
+  if (status < 0) {
+    task.status = std::min(task.status, status);
+    return false;
+  }
+  // Device time, where it is known: what the driver does for a kernel's first run (PoCL compiles
+  // it) says nothing of the next. And what a device lacks for its first chunk it mostly has for
+  // others.
+  const bool isFirst = std::none_of(
+      chunked.launch->issued.begin(), chunked.launch->issued.end(), [&](const auto& each) {
+        return each.device == issued.device && each.groupBegin < issued.groupBegin;
+      });
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (const auto interval = issued.kernel->interval())
+    seconds = interval->seconds() + handoutSeconds + (isFirst ? 0 : moving);
+  chunked.plan.finish(index, range, seconds);
+  if (!chunked.probing)
+    return true;
+
+  const std::uint64_t left = chunked.plan.remaining();
+  const double rest =
+      (seconds - handoutSeconds) / static_cast<double>(range.size()) * static_cast<double>(left);
+  log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": the rest would take ", rest,
+      " s at home");
+  if (rest < longEnoughSeconds) {
+    // A part of it, and then another look: the first groups may have been the easy ones.
+    const bool sure = rest < leastChunkSeconds && chunked.homeTakes > 0;
+    chunked.homeTakes = sure ? left : (left + 3) / 4;
+    return true;
+  }
+  chunked.probing = false;
+  for (std::size_t other = 0; other < chunked.members.size(); ++other)
+    if (other != member)
+      feed(openChunks_, other);
+  return true;
+}
+
+/// Brings what the chunk needs and issues it.
+Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
+                                   solver::GroupRange range) {
+  Launch& launch = *chunked.launch;
+  Task& task = *chunked.task;
+  const NodeId node = machine_->devices()[device].node;
+  const Piece piece =
+      planPiece(launch.request, chunked.devices, device, chunked.dimension, range.begin, range.end);
+  Launch::Issued issued;
+  issued.device = device;
+  issued.groupBegin = range.begin;
+  issued.groupEnd = range.end;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+    for (const Move& each : launch.buffers[b]->directory().bring(node, piece.uses[b].needs)) {
+      const bool isApart = !each.bytes.intersects(chunked.written[b][each.from]);
+      issued.transfers.push_back(
+          move(task, *launch.buffers[b], each, isApart ? &chunked.chunks : nullptr));
+    }
+  Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+    launch.buffers[b]->hazards(node).collect(!piece.uses[b].writes.empty(), instruction.after);
+  // Chunks on one node run beside each other, as work-groups do.
+  std::erase_if(instruction.after, [&](const CompletionPtr& before) {
+    return std::find(chunked.chunks.begin(), chunked.chunks.end(), before) != chunked.chunks.end();
+  });
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    const PieceUse& use = piece.uses[b];
+    Buffer& buffer = *launch.buffers[b];
+    if (!use.writes.empty()) {
+      buffer.hazards(node).addWriter(instruction.done);
+      buffer.directory().wrote(node, use.writes);
+      ByteSet& written = chunked.written[b][node];
+      written = unite(written, use.writes);
+    } else if (!use.needs.empty()) {
+      buffer.hazards(node).addReader(instruction.done);
+    }
+  }
+  issued.kernel = instruction.done;
+  chunked.chunks.push_back(instruction.done);
+  launch.wasSplit = launch.wasSplit || device != machine_->home();
+  log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [",
+      range.begin, ",", range.end, ")");
+  issue(task, device, std::move(instruction));
+  return issued;
+}
+
+/// Everything is issued: the task may retire, and others may plan again.
+void Session::closeChunks(ChunkedLaunch& chunked) {
+  issueMarkers(*chunked.task, false);
+  auto task = std::move(chunked.task);
+  chunked.launch.reset();
+  task->open = false;
+  openChunks_.reset();
+  task->stream->wake.notify_all();
+  progress_.notify_all();
+  pumpAll();
+}
+
+/// What each device did, for the controller and the statistics.
+void Session::observeChunks(Launch& launch, double wall) {
+  const std::size_t devices = machine_->devices().size();
+  const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
+  std::vector<solver::ChunkSample> samples;
+  std::vector<double> shares(devices), seconds(devices);
+  std::vector<bool> began(devices);
+  for (const Launch::Issued& issued : launch.issued) {
+    double took = 0;
+    if (auto interval = issued.kernel->interval())
+      took = interval->seconds();
+    for (const CompletionPtr& transfer : issued.transfers)
+      if (auto moved = transfer->interval(); moved && began[issued.device])
+        took += moved->seconds();
+    began[issued.device] = true;
+    samples.push_back(
+        {static_cast<unsigned>(issued.device), issued.groupBegin, issued.groupEnd, took});
+    shares[issued.device] +=
+        static_cast<double>(issued.groupEnd - issued.groupBegin) / static_cast<double>(groups);
+    seconds[issued.device] += took;
+  }
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  KernelStats& stats = *launch.code->stats;
+  KernelStats::PerRange& range = stats.ranges[launch.key.range];
+  if (!launch.wasSplit) {
+    range.homeSeconds = seconds[machine_->home()];
+    if (history.controller)
+      history.controller->observeHome(range.homeSeconds);
+    remember(launch, history, groups);
+    return;
+  }
+  ++stats.splitLaunches;
+  ++range.splitLaunches;
+  stats.rung = static_cast<int>(launch.plan->rung);
+  range.dimension = launch.plan->dimension;
+  range.wallSeconds = wall;
+  range.lastShares = std::move(shares);
+  range.lastSeconds = std::move(seconds);
+  if (history.controller)
+    history.controller->observeChunks(samples, groups);
+  remember(launch, history, groups);
+}
+
+} // namespace libsplit::runtime
