@@ -127,6 +127,10 @@ bool variesByContents(const Expr& expr) {
   return std::any_of(expr.operands().begin(), expr.operands().end(), variesByContents);
 }
 
+bool containsUnknown(const Expr& expr) {
+  return expr.op() == Op::Unknown || std::ranges::any_of(expr.operands(), containsUnknown);
+}
+
 unsigned loopDepthUsed(const Expr& expr) {
   if (expr.op() == Op::LoopVariable)
     return expr.index() + 1;

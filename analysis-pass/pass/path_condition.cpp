@@ -341,27 +341,10 @@ Condition PathConditions::ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, b
         return condition(branch->getCondition(), i == 0);
       }
   } else if (auto* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
-    if (!choice->getCondition()->getType()->isIntegerTy())
-      return Condition::undecided();
-    Expr value = builder_.build(choice->getCondition(), View::Signed);
-    Condition cases = Condition::never();
-    Condition others = Condition::always();
-    for (const auto& target : choice->cases()) {
-      Expr label = builder_.build(target.getCaseValue(), View::Signed);
-      if (target.getCaseSuccessor() == to)
-        cases = either(cases, single(value, Relation::Equal, label));
-      else
-        others = both(others, single(value, Relation::NotEqual, label));
-    }
     // Every way into `to` must be one of this switch's.
-    bool onlyFromHere = std::all_of(llvm::pred_begin(to), llvm::pred_end(to),
-                                    [&](llvm::BasicBlock* before) { return before == from; });
-    edgeFound = onlyFromHere;
-    if (!onlyFromHere)
-      return Condition::undecided();
-    if (choice->getDefaultDest() == to)
-      return others;
-    return cases;
+    edgeFound = llvm::all_of(llvm::predecessors(to),
+                             [&](llvm::BasicBlock* before) { return before == from; });
+    return edgeFound ? ofSwitch(*choice, to) : Condition::undecided();
   }
   return Condition::undecided();
 }
@@ -373,8 +356,26 @@ const PathOfBlock& PathConditions::of(llvm::BasicBlock* block) {
   return found->second;
 }
 
+Condition PathConditions::ofSwitch(llvm::SwitchInst& choice, llvm::BasicBlock* to) {
+  if (!choice.getCondition()->getType()->isIntegerTy())
+    return Condition::undecided();
+  Expr value = builder_.build(choice.getCondition(), View::Signed);
+  Condition cases = Condition::never();
+  Condition others = Condition::always();
+  for (const auto& target : choice.cases()) {
+    Expr label = builder_.build(target.getCaseValue(), View::Signed);
+    if (target.getCaseSuccessor() == to)
+      cases = either(cases, single(value, Relation::Equal, label));
+    else
+      others = both(others, single(value, Relation::NotEqual, label));
+  }
+  return choice.getDefaultDest() == to ? others : cases;
+}
+
 /// The condition under which `from`, if it runs, is left for `to`.
 Condition PathConditions::ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to) {
+  if (auto* choice = dyn_cast<llvm::SwitchInst>(from->getTerminator()))
+    return ofSwitch(*choice, to);
   auto* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
   if (!branch)
     return Condition::undecided();

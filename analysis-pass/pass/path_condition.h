@@ -41,6 +41,7 @@
 namespace llvm {
 class ICmpInst;
 class PostDominatorTree;
+class SwitchInst;
 } // namespace llvm
 
 namespace libsplit {
@@ -97,6 +98,7 @@ private:
   PathOfBlock compute(llvm::BasicBlock* block);
   Condition compare(llvm::ICmpInst& compare, bool wanted);
   Condition since(llvm::BasicBlock* block, llvm::BasicBlock* top);
+  Condition ofSwitch(llvm::SwitchInst& choice, llvm::BasicBlock* to);
   Condition ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to);
   Condition ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, bool& edgeFound);
   const LoopExits& exitsOf(llvm::Loop* loop);
