@@ -234,9 +234,12 @@ private:
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
+  std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
                                                std::string& why);
   void observe(Task& task, Launch& launch);
+  void alignWithCycle(Stream& stream, Launch& launch);
+  void noteMoving(std::uint64_t bytes, double seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
@@ -311,6 +314,7 @@ private:
   std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
+  double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   Stats stats_;
   Worker preparer_;                              ///< analysis and builds
   Worker resolver_;                              ///< foreign events that completed

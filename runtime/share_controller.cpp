@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace libsplit::runtime {
@@ -252,6 +253,20 @@ void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
     show(i, groups[i], seconds[i]);
   if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0)
     homeSeconds_ = static_cast<double>(totalGroups) / speeds_[setup_.home];
+}
+
+bool ShareController::describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const {
+  solver::LoadProfile usable;
+  if (!solver_ || !solver_->describe(usable, totalGroups))
+    return false;
+  profile.fixed.assign(setup_.speeds.size(), 0.0);
+  profile.whole.assign(setup_.speeds.size(), std::numeric_limits<double>::infinity());
+  profile.work = std::move(usable.work);
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    profile.fixed[usable_[i]] = usable.fixed[i];
+    profile.whole[usable_[i]] = usable.whole[i];
+  }
+  return true;
 }
 
 /// Not the solver's own idea of the speeds: a load that lies unevenly it may put down to a device.

@@ -72,6 +72,9 @@ public:
 
   /// Groups per second that each device showed, 0 where not known. Valid until the next call.
   std::span<const double> speeds() const { return speeds_; }
+  /// What is known of the load by position, one entry per device (whole: infinite where nothing
+  /// is). False if nothing is known at all.
+  bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
   /// Seconds at home and split, as the last verdict knew them; 0 where not known.
   double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
   double splitSeconds() const { return splitSeconds_; }

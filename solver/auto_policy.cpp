@@ -96,6 +96,12 @@ public:
 
   std::span<const double> propose() override { return view(shares_); }
   Summary summary() const override { return summary_; }
+  bool describe(LoadProfile& profile, std::uint64_t totalGroups) const override {
+    if (summary_.launches == 0)
+      return false;
+    model_.describe(profile, static_cast<double>(totalGroups));
+    return true;
+  }
   std::span<const double> speeds() const override {
     for (Eigen::Index d = 0; d < n_; ++d)
       speeds_[d] = model_.speed(d);
