@@ -592,7 +592,8 @@ void Session::observe(Task& task, Launch& launch) {
     const auto& home = samples[machine_->home()];
     range.homeSeconds = home.seconds;
     if (history.controller)
-      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall);
+      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall,
+                                      groups);
     remember(launch, history, groups);
     return;
   }

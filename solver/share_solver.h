@@ -72,6 +72,9 @@ public:
   /// observations give the same shares. Valid until the next call on this object.
   virtual std::span<const double> propose() = 0;
 
+  /// So many launches went by unseen, on one device: they count in how often others are probed.
+  virtual void skip(std::uint64_t /*launches*/) {}
+
   /// True if the next launch should be given out in chunks (chunk_plan.h) if it is long enough.
   /// Whoever can't do that uses propose().
   virtual bool wantsChunks() const { return false; }
