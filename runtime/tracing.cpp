@@ -155,8 +155,10 @@ void Session::traceTask(const Task& task) {
       call.kernel.empty() ? Trace::Arguments{} : Trace::Arguments{{"kernel", call.kernel}});
   HostTime launched = now;
   for (const auto& work : task.traced) {
-    if (work->after == 0 || !work->done)
-      continue; // what it depends on failed
+    const bool moves = work->track == TracedWork::Track::TransfersIn ||
+                       work->track == TracedWork::Track::TransfersOut;
+    if (work->after == 0 || !work->done || (moves && work->bytes == 0))
+      continue; // what it depends on failed, or there was nothing to do
     // Without times of the device: between the enqueuing and when its end was noticed.
     HostTime begin = work->before, end = work->overOnReturn ? work->after : now;
     HostTime uncertainty = now - begin;
