@@ -318,11 +318,14 @@ CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_pt
         compareOnDevice(task, buffer, job, index)); // waits for the flags themselves
   else
     copy.queue = queue;
-  copy.run = [this, job, index, queue,
-              memory = buffer.on(*machine_, part.device)](cl_event* last) -> cl_int {
+  copy.traced = tracedTransfer(true, part.bytes, nullptr);
+  copy.run = [this, job, index, queue, memory = buffer.on(*machine_, part.device),
+              traced = copy.traced](cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];
     if (of.comparer)
       of.changed = flaggedBytes(of);
+    if (traced)
+      traced->bytes = of.changed.size();
     cl_int status = copyBytes(cl_, queue, memory, of.staging.base(), of.changed, true, last);
     cl_.clFlush(queue);
     return status;
@@ -360,6 +363,7 @@ void Session::issueMerges(Task& task, Launch& launch) {
         job->run(slice);
         return CL_SUCCESS;
       };
+      instruction.traced = tracedMerge();
       merged.push_back(instruction.done);
       issue(task, i, std::move(instruction));
     }

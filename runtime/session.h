@@ -277,6 +277,7 @@ private:
   // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
   std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
                                              const char* uncounted) const;
+  std::shared_ptr<TracedWork> tracedMerge() const;
   std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
   std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece) const;
   void traceCallBegins(Task& task, const Command& command);

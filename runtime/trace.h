@@ -62,6 +62,7 @@ struct TracedWork {
   /// Why they don't count as moved between nodes, if so: "stopover" (in host memory, on the way to
   /// another device), or "home" (the application reads what is on its own device).
   const char* uncounted = nullptr;
+  bool onHost = false; ///< the lane's own work: over when it has run
   std::uint64_t groupBegin = 0, groupEnd = 0, groups = 0; ///< of a piece; `groups`: the launch's
   unsigned dimension = 0;
 };

@@ -89,6 +89,15 @@ std::shared_ptr<TracedWork> Session::tracedTransfer(bool toHost, const ByteSet& 
   return work;
 }
 
+std::shared_ptr<TracedWork> Session::tracedMerge() const {
+  if (!trace_)
+    return nullptr;
+  auto work = std::make_shared<TracedWork>();
+  work->name = "merge";
+  work->onHost = true;
+  return work;
+}
+
 std::shared_ptr<TracedWork> Session::tracedCommand(const Task& task) const {
   if (!trace_)
     return nullptr;
@@ -150,7 +159,8 @@ void Session::traceTask(const Task& task) {
     if (work->after == 0 || !work->done)
       continue; // what it depends on failed
     // Without times of the device: between the enqueuing and when its end was noticed.
-    HostTime begin = work->before, end = now, uncertainty = now - begin;
+    HostTime begin = work->before, end = work->onHost ? work->after : now;
+    HostTime uncertainty = end - begin;
     auto queued = work->done->profilingTime(CL_PROFILING_COMMAND_QUEUED);
     auto interval = work->done->interval();
     if (queued && interval && *queued != 0 && *queued <= interval->start &&
