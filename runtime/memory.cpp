@@ -108,6 +108,12 @@ bool Buffer::engage(Machine& machine) {
   return true;
 }
 
+KnownContents& Buffer::contents() {
+  if (contents_.version != directory_->version())
+    contents_ = {directory_->version(), {}, {}};
+  return contents_;
+}
+
 std::byte* Buffer::hostMemory(Machine& machine) {
   if (hostMemory_)
     return hostMemory_;

@@ -6,6 +6,7 @@
 // then it costs nothing. All members are used under the session's lock.
 #pragma once
 
+#include "runtime/contents.h"
 #include "runtime/machine.h"
 
 #include <atomic>
@@ -101,6 +102,8 @@ public:
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
   NodeHazards& hazards(NodeId node) { return hazards_[node]; }
+  /// What is known of the bytes as they are now.
+  KnownContents& contents();
 
   /// The cl_mem by which `device` works on bytes [origin, origin + size); created on first use, and
   /// touched once, so that a device without room for it says so here and not in a launch. Null on
@@ -131,6 +134,7 @@ private:
   Ref<cl_mem> keepsHome_; ///< while engaged
   std::optional<Directory> directory_;
   std::vector<NodeHazards> hazards_; ///< by node
+  KnownContents contents_;
   std::byte* hostMemory_ = nullptr;  ///< the home buffer's own address, or the block's
   std::shared_ptr<HostBlock> hostBlock_;
   std::map<NodeId, Staging> staging_;

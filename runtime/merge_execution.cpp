@@ -45,7 +45,7 @@ struct MergeJob {
   std::vector<Part> parts;
   Staging kept; ///< the host's old bytes, if they were put aside
   std::byte* host = nullptr;
-  std::uint64_t directoryWrites = 0; ///< just after the launch
+  std::uint64_t directoryVersion = 0; ///< just after the launch
 
   void run(const ByteRange& slice) const {
     std::vector<MergeCopy> copies;
@@ -373,7 +373,7 @@ void Session::issueMerges(Task& task, Launch& launch) {
     buffer.directory().wrote(hostNode, job->merge.bytes);
   }
   for (const auto& job : launch.merges)
-    job->directoryWrites = launch.buffers[job->merge.buffer]->directory().writes();
+    job->directoryVersion = launch.buffers[job->merge.buffer]->directory().version();
 }
 
 /// Counts what was merged, and tells the directory who has it already.
@@ -390,7 +390,7 @@ void Session::finishMerges(Launch& launch) {
       for (const MergeJob::Part& other : job->parts)
         if (&other != &part)
           changedElsewhere = unite(changedElsewhere, other.changed);
-      if (!job->merge.update && directory.writes() == job->directoryWrites)
+      if (!job->merge.update && directory.version() == job->directoryVersion)
         directory.confirm(part.node, subtract(part.bytes, changedElsewhere));
     }
   }

@@ -26,7 +26,7 @@ SAMPLES = {
     "black_scholes": Expectation(("black_scholes",), launches={"black_scholes": 3}),
     "mandelbrot": Expectation(("mandelbrot",), launches={"mandelbrot": 4}),
     "reduction": Expectation(("reduction",), launches={"reduction": 3}),
-    "spmv_csr": Expectation(launches={"spmv_csr": 3}),
+    "spmv_csr": Expectation(("spmv_csr",), launches={"spmv_csr": 3}),
     "histogram": Expectation(("histogram_direct", "histogram_local"), launches={"histogram_direct": 3}),
     "extremes": Expectation(("extremes",), launches={"extremes": 3}),
     "breadth_first": Expectation(("breadth_first",)),
@@ -40,6 +40,7 @@ SAMPLES = {
     "api_coverage": Expectation(("advance",)),
     "api_programs": Expectation(),
     "odd_launches": Expectation(("plus",)),
+    "changing_index": Expectation(("gather_rows", "scatter", "fill_blocks", "rotate_index")),
     "two_devices": Expectation(homes=("0.0",)),
 }
 
