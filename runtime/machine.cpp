@@ -289,12 +289,15 @@ bool Machine::homeSharesMemoryWith(cl_context homeContext, const Device& other) 
          read == left;
 }
 
-void Machine::assignNodes(bool separate, cl_context homeContext) {
+void Machine::assignNodes(SeparateNodes separate, cl_context homeContext) {
   auto ownNode = [&](std::size_t device) {
     devices_[device].node = static_cast<NodeId>(nodes_++);
     deviceOfNode_[devices_[device].node] = device;
   };
-  auto mayShare = [&](const Device& device) { return !device.isGpu && !separate; };
+  auto mayShare = [&](const Device& device) {
+    return !device.isGpu && separate != SeparateNodes::All &&
+           !(separate == SeparateNodes::Home && device.isHome);
+  };
   bool homeOnHost = mayShare(devices_[home_]) && homeSharesMemoryWith(homeContext, devices_[home_]);
   if (!homeOnHost)
     ownNode(home_);

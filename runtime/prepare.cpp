@@ -215,6 +215,26 @@ const KernelSummary* find(const ProgramSummary& program, const std::string& kern
   return nullptr;
 }
 
+void orInto(std::vector<bool>& all, const std::vector<bool>& more) {
+  for (std::size_t i = 0; i < more.size(); ++i)
+    all[i] = all[i] || more[i];
+}
+
+const Access* floatSum(const KernelSummary& summary) {
+  for (const Access& access : summary.accesses)
+    if (access.effect == Effect::Update &&
+        access.update.operation == UpdateKind::Operation::FloatAdd)
+      return &access;
+  return nullptr;
+}
+
+/// Whether devices may come to write the same bytes: a guess, and no harm if it is wrong.
+bool mayBeMerged(const KernelSummary& summary) {
+  return std::any_of(summary.accesses.begin(), summary.accesses.end(), [](const Access& access) {
+    return access.effect == Effect::Write && !access.certain;
+  });
+}
+
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
@@ -249,6 +269,12 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "the analysis did not find the kernel";
   if (!homeSummary->obstacles.empty())
     return toString(homeSummary->obstacles.front().reason);
+  if (const Access* sum = options_.relaxedFloat ? nullptr : floatSum(*homeSummary))
+    return toString(Reason{"floating-point sum by atomics in `" +
+                               homeSummary->parameters[sum->parameter].name +
+                               "`, whose rounding depends on the order; LIBSPLIT_RELAXED_FP=1 "
+                               "splits it",
+                           sum->where});
   if (std::string why = ensureMachine(program->context, home); !why.empty())
     return why;
 
@@ -283,8 +309,19 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "its partition-ready form does not build on the program's own device";
   if (usable == 0)
     return "it does not build on any other device";
+  code->comparers.assign(devices.size(), nullptr);
+  if (mayBeMerged(*homeSummary))
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      if (code->summaries[i] && devices[i].node != hostNode)
+        code->comparers[i] = makeComparer(i, program->context);
   code->origin = origin;
-  code->writes = writtenParameters(*homeSummary);
+  code->writes.assign(homeSummary->parameters.size(), false);
+  code->loaded.assign(homeSummary->parameters.size(), false);
+  for (const KernelSummary* summary : code->summaries)
+    if (summary) {
+      orInto(code->writes, writtenParameters(*summary));
+      orInto(code->loaded, contentParameters(*summary));
+    }
   code->workScalars = workScalars(*homeSummary);
   code->identity = hashOf({origin->text, origin->options, code->name});
   return {};

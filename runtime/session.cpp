@@ -67,6 +67,7 @@ void Session::stopPreparing() {
   }
   analyzer_.cancel();
   preparer_.stop(30);
+  inspector_.stop(30);
 }
 
 void Session::abandonAfterFork() {
