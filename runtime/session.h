@@ -176,6 +176,8 @@ public:
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
   void mapped(cl_mem buffer, int change);
+  /// Whether the application has mapped it; true also for what is no tracked buffer.
+  bool mayBeMapped(cl_mem object);
 
   void writeStats();
 
@@ -241,9 +243,12 @@ private:
                                                 std::span<const double> shares, std::string& why);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
+  std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
                                                std::span<const double> shares, std::string& why);
   void observe(Task& task, Launch& launch);
+  void alignWithCycle(Stream& stream, Launch& launch);
+  void noteMoving(std::uint64_t bytes, double seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
@@ -347,6 +352,7 @@ private:
   std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
+  double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   Stats stats_;
   std::unique_ptr<Trace> trace_;                 ///< null while tracing is off
   std::size_t tracedDevices_ = 0;                ///< that the trace has names of

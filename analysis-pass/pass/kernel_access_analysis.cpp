@@ -493,6 +493,8 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     PathOfBlock path = paths_.of(instruction.getParent());
     if (touch.repetitions)
       path.loops.push_back({nullptr, *touch.repetitions, true, false});
+    for (const auto& [condition, wanted] : target.when)
+      path.condition = both(path.condition, paths_.condition(condition, wanted));
     Access access;
     access.parameter = target.parameter;
     access.effect = touch.effect;
@@ -507,7 +509,8 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
       access.grain = static_cast<std::uint32_t>(touch.grain);
     if (touch.update)
       access.update = *touch.update;
-    access.certain = touch.effect == Effect::Write && touch.certain && targets.size() == 1;
+    access.certain = touch.effect == Effect::Write && touch.certain &&
+                     (targets.size() == 1 || !target.when.empty());
     access.where = where(instruction);
     accesses_.add(std::move(access), path);
   }
