@@ -45,6 +45,11 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
 cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,
                          const cl_event* list, cl_event* event) {
   return guarded([&] {
+    // To be refused, and now: put off, the error would come too late for the application.
+    if (!session().mayBeMapped(object)) {
+      session().settle({queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event}, {{object}});
+      return next().clEnqueueUnmapMemObject(queue, object, address, count, list, event);
+    }
     // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
     cl_int status = session().command(
         {queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event}, {{object}},

@@ -263,6 +263,12 @@ void Session::mapped(cl_mem buffer, int change) {
     object->buffer->maps = std::max(0, object->buffer->maps + change);
 }
 
+bool Session::mayBeMapped(cl_mem handle) {
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  return !object || !object->buffer || object->buffer->maps > 0;
+}
+
 // --- programs and kernels
 
 void Session::programCreated(cl_program program, cl_context context,

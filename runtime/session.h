@@ -176,6 +176,8 @@ public:
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
   void mapped(cl_mem buffer, int change);
+  /// Whether the application has mapped it; true also for what is no tracked buffer.
+  bool mayBeMapped(cl_mem object);
 
   void writeStats();
 
