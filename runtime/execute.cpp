@@ -103,6 +103,10 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
     call.global[d] = range.global[d];
     call.local[d] = range.local[d];
   }
+  if (trace_) {
+    task.call.kernel = launch->code->name;
+    task.call.reason = launch->code->stats->reason;
+  }
   planHomeCall(task, uses,
                [this, call = std::move(call), queue = task.stream->queue](
                    cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
@@ -170,6 +174,8 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
 
 void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                         std::shared_ptr<const LaunchPlan> plan) {
+  if (trace_)
+    task.call.kernel = launch->code->name;
   issueMarkers(task, true);
   prepareMerges(task, *launch, *plan);
   // All transfers come before any piece: a piece may overwrite what another has to read first.
@@ -192,6 +198,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
       launch->buffers[b]
           ->hazards(machine_->devices()[piece.device].node)
           .collect(piece.uses[b].changes(), instruction.after);
+    instruction.traced = tracedPiece(*launch, piece);
     instructions.push_back(std::move(instruction));
   }
   for (std::size_t b = 0; b < launch->buffers.size(); ++b) {

@@ -135,7 +135,10 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
                 std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end) {
   GroupBox box = slab(request.range, dimension, begin, end);
   PieceRegions regions = regionsOf(request, *devices[device].summary, box);
-  return {device, box, std::move(regions.uses)};
+  Piece piece{device, box, {}};
+  for (const BufferEffects& effects : regions.effects.buffers)
+    piece.uses.push_back(useOf(effects, {}));
+  return piece;
 }
 
 std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,

@@ -81,7 +81,8 @@ using PlanResult = std::variant<LaunchPlan, Reason>;
 PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> devices,
                    unsigned dimension, std::span<const std::uint64_t> groups);
 
-/// One piece by itself: groups [begin, end) of `dimension` on `device`.
+/// One piece by itself, of a launch that needs no merges: groups [begin, end) of `dimension` on
+/// `device`.
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end);
 

@@ -6,6 +6,7 @@
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
+#include "runtime/device_extremes.h"
 #include "runtime/known_speeds.h"
 #include "runtime/machine.h"
 #include "runtime/memory.h"
@@ -13,6 +14,7 @@
 #include "runtime/program.h"
 #include "runtime/stats.h"
 #include "runtime/stream.h"
+#include "runtime/trace.h"
 #include "runtime/worker.h"
 
 #include "solver/chunk_plan.h"
@@ -171,7 +173,9 @@ public:
   void settleKernel(const Command& command, cl_kernel kernel);
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
-  void mapped(cl_mem buffer, int change);
+  /// One map more or less. `writes`: of a new map, whether it may be written to.
+  void mapped(cl_mem buffer, int change, bool writes);
+  bool isMappedForWriting(cl_mem buffer);
 
   void writeStats();
 
@@ -235,6 +239,10 @@ private:
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);
+  std::optional<std::size_t> deviceToLookThrough(const Buffer& buffer,
+                                                 const ElementLayout& layout) const;
+  std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
+                                                 const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
@@ -263,6 +271,17 @@ private:
   std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
   void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
   void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+
+  // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
+  std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
+                                             const char* uncounted) const;
+  std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
+  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece) const;
+  void traceCallBegins(Task& task, const Command& command);
+  void traceNative(const Kernel& kernel);
+  void traceTask(const Task& task);
+  void traceBalance(const Task& task, HostTime at);
+  void traceDevices();
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
@@ -320,6 +339,11 @@ private:
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
   Stats stats_;
+  /// By device, the program's context, and the elements' width and sign.
+  std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
+      extremesKernels_;
+  std::unique_ptr<Trace> trace_;                 ///< null while tracing is off
+  std::size_t tracedDevices_ = 0;                ///< that the trace has names of
   Worker preparer_;                              ///< analysis and builds
   Worker resolver_;                              ///< foreign events that completed
   Worker inspector_;                             ///< waits for contents, looks through them
