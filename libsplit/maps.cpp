@@ -27,7 +27,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                                             list, event, &status);
   report(error, status);
   if (address)
-    tracked([&] { session().mapped(buffer, +1); });
+    tracked([&] { session().mapped(buffer, +1, writes); });
   return address;
 }
 
@@ -51,13 +51,15 @@ cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, c
       return next().clEnqueueUnmapMemObject(queue, object, address, count, list, event);
     }
     // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
+    // But drivers may write what was mapped only now.
     cl_int status = session().command(
-        {queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event}, {{object}},
+        {queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event},
+        {{object, session().isMappedForWriting(object)}},
         [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
           return next().clEnqueueUnmapMemObject(queue, object, address, n, events, done);
         });
     if (status == CL_SUCCESS)
-      tracked([&] { session().mapped(object, -1); });
+      tracked([&] { session().mapped(object, -1, false); });
     return status;
   });
 }
