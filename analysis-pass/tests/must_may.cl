@@ -162,7 +162,8 @@ kernel void by_local(global int* a, global const int* b) {
 // A switch over an argument is as good as an if; over data it is not.
 // CHECK-LABEL: kernel modes(
 // CHECK-NEXT: writes a at 4*G0, 4 bytes, if mode == 1{{$}}
-// CHECK-NEXT: may write a at 4*(G0 + 100), 4 bytes{{$}}
+// CHECK-NEXT: writes a at 4*(G0 + 100), 4 bytes, if mode == 7{{$}}
+// CHECK-NEXT: writes a at 4*(G0 + 100), 4 bytes, if mode == 1{{$}}
 // CHECK-NEXT: writes a at 4*(G0 + 200), 4 bytes, if mode != 1 and mode != 7{{$}}
 // oracle: exact
 kernel void modes(global int* a, int mode) {

@@ -42,7 +42,7 @@ struct Running {
   std::vector<WorkItem> items; ///< of the group
   Fibers* fibers = nullptr;
   Recorder* recorder = nullptr;
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0; ///< that are left
   const WorkItem& item() const { return items[fibers->current()]; }
 };
 Running* running = nullptr;
@@ -66,8 +66,7 @@ void wrote(const void* at, std::uint64_t size) {
   running->recorder->wrote(at, size, running->item().number);
 }
 void steps() {
-  constexpr std::uint64_t most = 4'000'000;
-  if (++running->steps > most)
+  if (running->steps-- == 0)
     giveUp("endless loop");
 }
 void divides(std::int64_t a, std::int64_t b, std::uint32_t bits) {
@@ -397,7 +396,7 @@ std::vector<std::unique_ptr<Kernel>> Kernel::compile(const ProgramInput& program
 }
 
 Observation Kernel::run(const NDRange& range, std::span<const Argument> arguments,
-                        const Memories& memories) const {
+                        const Memories& memories, std::uint64_t maxSteps) const {
   Observation result;
   std::vector<std::vector<std::byte>> local;
   std::vector<void*> slots;
@@ -432,6 +431,7 @@ Observation Kernel::run(const NDRange& range, std::span<const Argument> argument
   });
   Running state;
   state.range = range;
+  state.steps = maxSteps;
   state.fibers = &fibers;
   state.recorder = &recorder;
   running = &state;

@@ -80,8 +80,9 @@ public:
                                                       std::vector<std::string>& missing);
 
   const std::string& name() const { return name_; }
+  /// `maxSteps`: iterations of loops, over all work-items, after which it counts as endless.
   Observation run(const NDRange& range, std::span<const Argument> arguments,
-                  const Memories& memories) const;
+                  const Memories& memories, std::uint64_t maxSteps = 4'000'000) const;
 
 private:
   Kernel() = default;

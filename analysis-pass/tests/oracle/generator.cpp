@@ -1,0 +1,352 @@
+#include "analysis-pass/tests/oracle/generator.h"
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace libsplit::oracle {
+namespace {
+
+/// splitmix64: unlike the standard's distributions, the same with every library.
+class Random {
+public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x2545f4914f6cdd1dull + 1) {}
+  unsigned below(unsigned n) {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return static_cast<unsigned>((z ^ (z >> 31)) % n);
+  }
+  bool oneIn(unsigned n) { return below(n) == 0; }
+  const char* of(std::initializer_list<const char*> texts) {
+    return *(texts.begin() + below(static_cast<unsigned>(texts.size())));
+  }
+
+private:
+  std::uint64_t state_;
+};
+
+class Generator {
+public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+
+  std::string kernel(unsigned seed) {
+    disjoint_ = random_.oneIn(2);
+    bool grouped = random_.oneIn(4);
+    std::string text = "kernel void k" + std::to_string(seed) +
+                       "(global int* a, global short* b, global const int* d, global Rec* s,\n"
+                       "    global int* c, int n, int m, uint u, long w) {\n";
+    for (unsigned i = 0; i < 3; ++i) {
+      std::string name = "x" + std::to_string(i);
+      std::string type = random_.oneIn(4) ? "uint" : "int";
+      text +=
+          "  " + type + " " + name + " = (" + type + ")" + (i < 2 ? id(i) : expression(2)) + ";\n";
+      names_.push_back(name);
+    }
+    if (random_.oneIn(3)) {
+      text += "  int2 v = (int2)(" + expression(1) + ", " + expression(1) + ");\n";
+      names_.push_back("v.x");
+      names_.push_back("v.y");
+    }
+    if (random_.oneIn(3)) {
+      text += "  Rec r; r.x = " + expression(1) + "; r.y = " + expression(1) + ";\n";
+      names_.push_back("r.x");
+      names_.push_back("r.y");
+    }
+    if (random_.oneIn(4)) {
+      text += "  int p[4]; for (int q = 0; q < 4; ++q) p[q] = q * 3 + 1;\n";
+      names_.push_back("p[" + std::to_string(random_.below(4)) + "]");
+    }
+    text += "  uint acc = 1;\n";
+    if (disjoint_)
+      text += "  int at = " + linear() + ";\n";
+    if (grouped) {
+      mayReturn_ = false;
+      text += "  local int t[64];\n  t[get_local_id(0)] = (int)get_global_id(0);\n" +
+              block(2, false) +
+              "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+              "  acc += t[get_local_size(0) - 1 - get_local_id(0)];\n";
+      mayReturn_ = true;
+    }
+    text += block(3, false);
+    return text + (disjoint_ ? "  c[10000 + at] = (int)acc;\n}\n\n" : "  a[0] = (int)acc;\n}\n\n");
+  }
+
+private:
+  std::string number(int low, int high) {
+    return "(" +
+           std::to_string(low +
+                          static_cast<int>(random_.below(static_cast<unsigned>(high - low + 1)))) +
+           ")";
+  }
+
+  std::string id(unsigned d) {
+    std::string in = "(" + std::to_string(d) + ")";
+    return random_.of({"get_local_id", "get_group_id", "get_global_id", "get_global_id",
+                       "get_global_id", "get_global_id"}) +
+           in;
+  }
+
+  const std::string& name() { return names_[random_.below(static_cast<unsigned>(names_.size()))]; }
+
+  std::string leaf() {
+    switch (random_.below(8)) {
+    case 0:
+      return random_.oneIn(3) ? number(-40, 70) : number(0, 6);
+    case 1:
+      return id(random_.below(2));
+    case 2:
+      return random_.of({"n", "m", "u", "w"});
+    default:
+      return name();
+    }
+  }
+
+  std::string expression(unsigned depth) {
+    if (depth == 0)
+      return leaf();
+    auto next = [&] { return expression(depth - 1); };
+    auto two = [&](const char* op, const std::string& right) {
+      return "(" + next() + " " + op + " " + right + ")";
+    };
+    switch (random_.below(18)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+      return two("+", next());
+    case 4:
+      return two("-", next());
+    case 5:
+    case 6:
+      return two("*", random_.oneIn(2) ? number(0, 9) : leaf());
+    case 7:
+      return two(random_.of({"/", "%"}), random_.oneIn(2) ? number(1, 9) : leaf());
+    case 8:
+      return two("&", number(0, 63));
+    case 9:
+      return two(random_.of({"<<", ">>"}), std::to_string(random_.below(5)));
+    case 10:
+      return std::string(random_.of({"min", "max"})) + "((int)" + next() + ", (int)" + next() + ")";
+    case 11:
+      return "clamp((int)" + next() + ", " + number(-5, 3) + ", " + number(4, 40) + ")";
+    case 12:
+      return "(" + condition(1, false) + " ? " + next() + " : " + next() + ")";
+    case 13:
+      return std::string("(") + random_.of({"uchar", "short", "int", "uint", "long", "ulong"}) +
+             ")" + next();
+    case 14:
+      return "twice(" + next() + ", " + leaf() + ")";
+    case 15:
+      return "table[" + next() + " & 7]";
+    default:
+      return next();
+    }
+  }
+
+  std::string condition(unsigned depth, bool mayUseData) {
+    if (depth > 0 && random_.oneIn(3))
+      return "(" + condition(depth - 1, mayUseData) + (random_.oneIn(2) ? " && " : " || ") +
+             condition(depth - 1, mayUseData) + ")";
+    if (depth > 0 && random_.oneIn(6))
+      return "!" + condition(depth - 1, mayUseData);
+    if (mayUseData && random_.oneIn(6))
+      return "(((acc += (uint)d[" + place() + "]) & 3) == 1)"; // used, or it would be none
+    return "(" + expression(1) + " " + random_.of({"<", "<=", "==", "!=", ">", ">="}) + " " +
+           expression(1) + ")";
+  }
+
+  /// Near the middle of a buffer, so that small negative numbers stay inside.
+  std::string place() { return "(" + expression(2) + ") + 4000"; }
+
+  /// A number of its own for each work-item, whatever the sizes.
+  std::string linear() {
+    std::string x = "((int)get_global_id(0) - (int)get_global_offset(0))";
+    std::string y = "((int)get_global_id(1) - (int)get_global_offset(1))";
+    switch (random_.below(8)) {
+    case 0:
+      return y + " * (int)get_global_size(0) + " + x;
+    case 1:
+      return x + " * (int)get_global_size(1) + " + y;
+    case 2: // the same, through groups
+      return "((int)get_group_id(1) * (int)get_local_size(1) + (int)get_local_id(1)) * "
+             "(int)get_global_size(0) + (int)get_group_id(0) * (int)get_local_size(0) + "
+             "(int)get_local_id(0)";
+    case 3:
+      return "(int)(get_global_size(0) * get_global_size(1)) - 1 - (" + y +
+             " * (int)get_global_size(0) + " + x + ")";
+    case 4: // taken apart and put together
+      return "reverse(" + y + " * (int)get_global_size(0) + " + x + ", (int)get_global_size(0))";
+    case 5:
+      return y + " * 40 + " + x;
+    case 6: // around the edge
+      return y + " * 40 + (" + x + " + 3) % (int)get_global_size(0)";
+    default: // one record after the other
+      return "3 * (" + y + " * (int)get_global_size(0) + " + x + ") + 1";
+    }
+  }
+
+  /// What is written: anything that does not depend on order.
+  std::string value() {
+    switch (random_.below(5)) {
+    case 0:
+      return "1";
+    case 1:
+      return "(int)(acc + (uint)(" + expression(1) + "))";
+    case 2:
+      return disjoint_ ? "(int)(acc ^ (uint)d[" + place() + "])" : "1";
+    default:
+      return disjoint_ ? "(int)(7u * (uint)(" + leaf() + ") + acc)" : "2";
+    }
+  }
+
+  /// Bytes of `a` and `c` are cut into fields of 4 elements for each work-item; `at` is its own.
+  std::string access() {
+    if (!disjoint_) {
+      switch (random_.below(10)) {
+      case 0:
+        return "acc += a[" + place() + "]; a[0] = (int)acc;\n";
+      case 1:
+        return "vstore4((int4)(" + value() + "), (" + place() + ") / 4, a);\n";
+      case 2:
+        return "vstore2((short2)(1), (" + place() + ") / 2, b);\n";
+      case 3:
+        return "s[(" + expression(2) + ") + 1000]." + random_.of({"x", "y", "z[1]"}) + " = 1;\n";
+      case 4:
+        return "(" + condition(1, true) + " ? a : c)[" + place() + "] = " + value() + ";\n";
+      case 5:
+        return "put(" + std::string(random_.of({"a", "c"})) + ", " + place() + ", 1);\n";
+      case 6:
+        return "((global short*)a)[" + place() + "] = 1;\n";
+      case 7:
+        return "{ global int* q = a + (" + place() + "); for (int z = 0; z < " + number(0, 5) +
+               "; ++z) *q++ = 1; }\n";
+      case 8:
+        return "acc += s[(" + expression(2) + ") + 1000].x;\n";
+      default:
+        return std::string(random_.of({"a", "b", "c"})) + "[" + place() + "] = 1;\n";
+      }
+    }
+    std::string field = std::to_string(random_.below(4));
+    switch (random_.below(9)) {
+    case 0:
+      return "a[at + " + field + " * 3000] = " + value() + ";\n";
+    case 1:
+      return "a[12000 + 4 * at + " + field + "] = " + value() + ";\n";
+    case 2:
+      return "vstore4((int4)(" + value() + ", 2, 3, " + value() + "), at, c);\n";
+    case 3:
+      return "b[2 * at + " + std::to_string(random_.below(2)) + "] = (short)acc;\n";
+    case 4:
+      return "s[at]." + std::string(random_.of({"x", "y", "z[1]", "z[0]"})) + " = (short)acc;\n";
+    case 5:
+      return "put(c, 4 * at + " + field + ", " + value() + ");\n";
+    case 6:
+      return "acc += (uint)(" +
+             std::string(random_.of({"a[at]", "c[4 * at + 1]", "s[at].x", "b[2 * at]"})) +
+             ") & 255;\n";
+    case 7:
+      return "{ global int* q = " + condition(1, true) + " ? a + at : c + 4 * at; *q = " + value() +
+             "; }\n";
+    default:
+      return "acc += (uint)d[" + place() + "];\n";
+    }
+  }
+
+  std::string loop(unsigned depth) {
+    std::string counter = "i" + std::to_string(counters_++);
+    std::string type = random_.oneIn(3) ? "uint" : "int";
+    std::string start = "(" + type + ")(" + expression(1) + ")";
+    std::string bound = random_.oneIn(3) ? expression(1) : "(" + type + ")" + expression(1);
+    std::size_t outer = names_.size();
+    names_.push_back(counter);
+    std::string inner = block(depth - 1, true);
+    names_.resize(outer);
+    std::string step = std::to_string(random_.oneIn(2) ? 1 : 1 + random_.below(5));
+    if (random_.oneIn(8))
+      return "for (" + type + " " + counter + " = " + number(1, 3) + "; " + counter + " < 50; " +
+             counter + " *= 2) {\n" + inner + "}\n";
+    bool upwards = !random_.oneIn(4);
+    std::string compare = upwards ? " <" : " >";
+    if (random_.oneIn(3))
+      compare += "=";
+    std::string move = counter + (upwards ? " += " : " -= ") + step;
+    std::string test = counter + compare + " " + bound;
+    if (random_.oneIn(6))
+      test += " && " + condition(0, true);
+    return "for (" + type + " " + counter + " = " + start + "; " + test + "; " + move + ") {\n" +
+           inner + "}\n";
+  }
+
+  std::string statement(unsigned depth, bool inLoop) {
+    if (depth == 0)
+      return access();
+    switch (random_.below(inLoop ? 11 : 9)) {
+    case 0:
+    case 1: {
+      std::string text = "if (" + condition(2, true) + ") {\n" + block(depth - 1, inLoop) + "}";
+      if (random_.oneIn(2))
+        text += " else {\n" + block(depth - 1, inLoop) + "}";
+      return text + "\n";
+    }
+    case 2:
+    case 3:
+      return loop(depth);
+    case 4:
+      return mayReturn_ && random_.oneIn(3) ? "if (" + condition(1, true) + ") return;\n"
+                                            : access();
+    case 5:
+      // Only one local changes: the others stay what an analysis likes best.
+      return "x2 = " + expression(1) + ";\n";
+    case 6: {
+      std::string text = "switch (" + expression(1) + ") {\n";
+      for (unsigned i = 0, cases = 1 + random_.below(3); i < cases; ++i)
+        text += "case " + std::to_string(i * 2) + ": " + access() +
+                (random_.oneIn(3) ? "" : "break;\n");
+      return text + "default: " + access() + "}\n";
+    }
+    case 9:
+    case 10:
+      return "if (" + condition(1, true) + ") " + random_.of({"break", "continue"}) + ";\n";
+    default:
+      return access();
+    }
+  }
+
+  std::string block(unsigned depth, bool inLoop) {
+    std::string text;
+    for (unsigned i = 0, count = 1 + random_.below(3); i < count; ++i)
+      text += statement(depth, inLoop);
+    return text;
+  }
+
+  Random random_;
+  std::vector<std::string> names_;
+  unsigned counters_ = 0;
+  bool disjoint_ = false;
+  bool mayReturn_ = true; ///< no barrier follows
+};
+
+} // namespace
+
+std::string generatedPrelude() {
+  return R"(typedef struct { int x; short y; short z[3]; } Rec;
+constant int table[8] = {3, 0, 5, 1, -2, 7, 4, 12};
+int twice(int x, int y) { return 2 * x + (y & 3); }
+int reverse(int i, int width) {
+  int x = i % width, y = i / width;
+  return y * width + (width - 1 - x);
+}
+void put(global int* p, int at, int value) {
+  if (at >= 0) p[at] = value;
+}
+
+)";
+}
+
+std::string generatedKernel(unsigned seed) {
+  return Generator(seed).kernel(seed);
+}
+
+} // namespace libsplit::oracle
