@@ -84,7 +84,9 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                          void* data) {
-  tracked([&] { session().programBuilding(program, {devices, devices + (devices ? count : 0)}, options); });
+  tracked([&] {
+    session().programBuilding(program, {devices, devices + (devices ? count : 0)}, options);
+  });
   return next().clBuildProgram(program, count, devices, options, notify, data);
 }
 

@@ -35,6 +35,7 @@ std::string cacheKey(const std::string& splitc, const std::string& source,
                                     source,
                                     buildOptions,
                                     macros.version,
+                                    macros.defaultVersion,
                                     macros.extensions,
                                     fs::current_path(error).string()};
   parts.insert(parts.end(), macros.defines.begin(), macros.defines.end());
@@ -64,6 +65,7 @@ std::string Analyzer::run(const std::string& source, const std::string& buildOpt
                                         "--emit=summary",
                                         "--build-options=" + buildOptions,
                                         "--device-version=" + macros.version,
+                                        "--device-default-version=" + macros.defaultVersion,
                                         "--device-extensions=" + macros.extensions};
   for (const std::string& define : macros.defines)
     arguments.push_back("--device-define=" + define);

@@ -19,7 +19,9 @@ namespace libsplit::runtime {
 
 /// What the program's compiler would know about the device, as splitc's arguments.
 struct DeviceMacros {
-  std::string version;              ///< CL_DEVICE_OPENCL_C_VERSION
+  std::string version; ///< CL_DEVICE_OPENCL_C_VERSION
+  /// What its compiler takes for granted where a program names no version; empty: as specified.
+  std::string defaultVersion;
   std::string extensions;           ///< CL_DEVICE_EXTENSIONS
   std::vector<std::string> defines; ///< NAME=VALUE, set by this vendor
   bool operator==(const DeviceMacros&) const = default;

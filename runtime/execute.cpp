@@ -2,7 +2,8 @@
 // instructions of the devices' lanes.
 //
 // All transfers of a launch come before any of its pieces, since a piece may overwrite what another
-// has to read first. Each piece waits for earlier work on the same bytes' node and nothing else.
+// has to read first. Each piece waits for earlier work on the same bytes' node and nothing else. If
+// several nodes change the same bytes, merges follow (merge_execution.cpp).
 #include "runtime/launch.h"
 #include "runtime/session.h"
 
@@ -102,6 +103,10 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
     call.global[d] = range.global[d];
     call.local[d] = range.local[d];
   }
+  if (trace_) {
+    task.call.kernel = launch->code->name;
+    task.call.reason = launch->code->stats->reason;
+  }
   planHomeCall(task, uses,
                [this, call = std::move(call), queue = task.stream->queue](
                    cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
@@ -121,7 +126,7 @@ std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
       if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
         return "there is no host memory to copy through";
     }
-  return {};
+  return reserveMerges(launch, plan);
 }
 
 Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
@@ -169,7 +174,10 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
 
 void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                         std::shared_ptr<const LaunchPlan> plan) {
+  if (trace_)
+    task.call.kernel = launch->code->name;
   issueMarkers(task, true);
+  prepareMerges(task, *launch, *plan);
   // All transfers come before any piece: a piece may overwrite what another has to read first.
   for (const Piece& piece : plan->pieces) {
     Launch::Issued issued;
@@ -189,21 +197,22 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
     for (std::size_t b = 0; b < launch->buffers.size(); ++b)
       launch->buffers[b]
           ->hazards(machine_->devices()[piece.device].node)
-          .collect(!piece.uses[b].writes.empty(), instruction.after);
+          .collect(piece.uses[b].changes(), instruction.after);
+    instruction.traced = tracedPiece(*launch, piece);
     instructions.push_back(std::move(instruction));
   }
   for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
     Buffer& buffer = *launch->buffers[b];
     std::map<NodeId, std::vector<CompletionPtr>> writers;
     for (std::size_t p = 0; p < plan->pieces.size(); ++p)
-      if (!plan->pieces[p].uses[b].writes.empty())
+      if (plan->pieces[p].uses[b].changes())
         writers[machine_->devices()[plan->pieces[p].device].node].push_back(instructions[p].done);
     for (auto& [node, completions] : writers)
       buffer.hazards(node).setWriters(completions);
     for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
       const PieceUse& use = plan->pieces[p].uses[b];
       NodeId node = machine_->devices()[plan->pieces[p].device].node;
-      if (use.writes.empty() && !use.needs.empty())
+      if (!use.changes() && !use.needs.empty())
         buffer.hazards(node).addReader(instructions[p].done);
       if (!use.writes.empty())
         buffer.directory().wrote(node, use.writes);
@@ -213,6 +222,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
     launch->issued[p].kernel = instructions[p].done;
     issue(task, plan->pieces[p].device, std::move(instructions[p]));
   }
+  issueMerges(task, *launch, *plan);
   issueMarkers(task, false);
 }
 

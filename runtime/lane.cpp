@@ -101,12 +101,17 @@ void Lane::execute(Instruction& instruction) {
     return;
   }
   cl_event event = nullptr;
+  TracedWork* traced = instruction.traced.get();
+  if (traced)
+    traced->before = hostNow();
   try {
     status = instruction.run(&event);
   } catch (const std::exception& error) {
     log(LogLevel::Error, name_, ": ", error.what());
     status = CL_OUT_OF_HOST_MEMORY;
   }
+  if (traced)
+    traced->after = hostNow();
   instruction.run = nullptr; // what it held goes before anybody sees the work done
   if (status != CL_SUCCESS || !event) {
     if (status != CL_SUCCESS)

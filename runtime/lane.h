@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/completion.h"
+#include "runtime/trace.h"
 
 #include <deque>
 #include <functional>
@@ -30,6 +31,7 @@ struct Instruction {
   CompletionPtr done;
   /// `run` returns in microseconds, whatever the device does: it may run in the issuing thread.
   bool immediate = false;
+  std::shared_ptr<TracedWork> traced; ///< null unless tracing is on
 };
 
 class Lane {

@@ -277,6 +277,8 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     if (found != kernels_.end() && quiet() &&
         found->second->code->state == KernelCode::State::Unsplittable) {
       ++found->second->code->stats->launches;
+      if (trace_)
+        traceNative(*found->second);
       lock.unlock();
       return launchNative(command, arguments);
     }
@@ -302,6 +304,8 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     if (!reason.empty()) {
       stats.reason = reason;
       if (goesNative(lock, command, usesOf(*kernel))) {
+        if (trace_)
+          traceNative(*kernel);
         lock.unlock();
         return launchNative(command, arguments);
       }

@@ -34,6 +34,36 @@ bool NodeHazards::idleFor(bool write) const {
          (!write || std::all_of(readers_.begin(), readers_.end(), over));
 }
 
+std::shared_ptr<HostBlock> HostBlock::allocate(const Dispatch& cl, Machine& machine,
+                                               cl_context context, std::size_t size) {
+  auto block = std::make_shared<HostBlock>();
+  block->size_ = size;
+  // One context's pinned memory serves all.
+  for (std::size_t i = 0; i < machine.devices().size(); ++i) {
+    if (!machine.devices()[i].isGpu)
+      continue;
+    cl_int error = CL_SUCCESS;
+    auto pinned = Ref<cl_mem>::adopt(
+        cl, cl.clCreateBuffer(machine.contextOf(i, context),
+                              CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size, nullptr, &error));
+    if (error != CL_SUCCESS)
+      break;
+    void* address =
+        cl.clEnqueueMapBuffer(machine.queueOf(i, context), pinned.get(), CL_TRUE,
+                              CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr, nullptr, &error);
+    if (error != CL_SUCCESS || !address)
+      break;
+    block->pinned_ = std::move(pinned);
+    block->address_ = static_cast<std::byte*>(address);
+    return block;
+  }
+  constexpr std::size_t page = 4096;
+  void* memory = std::aligned_alloc(page, (size + page - 1) / page * page);
+  block->owned_ = {static_cast<std::byte*>(memory), std::free};
+  block->address_ = static_cast<std::byte*>(memory);
+  return memory ? block : nullptr;
+}
+
 Buffer::~Buffer() {
   // Copies over host memory go before the memory does.
   parts_.clear();
@@ -67,37 +97,25 @@ bool Buffer::engage(Machine& machine) {
   return true;
 }
 
-bool Buffer::allocateHostMemory(Machine& machine) {
-  // Pinned memory is worth a factor of seven on the way to a GPU; one context's serves all.
-  for (std::size_t i = 0; i < machine.devices().size(); ++i) {
-    if (!machine.devices()[i].isGpu)
-      continue;
-    cl_int error = CL_SUCCESS;
-    auto pinned = Ref<cl_mem>::adopt(
-        cl_, cl_.clCreateBuffer(machine.contextOf(i, context_),
-                                CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size_, nullptr, &error));
-    if (error != CL_SUCCESS)
-      break;
-    void* address =
-        cl_.clEnqueueMapBuffer(machine.queueOf(i, context_), pinned.get(), CL_TRUE,
-                               CL_MAP_READ | CL_MAP_WRITE, 0, size_, 0, nullptr, nullptr, &error);
-    if (error != CL_SUCCESS || !address)
-      break;
-    pinned_ = std::move(pinned);
-    hostMemory_ = static_cast<std::byte*>(address);
-    return true;
-  }
-  constexpr std::size_t page = 4096;
-  void* memory = std::aligned_alloc(page, (size_ + page - 1) / page * page);
-  owned_ = {static_cast<std::byte*>(memory), std::free};
-  hostMemory_ = owned_.get();
-  return hostMemory_ != nullptr;
-}
-
 std::byte* Buffer::hostMemory(Machine& machine) {
-  if (!hostMemory_ && !allocateHostMemory(machine))
+  if (hostMemory_)
+    return hostMemory_;
+  hostBlock_ = HostBlock::allocate(cl_, machine, context_, size_);
+  if (hostBlock_)
+    hostMemory_ = hostBlock_->address();
+  else
     log(LogLevel::Warn, "no host memory for a buffer of ", size_, " bytes");
   return hostMemory_;
+}
+
+Staging Buffer::staging(Machine& machine, NodeId node, const ByteRange& bytes) {
+  Staging& staging = staging_[node];
+  if (!staging.covers(bytes)) {
+    staging = {HostBlock::allocate(cl_, machine, context_, bytes.size()), bytes.begin};
+    if (!staging)
+      log(LogLevel::Info, "no host memory to merge ", bytes.size(), " bytes");
+  }
+  return staging;
 }
 
 Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {

@@ -34,6 +34,36 @@ private:
   std::vector<CompletionPtr> readers_;
 };
 
+/// Memory of the host through which a buffer's bytes go: pinned if there is a GPU, which is worth a
+/// factor of seven on the way to it.
+class HostBlock {
+public:
+  /// Null if there is none. `context`: where the buffer lives.
+  static std::shared_ptr<HostBlock> allocate(const Dispatch& cl, Machine& machine,
+                                             cl_context context, std::size_t size);
+  std::byte* address() const { return address_; }
+  std::size_t size() const { return size_; }
+
+private:
+  Ref<cl_mem> pinned_;
+  std::unique_ptr<std::byte, void (*)(void*)> owned_{nullptr, nullptr};
+  std::byte* address_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Host memory for a part of a buffer.
+struct Staging {
+  std::shared_ptr<HostBlock> block;
+  std::uint64_t begin = 0; ///< the buffer's byte that is the block's first
+
+  explicit operator bool() const { return block != nullptr; }
+  bool covers(const ByteRange& bytes) const {
+    return block && begin <= bytes.begin && bytes.end <= begin + block->size();
+  }
+  /// Where byte 0 of the buffer would lie.
+  std::byte* base() const { return block->address() - begin; }
+};
+
 class Buffer {
 public:
   /// `engagements` counts the engaged buffers of the session and must outlive this one.
@@ -69,10 +99,14 @@ public:
   cl_mem on(Machine& machine, std::size_t device) { return on(machine, device, 0, size_); }
   /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated.
   std::byte* hostMemory(Machine& machine);
+  /// Where what `node` made of `bytes` waits to be merged. Kept for the next launch; work that uses
+  /// it holds on to the block. Null if there is no memory.
+  Staging staging(Machine& machine, NodeId node, const ByteRange& bytes);
+  /// Merges that may still use the staging memory.
+  std::vector<CompletionPtr>& merges() { return merges_; }
 
 private:
   Ref<cl_mem> create(Machine& machine, std::size_t device);
-  bool allocateHostMemory(Machine& machine);
 
   const Dispatch& cl_;
   cl_context context_;
@@ -83,9 +117,10 @@ private:
   Ref<cl_mem> keepsHome_; ///< while engaged
   std::optional<Directory> directory_;
   std::vector<NodeHazards> hazards_; ///< by node
-  std::byte* hostMemory_ = nullptr;  ///< the home buffer's own address, pinned memory, or ours
-  Ref<cl_mem> pinned_;
-  std::unique_ptr<std::byte, void (*)(void*)> owned_{nullptr, nullptr};
+  std::byte* hostMemory_ = nullptr;  ///< the home buffer's own address, or the block's
+  std::shared_ptr<HostBlock> hostBlock_;
+  std::map<NodeId, Staging> staging_;
+  std::vector<CompletionPtr> merges_;
   std::map<std::size_t, Ref<cl_mem>> copies_; ///< by device; not the home device
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;
 };

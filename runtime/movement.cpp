@@ -13,6 +13,11 @@ void Session::issue(Task& task, std::size_t device, Instruction instruction) {
   if (!instruction.done)
     instruction.done = std::make_shared<Completion>(cl_);
   task.parts.push_back(instruction.done);
+  if (instruction.traced) {
+    instruction.traced->device = device;
+    instruction.traced->done = instruction.done;
+    task.traced.push_back(instruction.traced);
+  }
   machine_->devices()[device].lane->issue(std::move(instruction));
 }
 
@@ -37,7 +42,12 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
   copy.run = [this, queue, memory, host, bytes = move.bytes, toHost](cl_event* last) {
     return copyBytes(cl_, queue, memory, host, bytes, toHost, last);
   };
+  // A stop in the host's memory on the way between devices is no node's arrival.
+  const auto& devices = machine_->devices();
+  bool arrives = !toHost || std::any_of(devices.begin(), devices.end(),
+                                        [](const Device& each) { return each.node == hostNode; });
   copy.done = std::make_shared<Completion>(cl_);
+  copy.traced = tracedTransfer(toHost, move.bytes, arrives ? nullptr : "stopover");
   CompletionPtr done = copy.done;
   issue(task, device, std::move(copy));
   buffer.hazards(move.from).addReader(done);
@@ -46,10 +56,6 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
   else
     buffer.hazards(move.to).setWriters({done});
 
-  // A stop in the host's memory on the way between devices is no node's arrival.
-  const auto& devices = machine_->devices();
-  bool arrives = !toHost || std::any_of(devices.begin(), devices.end(),
-                                        [](const Device& each) { return each.node == hostNode; });
   if (arrives)
     stats_.bytesBetweenNodes += move.bytes.size();
   ++stats_.transfers;
@@ -125,6 +131,7 @@ void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const N
     buffer.hazards(home).collect(held.use.writes, instruction.after);
   }
   instruction.done = std::make_shared<Completion>(cl_);
+  instruction.traced = tracedCommand(task);
   CompletionPtr done = instruction.done;
   cl_command_queue queue = task.stream->queue;
   instruction.run = [this, call, queue](cl_event* last) {
@@ -164,6 +171,7 @@ void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* h
     copy.queue = queue;
     buffer.hazards(node).collect(false, copy.after);
     copy.done = std::make_shared<Completion>(cl_);
+    copy.traced = tracedTransfer(true, part, node != home ? nullptr : "home");
     if (node != home) {
       stats_.bytesBetweenNodes += part.size();
       ++stats_.transfers;

@@ -114,6 +114,8 @@ bool setOption(Options& options, const std::string& variable, const std::string&
     return false;
   if (variable == "LIBSPLIT_STATS")
     options.stats = text;
+  else if (variable == "LIBSPLIT_TRACE")
+    options.trace = text;
   else if (variable == "LIBSPLIT_CACHE_DIR")
     options.cacheDir = text;
   else if (variable == "LIBSPLIT_SPLITC")
@@ -201,6 +203,13 @@ std::vector<std::string> processEnvironment() {
   for (char** entry = environ; entry && *entry; ++entry)
     entries.emplace_back(*entry);
   return entries;
+}
+
+std::string withProcessId(std::string pattern) {
+  const std::string id = std::to_string(::getpid());
+  for (std::size_t at = 0; (at = pattern.find("%p", at)) != std::string::npos; at += id.size())
+    pattern.replace(at, 2, id);
+  return pattern;
 }
 
 std::string optionsAsMarkdown() {

@@ -33,6 +33,7 @@ struct Options {
   std::string devices = "all";
   Policy policy;
   std::string stats;
+  std::string trace;
   bool verify = false;
   LogLevel log = LogLevel::Warn;
   std::string cacheDir; ///< empty: no place for a cache is known
@@ -51,6 +52,9 @@ Options parseOptions(const std::vector<std::string>& environment,
 
 /// The process's own environment.
 std::vector<std::string> processEnvironment();
+
+/// A file name as the user gave it, with "%p" replaced by the process id.
+std::string withProcessId(std::string pattern);
 
 /// Markdown table rows of all options, for the README and `splitrun --help-markdown`.
 std::string optionsAsMarkdown();

@@ -32,6 +32,7 @@ std::string serialize(const Origin& origin) {
   append(text, origin.options);
   const DeviceMacros& macros = *origin.madeFor;
   append(text, macros.version);
+  append(text, macros.defaultVersion);
   append(text, macros.extensions);
   for (const std::string& define : macros.defines)
     append(text, define);
@@ -46,7 +47,8 @@ std::shared_ptr<const Origin> parse(std::string_view text) {
   DeviceMacros& macros = origin->madeFor.emplace();
   origin->isFlat = true;
   if (!consume(text, origin->text) || !consume(text, origin->options) ||
-      !consume(text, macros.version) || !consume(text, macros.extensions))
+      !consume(text, macros.version) || !consume(text, macros.defaultVersion) ||
+      !consume(text, macros.extensions))
     return nullptr;
   while (!text.empty())
     if (!consume(text, macros.defines.emplace_back()))

@@ -1,18 +1,18 @@
 #include "runtime/planner.h"
 
+#include "runtime/merge_plan.h"
+
+#include <algorithm>
 #include <map>
-#include <optional>
 #include <sstream>
 
 namespace libsplit::runtime {
 
 namespace {
 
-/// Regions of one piece by buffer, with what was unknown on the way.
 struct PieceRegions {
-  std::vector<PieceUse> uses;
-  bool allCertain = true;
-  std::optional<Reason> unknownWrites;
+  PieceEffects effects;
+  bool inPlace = false; ///< what it writes overlaps with others' and must lie in one memory
 };
 
 PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summary,
@@ -20,44 +20,69 @@ PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summar
   std::vector<ArgumentRegions> byArgument =
       evaluate(summary, request.range, request.arguments, box);
   PieceRegions regions;
-  regions.uses.resize(request.bufferCount);
-  std::vector<ByteSet> certain(request.bufferCount);
+  regions.effects.buffers.resize(request.bufferCount);
   for (const BufferArgument& argument : request.buffers) {
     const ArgumentRegions& of = byArgument[argument.parameter];
-    PieceUse& use = regions.uses[argument.buffer];
-    use.needs = unite(use.needs, shift(of.reads, argument.origin));
-    use.writes = unite(use.writes, shift(of.possibleWrites, argument.origin));
-    certain[argument.buffer] =
-        unite(certain[argument.buffer], shift(of.certainWrites, argument.origin));
-    if (of.unknownWrites && !regions.unknownWrites)
-      regions.unknownWrites = of.unknownWrites;
-  }
-  for (std::size_t buffer = 0; buffer < regions.uses.size(); ++buffer) {
-    PieceUse& use = regions.uses[buffer];
-    ByteSet uncertain = subtract(use.writes, certain[buffer]);
-    if (!uncertain.empty()) {
-      regions.allCertain = false;
-      use.needs = unite(use.needs, uncertain);
-    }
+    BufferEffects& effects = regions.effects.buffers[argument.buffer];
+    auto add = [&](ByteSet& to, const ByteSet& bytes) {
+      to = unite(to, shift(bytes, argument.origin));
+    };
+    add(effects.reads, of.reads);
+    add(effects.possibleWrites, of.possibleWrites);
+    add(effects.certainWrites, of.certainWrites);
+    for (const UpdatedBytes& updated : of.updates)
+      effects.updates.push_back(
+          {updated.kind, shift(updated.bytes, argument.origin), updated.where});
+    regions.inPlace = regions.inPlace || of.unknownWrites || !of.updates.empty();
   }
   return regions;
 }
 
-/// Why two nodes' writes conflict, if they do.
-std::optional<Reason> conflict(const std::map<NodeId, std::vector<ByteSet>>& writes,
-                               const LaunchRequest& request, const KernelSummary& summary) {
-  for (auto a = writes.begin(); a != writes.end(); ++a)
-    for (auto b = std::next(a); b != writes.end(); ++b)
-      for (std::size_t buffer = 0; buffer < request.bufferCount; ++buffer)
-        if (a->second[buffer].intersects(b->second[buffer])) {
-          for (const BufferArgument& argument : request.buffers)
-            if (argument.buffer == buffer)
-              return Reason{"different work-groups may write the same bytes of `" +
-                                summary.parameters[argument.parameter].name + "`",
-                            {}};
-          return Reason{"different work-groups may write the same bytes", {}};
-        }
-  return std::nullopt;
+std::vector<BufferTraits> traitsOf(const LaunchRequest& request,
+                                   std::span<const PlanDevice> devices,
+                                   std::span<const Piece> pieces) {
+  std::vector<BufferTraits> traits(request.bufferCount);
+  for (const BufferArgument& argument : request.buffers) {
+    BufferTraits& buffer = traits[argument.buffer];
+    buffer.end =
+        std::max(buffer.end, argument.origin + request.arguments[argument.parameter].bufferSize);
+    buffer.origins |= argument.origin;
+    for (const Piece& piece : pieces) {
+      const KernelSummary& summary = *devices[piece.device].summary;
+      if (buffer.name.empty())
+        buffer.name = summary.parameters[argument.parameter].name;
+      for (const Access& access : summary.accesses)
+        if (access.parameter == argument.parameter && access.effect == Effect::Write)
+          buffer.grain = std::min(buffer.grain, access.grain);
+    }
+  }
+  return traits;
+}
+
+/// What a piece must have and leaves behind, once it is known which bytes others share.
+PieceUse useOf(const BufferEffects& effects, ByteSet shared) {
+  ByteSet changes = effects.possibleWrites;
+  ByteSet updates;
+  for (const UpdatedBytes& updated : effects.updates)
+    updates = unite(updates, updated.bytes);
+  PieceUse use;
+  use.needs = unite(effects.reads, subtract(effects.possibleWrites, effects.certainWrites));
+  use.needs = unite(use.needs, subtract(updates, shared));
+  changes = unite(changes, updates);
+  use.writes = subtract(changes, shared);
+  use.merged = intersect(changes, shared);
+  return use;
+}
+
+Rung rungOf(std::span<const PieceEffects> effects, const LaunchPlan& plan) {
+  Rung rung = Rung::Exact;
+  for (const PieceEffects& piece : effects)
+    for (const BufferEffects& buffer : piece.buffers)
+      if (!buffer.updates.empty() || buffer.possibleWrites != buffer.certainWrites)
+        rung = Rung::Possible;
+  for (const Merge& merge : plan.merges)
+    rung = std::max(rung, merge.update ? Rung::Atomics : Rung::Difference);
+  return rung;
 }
 
 } // namespace
@@ -66,40 +91,41 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
                    unsigned dimension, std::span<const std::uint64_t> groups) {
   LaunchPlan plan;
   plan.dimension = dimension;
-  std::map<NodeId, std::vector<ByteSet>> writesByNode;
-  std::optional<Reason> unknownWrites;
-  const KernelSummary* summary = nullptr;
-  bool allCertain = true;
+  std::vector<PieceEffects> effects;
+  bool inPlace = false, severalNodes = false;
   std::uint64_t begin = 0;
   for (std::size_t device = 0; device < devices.size(); ++device) {
     if (groups[device] == 0)
       continue;
-    summary = devices[device].summary;
+    const KernelSummary* summary = devices[device].summary;
     if (!summary)
       return Reason{"a device can't run this kernel", {}};
     GroupBox box = slab(request.range, dimension, begin, begin + groups[device]);
     begin += groups[device];
     PieceRegions regions = regionsOf(request, *summary, box);
-    allCertain = allCertain && regions.allCertain;
-    if (regions.unknownWrites)
-      unknownWrites = regions.unknownWrites;
-    auto& nodeWrites = writesByNode[devices[device].node];
-    nodeWrites.resize(request.bufferCount);
-    for (std::size_t buffer = 0; buffer < request.bufferCount; ++buffer)
-      nodeWrites[buffer] = unite(nodeWrites[buffer], regions.uses[buffer].writes);
-    plan.pieces.push_back({device, box, std::move(regions.uses)});
+    regions.effects.node = devices[device].node;
+    inPlace = inPlace || regions.inPlace;
+    effects.push_back(std::move(regions.effects));
+    severalNodes = severalNodes || effects.back().node != effects.front().node;
+    plan.pieces.push_back({device, box, {}});
   }
   if (begin != request.range.groups(dimension))
     return Reason{"the shares do not cover the NDRange", {}};
-  plan.rung = allCertain ? Rung::Exact : Rung::Possible;
-  if (unknownWrites)
-    plan.rung = Rung::InPlace;
-  if (writesByNode.size() > 1) {
-    if (auto reason = conflict(writesByNode, request, *summary))
-      return unknownWrites ? *unknownWrites : *reason;
-    if (unknownWrites)
-      return *unknownWrites;
+  std::vector<ByteSet> shared(request.bufferCount);
+  if (severalNodes) {
+    auto merges = planMerges(effects, traitsOf(request, devices, plan.pieces));
+    if (auto* reason = std::get_if<Reason>(&merges))
+      return *reason;
+    plan.merges = std::get<std::vector<Merge>>(std::move(merges));
+    for (const Merge& merge : plan.merges)
+      shared[merge.buffer] = unite(shared[merge.buffer], merge.bytes);
   }
+  for (std::size_t p = 0; p < effects.size(); ++p)
+    for (std::size_t buffer = 0; buffer < request.bufferCount; ++buffer)
+      plan.pieces[p].uses.push_back(useOf(effects[p].buffers[buffer], shared[buffer]));
+  plan.rung = rungOf(effects, plan);
+  if (!severalNodes && inPlace)
+    plan.rung = Rung::InPlace;
   return plan;
 }
 
@@ -107,7 +133,10 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
                 std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end) {
   GroupBox box = slab(request.range, dimension, begin, end);
   PieceRegions regions = regionsOf(request, *devices[device].summary, box);
-  return {device, box, std::move(regions.uses)};
+  Piece piece{device, box, {}};
+  for (const BufferEffects& effects : regions.effects.buffers)
+    piece.uses.push_back(useOf(effects, {}));
+  return piece;
 }
 
 std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
@@ -122,6 +151,11 @@ std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> de
     for (const auto& [node, set] : needs)
       bytes += directories[buffer]->missing(node, set).size();
   }
+  for (const Merge& merge : plan.merges) {
+    bytes += directories[merge.buffer]->missing(hostNode, merge.bytes).size();
+    for (const Merge::Part& part : merge.parts)
+      bytes += part.bytes.size();
+  }
   return bytes;
 }
 
@@ -135,6 +169,10 @@ std::string toString(const LaunchPlan& plan) {
       text << " b" << buffer << " needs " << piece.uses[buffer].needs.size() << " writes "
            << piece.uses[buffer].writes.size();
   }
+  for (const Merge& merge : plan.merges)
+    text << "; merge b" << merge.buffer << " "
+         << (merge.update ? nameOf(merge.update->operation) : "by difference") << " "
+         << merge.bytes.size() << " bytes in elements of " << merge.grain;
   return text.str();
 }
 

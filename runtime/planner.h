@@ -2,14 +2,16 @@
 // which bytes it writes. Pure: no OpenCL, no clocks, no state.
 //
 // A launch is cut along one dimension into slabs of whole work-groups, one per device with a share.
-// A cut is allowed if no byte can be written by devices on different memory nodes; then nothing
-// needs merging. Devices on one node share its memory, as the cores of one device do, and are under
-// no such condition. Of the allowed dimensions the planner takes the one that needs least from
-// elsewhere.
+// If no byte can be written by devices on different memory nodes, nothing needs merging. Otherwise
+// the shared bytes are merged afterwards (merge.h says how and when that is right), and all others
+// go the ordinary way. Devices on one node share its memory, as the cores of one device do, and are
+// under no such condition. Of several dimensions the caller takes one that needs no merge, and of
+// those the one that needs least from elsewhere.
 #pragma once
 
 #include "analysis-pass/summary/evaluate.h"
 #include "runtime/directory.h"
+#include "runtime/merge.h"
 
 #include <span>
 #include <variant>
@@ -43,6 +45,8 @@ struct PlanDevice {
 struct PieceUse {
   ByteSet needs;  ///< must be valid on the node before: reads, and old bytes under uncertain writes
   ByteSet writes; ///< valid on the node alone after
+  ByteSet merged; ///< may be changed, and on other nodes too: a merge follows
+  bool changes() const { return !writes.empty() || !merged.empty(); }
   bool operator==(const PieceUse&) const = default;
 };
 
@@ -54,15 +58,18 @@ struct Piece {
 
 /// How a launch was split: the rungs of the ladder.
 enum class Rung {
-  InPlace = 0,  ///< unknown or overlapping writes, but all devices work in one memory
-  Exact = 1,    ///< disjoint writes, all certain
-  Possible = 2, ///< disjoint ranges that may be written; old bytes are brought in first
+  InPlace = 0,    ///< unknown or overlapping writes, but all devices work in one memory
+  Exact = 1,      ///< disjoint writes, all certain
+  Possible = 2,   ///< disjoint ranges that may be written; old bytes are brought in first
+  Difference = 3, ///< overlapping or unknown writes; merged by comparing with the old bytes
+  Atomics = 4,    ///< updates that commute; merged by their operation
 };
 
 struct LaunchPlan {
   unsigned dimension = 0;
   Rung rung = Rung::Exact;
   std::vector<Piece> pieces; ///< ascending in groups, none empty
+  std::vector<Merge> merges; ///< of bytes that pieces on several nodes may change
 };
 
 using PlanResult = std::variant<LaunchPlan, Reason>;
@@ -72,7 +79,8 @@ using PlanResult = std::variant<LaunchPlan, Reason>;
 PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> devices,
                    unsigned dimension, std::span<const std::uint64_t> groups);
 
-/// One piece by itself: groups [begin, end) of `dimension` on `device`.
+/// One piece by itself, of a launch that needs no merges: groups [begin, end) of `dimension` on
+/// `device`.
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end);
 

@@ -16,6 +16,8 @@ Session::Session(const Dispatch& cl, Options options)
                 options_.analysisTimeoutSeconds),
       binaryOrigins_(cache_) {
   setLogLevel(options_.log);
+  if (!options_.trace.empty())
+    trace_ = Trace::open(options_.trace);
 }
 
 void Session::stepAside(const std::string& why) {
@@ -52,6 +54,8 @@ void Session::finish() {
   stopPreparing();
   saveSpeeds();
   writeStats();
+  if (trace_)
+    trace_->close();
 }
 
 void Session::stopPreparing() {
@@ -66,6 +70,8 @@ void Session::stopPreparing() {
 
 void Session::abandonAfterFork() {
   active_ = false;
+  if (trace_)
+    trace_->abandon();
 }
 
 void Session::writeStats() {

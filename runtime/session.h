@@ -13,6 +13,7 @@
 #include "runtime/program.h"
 #include "runtime/stats.h"
 #include "runtime/stream.h"
+#include "runtime/trace.h"
 #include "runtime/worker.h"
 
 #include "solver/chunk_plan.h"
@@ -259,6 +260,22 @@ private:
 
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
 
+  // merges, merge_execution.cpp
+  std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
+  void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+
+  // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
+  std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
+                                             const char* uncounted) const;
+  std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
+  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece) const;
+  void traceCallBegins(Task& task, const Command& command);
+  void traceNative(const Kernel& kernel);
+  void traceTask(const Task& task);
+  void traceBalance(const Task& task, HostTime at);
+  void traceDevices();
+
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
   void planReadAll(Task& task, const Launch& launch, std::vector<std::vector<std::byte>>& contents);
@@ -316,6 +333,8 @@ private:
 
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   Stats stats_;
+  std::unique_ptr<Trace> trace_;                 ///< null while tracing is off
+  std::size_t tracedDevices_ = 0;                ///< that the trace has names of
   Worker preparer_;                              ///< analysis and builds
   Worker resolver_;                              ///< foreign events that completed
   std::vector<std::unique_ptr<Worker>> feeders_; ///< by device: who asks for chunks on its behalf

@@ -1,10 +1,10 @@
 #include "runtime/stats.h"
 
+#include "runtime/options.h"
+
 #include <nlohmann/json.hpp>
 
 #include <fstream>
-
-#include <unistd.h>
 
 namespace libsplit::runtime {
 
@@ -84,10 +84,7 @@ std::string toJson(const Stats& stats, const Machine* machine) {
 }
 
 bool writeStatsFile(const std::string& pattern, const std::string& json) {
-  std::string path = pattern;
-  for (std::size_t at = 0; (at = path.find("%p", at)) != std::string::npos;)
-    path.replace(at, 2, std::to_string(::getpid()));
-  std::ofstream file(path);
+  std::ofstream file(withProcessId(pattern));
   file << json;
   file.close();
   return !file.fail();

@@ -15,6 +15,7 @@
 #include "runtime/completion.h"
 #include "runtime/launch_cycle.h"
 #include "runtime/memory.h"
+#include "runtime/trace.h"
 
 #include <atomic>
 #include <chrono>
@@ -93,6 +94,8 @@ struct Task {
   std::shared_ptr<TaskEvent> event;
   CompletionPtr begin; ///< profiling: starts the event's times
   CompletionPtr end;   ///< ends them
+  TracedCall call;     ///< these two only if tracing is on
+  std::vector<std::shared_ptr<TracedWork>> traced;
 };
 
 } // namespace libsplit::runtime

@@ -35,6 +35,8 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
                                        const Command& command) {
   auto task = std::make_shared<Task>();
   task->stream = stream;
+  if (trace_)
+    traceCallBegins(*task, command);
   // While all was quiet nobody kept book of native commands.
   if (quiet())
     for (const auto& [queue, each] : streams_)
@@ -141,6 +143,8 @@ void Session::submit(const std::shared_ptr<Task>& task) {
   ++engagements_;
   task->stream->parked.push_back(task);
   pumpAll();
+  if (trace_)
+    task->call.end = hostNow();
 }
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
@@ -271,6 +275,8 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     log(LogLevel::Debug, "a command ended with error ", task->status);
   if (task->retired)
     task->retired(*task);
+  if (trace_)
+    traceTask(*task);
   completeEvent(lock, *task);
   // What it held goes before anybody sees it retired, so that objects which the application gave
   // up are gone after clFinish. Not under the lock: drivers may call back into the application.

@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   std::string emit = "report";
   std::string buildOptions;
   std::string version;
+  std::string defaultVersion;
   std::string extensions;
   std::vector<std::string> trailing;
   ProgramInput input;
@@ -74,6 +75,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--build-options", buildOptions, "Options as given to clBuildProgram");
   app.add_option("--device-version", version, "CL_DEVICE_OPENCL_C_VERSION, or as in 120");
+  app.add_option("--device-default-version", defaultVersion,
+                 "OpenCL C version of programs that name none");
   auto* extensionOption =
       app.add_option("--device-extensions", extensions, "CL_DEVICE_EXTENSIONS of the device");
   app.add_option("--device-define", input.device.defines, "Macro that the device's compiler sets")
@@ -103,13 +106,18 @@ int main(int argc, char** argv) {
   auto options = splitOptions(buildOptions);
   options.insert(options.end(), trailing.begin(), trailing.end());
   input.options = parseBuildOptions(options);
-  if (!version.empty()) {
-    auto parsed = parseDeviceVersion(version);
+  for (const std::string* text : {&version, &defaultVersion}) {
+    if (text->empty())
+      continue;
+    auto parsed = parseDeviceVersion(*text);
     if (!parsed) {
-      std::cerr << "splitc: bad --device-version " << version << "\n";
+      std::cerr << "splitc: bad OpenCL C version " << *text << "\n";
       return 1;
     }
-    input.device.version = *parsed;
+    if (text == &version)
+      input.device.version = *parsed;
+    else
+      input.device.defaultVersion = *parsed;
   }
   if (extensionOption->count() > 0)
     input.device.extensions = words(extensions);

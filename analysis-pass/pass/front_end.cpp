@@ -89,8 +89,22 @@ std::vector<std::string> arguments(const ProgramInput& input) {
   if (device.extensions)
     for (const std::string& extension : *device.extensions)
       args.push_back("-D" + extension + "=1");
+  // Compilers define the features from OpenCL C 3.0 on only.
   for (const std::string& define : device.defines)
-    args.push_back("-D" + define);
+    if (version >= 300 || !isFeature(define))
+      args.push_back("-D" + define);
+  // Clang's header defines these for SPIR, unless it is asked not to.
+  if (version >= 300 && tellsFeatures)
+    for (const char* feature :
+         {"work_group_collective_functions", "atomic_order_seq_cst", "atomic_scope_device",
+          "atomic_scope_all_devices", "read_write_images"}) {
+      std::string name = std::string("__opencl_c_") + feature;
+      auto isIt = [&](const std::string& define) {
+        return define.substr(0, define.find('=')) == name;
+      };
+      if (std::ranges::none_of(device.defines, isIt))
+        args.push_back("-D__undef_" + name);
+    }
   for (const std::string& name : device.undefines)
     args.push_back("-U" + name);
   for (const std::string& define : input.options.defines)
@@ -153,7 +167,7 @@ unsigned languageVersion(const ProgramInput& input) {
   if (!input.options.standard.empty())
     if (auto version = parseDeviceVersion(input.options.standard))
       return *version;
-  return std::min(input.device.version, 120u);
+  return input.device.defaultVersion.value_or(std::min(input.device.version, 120u));
 }
 
 std::optional<std::string> runClang(const ProgramInput& input, clang::FrontendAction& action) {

@@ -38,6 +38,7 @@ constexpr const char* sameEverywhere[] = {"__OPENCL_VERSION__",
                                           "__MINGW32__",
                                           "__CYGWIN__",
                                           "__EMBEDDED_PROFILE__",
+                                          "__CLANG_REWRITTEN_INCLUDES", // stands in flat text
                                           "__VA_ARGS__"};
 
 bool isHeaderGuard(llvm::StringRef name) {
@@ -77,8 +78,12 @@ KnownMacros knownMacros(const ProgramInput& input, unsigned languageVersion) {
   for (const std::string& define : input.options.defines)
     insertName(define);
   for (const std::string& define : input.device.defines) {
-    insertName(define);
-    known.tellsFeatures |= define.starts_with("__opencl_c_");
+    if (define.starts_with("__opencl_c_")) {
+      known.tellsFeatures = true;
+      known.features.insert(llvm::StringRef(define).split('=').first);
+    } else {
+      insertName(define);
+    }
   }
   for (const std::string& name : input.device.undefines)
     insertName(name);
@@ -114,8 +119,11 @@ bool MacroWatch::isKnown(llvm::StringRef name) const {
     return true;
   if (name.starts_with("cl_"))
     return !known_.extensions || known_.extensions->contains(name) == (macro != nullptr);
+  // Clang's own header defines for SPIR what a device need not have.
   if (name.starts_with("__opencl_c_"))
-    return known_.tellsFeatures || (known_.languageVersion < 300 && !macro);
+    return known_.languageVersion < 300
+               ? !macro
+               : known_.tellsFeatures && known_.features.contains(name) == (macro != nullptr);
   return false;
 }
 

@@ -26,6 +26,7 @@ struct KnownMacros {
   llvm::StringSet<> names;                     ///< defined or not: as the preprocessor has it
   std::optional<llvm::StringSet<>> extensions; ///< all that the device has
   bool tellsFeatures = false;                  ///< the device named its __opencl_c_ features
+  llvm::StringSet<> features;                  ///< those, of OpenCL C 3.0
   unsigned languageVersion = 120;
 };
 

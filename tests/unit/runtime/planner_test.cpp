@@ -67,26 +67,41 @@ TEST(Planner, BringsOldBytesUnderUncertainWrites) {
   EXPECT_EQ(plan.pieces[1].uses[0].needs, ByteSet(128, 256));
 }
 
-TEST(Planner, RefusesOverlappingWritesOnDifferentNodesOnly) {
+TEST(Planner, MergesWhatSeveralNodesMayWriteAndNothingElse) {
   KernelSummary summary = stencil(true);
   summary.accesses[2].length = 8; // each item also writes its neighbour's
+  summary.accesses[2].grain = 4;
   std::vector<std::uint64_t> groups = {4, 4};
   std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
-  PlanResult refused = planCut(request(64), apart, 0, groups);
-  ASSERT_TRUE(std::holds_alternative<Reason>(refused));
-  EXPECT_NE(std::get<Reason>(refused).text.find("out"), std::string::npos);
+  PlanResult result = planCut(request(64), apart, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::Difference);
+  ASSERT_EQ(plan.merges.size(), 1u);
+  EXPECT_EQ(plan.merges[0].bytes, ByteSet(128, 132));
+  EXPECT_EQ(plan.merges[0].grain, 4u);
+  EXPECT_FALSE(plan.merges[0].update);
+  EXPECT_EQ(plan.pieces[0].uses[0].writes, ByteSet(0, 128));
+  EXPECT_EQ(plan.pieces[0].uses[0].merged, ByteSet(128, 132));
+  EXPECT_EQ(plan.pieces[1].uses[0].writes, ByteSet(132, 256));
   std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
-  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(request(64), together, 0, groups)));
+  EXPECT_TRUE(std::get<LaunchPlan>(planCut(request(64), together, 0, groups)).merges.empty());
 }
 
-TEST(Planner, SplitsUnknownWritesOnlyInOneMemory) {
+TEST(Planner, MergesUnknownWritesByDifferenceOrLeavesThemInOneMemory) {
   KernelSummary summary = stencil(false);
   summary.accesses[2].offset = Expr::unknown("index loaded from `col`", 7);
+  summary.accesses[2].grain = 4;
   std::vector<std::uint64_t> groups = {4, 4};
   std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
-  PlanResult refused = planCut(request(64), apart, 0, groups);
-  ASSERT_TRUE(std::holds_alternative<Reason>(refused));
-  EXPECT_EQ(std::get<Reason>(refused).text, "index loaded from `col`");
+  PlanResult merged = planCut(request(64), apart, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(merged);
+  EXPECT_EQ(plan.rung, Rung::Difference);
+  ASSERT_EQ(plan.merges.size(), 1u);
+  EXPECT_EQ(plan.merges[0].bytes, ByteSet(0, 256));
+  // Both start from the old bytes.
+  EXPECT_TRUE(plan.pieces[0].uses[0].needs.contains(ByteSet(0, 256)));
+  EXPECT_TRUE(plan.pieces[1].uses[0].needs.contains(ByteSet(0, 256)));
+  EXPECT_TRUE(plan.pieces[0].uses[0].writes.empty());
   std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
   PlanResult inPlace = planCut(request(64), together, 0, groups);
   EXPECT_EQ(std::get<LaunchPlan>(inPlace).rung, Rung::InPlace);

@@ -1,0 +1,52 @@
+// Functions that can wait in their middle for each other: the work-items of a group at a barrier.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <ucontext.h>
+
+namespace libsplit::oracle {
+
+/// Not thread-safe, and one object at a time runs.
+class Fibers {
+public:
+  ~Fibers();
+
+  /// Runs `body` `count` times, each from its start to its end or to a `yield`, until all have
+  /// ended; `betweenRounds` is called each time that all that still run have yielded.
+  void run(std::size_t count, const std::function<void()>& body,
+           const std::function<void()>& betweenRounds);
+
+  bool isOnStack(const void* at) const; ///< of any fiber
+
+  // Within a body:
+
+  std::size_t current() const { return current_; } ///< its number
+  void yield();
+  [[noreturn]] void abandonAll(); ///< ends `run`; nothing on the fibers' stacks is destroyed
+
+private:
+  static constexpr std::size_t stackSize = 512 * 1024;
+  static void start();
+
+  struct Fiber {
+    ucontext_t context;
+    void* stack = nullptr;
+    std::size_t number = 0;
+    bool ended = false;
+  };
+  std::unique_ptr<Fiber> make(std::size_t number);
+
+  ucontext_t scheduler_;
+  std::vector<void*> stacks_, freeStacks_;
+  std::vector<std::unique_ptr<Fiber>> waiting_;
+  Fiber* active_ = nullptr;
+  const std::function<void()>* body_ = nullptr;
+  std::size_t current_ = 0;
+  bool abandoned_ = false;
+};
+
+} // namespace libsplit::oracle

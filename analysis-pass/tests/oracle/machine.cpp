@@ -1,0 +1,466 @@
+#include "analysis-pass/tests/oracle/machine.h"
+
+#include "analysis-pass/tests/oracle/builtin_library.h"
+#include "analysis-pass/tests/oracle/fibers.h"
+#include "analysis-pass/tests/oracle/record_accesses.h"
+#include "analysis-pass/tests/oracle/recorder.h"
+
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace libsplit::oracle {
+namespace {
+
+struct WorkItem {
+  std::array<std::uint64_t, 3> local{};
+  std::uint64_t number = 0; ///< in the whole NDRange
+};
+
+/// The launch under way.
+struct Running {
+  NDRange range;
+  std::array<std::uint64_t, 3> group{};
+  std::array<std::uint64_t, 3> localSize{};
+  std::vector<WorkItem> items; ///< of the group
+  Fibers* fibers = nullptr;
+  Recorder* recorder = nullptr;
+  std::uint64_t steps = 0;
+  const WorkItem& item() const { return items[fibers->current()]; }
+};
+Running* running = nullptr;
+
+[[noreturn]] void giveUp(const char* why) {
+  running->recorder->undefined(why);
+  running->fibers->abandonAll();
+}
+
+void atAccess(const char* why) {
+  if (why)
+    giveUp(why);
+}
+void reads(const void* at, std::uint64_t size) {
+  atAccess(running->recorder->reads(at, size, running->item().number));
+}
+void willWrite(const void* at, std::uint64_t size) {
+  atAccess(running->recorder->willWrite(at, size));
+}
+void wrote(const void* at, std::uint64_t size) {
+  running->recorder->wrote(at, size, running->item().number);
+}
+void steps() {
+  constexpr std::uint64_t most = 4'000'000;
+  if (++running->steps > most)
+    giveUp("endless loop");
+}
+void divides(std::int64_t a, std::int64_t b, std::uint32_t bits) {
+  if (b == 0)
+    giveUp("division by zero");
+  if (bits > 0 && b == -1 && a == -(std::int64_t{1} << (bits - 1)))
+    giveUp("signed overflow");
+}
+void computes(std::uint32_t operation, std::int64_t a, std::int64_t b, std::uint32_t bits) {
+  __int128 x = a, y = b;
+  __int128 result = operation == '+' ? x + y : operation == '-' ? x - y : x * y;
+  __int128 limit = __int128{1} << (bits - 1);
+  if (result < -limit || result >= limit)
+    giveUp("signed overflow");
+}
+
+std::uint64_t globalId(std::uint32_t d) {
+  return d > 2 ? 0
+               : running->range.offset[d] + running->group[d] * running->range.local[d] +
+                     running->item().local[d];
+}
+std::uint64_t localId(std::uint32_t d) {
+  return d > 2 ? 0 : running->item().local[d];
+}
+std::uint64_t groupId(std::uint32_t d) {
+  return d > 2 ? 0 : running->group[d];
+}
+std::uint64_t globalSize(std::uint32_t d) {
+  return d > 2 ? 1 : running->range.global[d];
+}
+std::uint64_t localSize(std::uint32_t d) {
+  return d > 2 ? 1 : running->localSize[d];
+}
+std::uint64_t enqueuedLocalSize(std::uint32_t d) {
+  return d > 2 ? 1 : running->range.local[d];
+}
+std::uint64_t numGroups(std::uint32_t d) {
+  return d > 2 ? 1 : running->range.groups(d);
+}
+std::uint64_t globalOffset(std::uint32_t d) {
+  return d > 2 ? 0 : running->range.offset[d];
+}
+std::uint32_t workDim() {
+  return running->range.dimensions;
+}
+std::uint64_t globalLinearId() {
+  auto at = [](unsigned d) { return globalId(d) - running->range.offset[d]; };
+  return (at(2) * globalSize(1) + at(1)) * globalSize(0) + at(0);
+}
+std::uint64_t localLinearId() {
+  return (localId(2) * localSize(1) + localId(1)) * localSize(0) + localId(0);
+}
+void barrier() {
+  running->fibers->yield();
+}
+void nothing() {}
+
+const std::pair<const char*, void*> hostFunctions[] = {
+    {"oracle_reads", reinterpret_cast<void*>(reads)},
+    {"oracle_will_write", reinterpret_cast<void*>(willWrite)},
+    {"oracle_wrote", reinterpret_cast<void*>(wrote)},
+    {"oracle_steps", reinterpret_cast<void*>(steps)},
+    {"oracle_divides", reinterpret_cast<void*>(divides)},
+    {"oracle_computes", reinterpret_cast<void*>(computes)},
+    {"_Z13get_global_idj", reinterpret_cast<void*>(globalId)},
+    {"_Z12get_local_idj", reinterpret_cast<void*>(localId)},
+    {"_Z12get_group_idj", reinterpret_cast<void*>(groupId)},
+    {"_Z15get_global_sizej", reinterpret_cast<void*>(globalSize)},
+    {"_Z14get_local_sizej", reinterpret_cast<void*>(localSize)},
+    {"_Z23get_enqueued_local_sizej", reinterpret_cast<void*>(enqueuedLocalSize)},
+    {"_Z14get_num_groupsj", reinterpret_cast<void*>(numGroups)},
+    {"_Z17get_global_offsetj", reinterpret_cast<void*>(globalOffset)},
+    {"_Z12get_work_dimv", reinterpret_cast<void*>(workDim)},
+    {"_Z20get_global_linear_idv", reinterpret_cast<void*>(globalLinearId)},
+    {"_Z19get_local_linear_idv", reinterpret_cast<void*>(localLinearId)},
+    {"_Z7barrierj", reinterpret_cast<void*>(barrier)},
+    {"_Z18work_group_barrierj", reinterpret_cast<void*>(barrier)},
+    {"_Z18work_group_barrierj12memory_scope", reinterpret_cast<void*>(barrier)},
+    // What async copies copy is there when they return; the group must wait for all of them.
+    {"_Z17wait_group_eventsiPU3AS49ocl_event", reinterpret_cast<void*>(barrier)},
+    {"_Z17wait_group_eventsiP9ocl_event", reinterpret_cast<void*>(barrier)},
+    {"_Z9mem_fencej", reinterpret_cast<void*>(nothing)},
+    {"_Z14read_mem_fencej", reinterpret_cast<void*>(nothing)},
+    {"_Z15write_mem_fencej", reinterpret_cast<void*>(nothing)},
+};
+
+std::vector<std::string> suppliedNames() {
+  std::vector<std::string> names;
+  for (const auto& function : hostFunctions)
+    names.emplace_back(function.first);
+  return names;
+}
+
+struct Managers {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+
+  Managers() {
+    llvm::PassBuilder builder;
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(callGraph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  }
+};
+
+template <typename Pass> auto onFunctions(Pass pass) {
+  return llvm::createModuleToFunctionPassAdaptor(std::move(pass));
+}
+
+/// Drops what nobody uses, as every compiler does: values, branches, and loads with them.
+void cleanUp(llvm::Module& module) {
+  Managers managers;
+  llvm::FunctionPassManager perFunction;
+  perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  perFunction.addPass(llvm::EarlyCSEPass());
+  perFunction.addPass(llvm::SimplifyCFGPass());
+  perFunction.addPass(llvm::ADCEPass());
+  llvm::ModulePassManager passes;
+  passes.addPass(onFunctions(std::move(perFunction)));
+  passes.run(module, managers.modules);
+}
+
+void instrument(llvm::Module& module) {
+  Managers managers;
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(onFunctions(RecordAccesses()));
+  passes.run(module, managers.modules);
+}
+
+/// void entry(ptr arguments): each points to the argument's value, a buffer's or the struct itself.
+void addEntry(llvm::Function& kernel, const std::string& name) {
+  llvm::Module& module = *kernel.getParent();
+  auto* pointer = llvm::PointerType::get(module.getContext(), 0);
+  auto* type =
+      llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), {pointer}, false);
+  auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  llvm::IRBuilder<> code(llvm::BasicBlock::Create(module.getContext(), "", entry));
+  std::vector<llvm::Value*> values;
+  for (llvm::Argument& argument : kernel.args()) {
+    llvm::Value* slot = code.CreateLoad(
+        pointer, code.CreateConstGEP1_64(pointer, entry->getArg(0), argument.getArgNo()));
+    if (argument.getType()->isPointerTy())
+      values.push_back(code.CreateAddrSpaceCast(slot, argument.getType()));
+    else
+      values.push_back(code.CreateAlignedLoad(argument.getType(), slot, llvm::Align(1)));
+  }
+  llvm::CallInst* call = code.CreateCall(&kernel, values);
+  call->setCallingConv(kernel.getCallingConv());
+  call->setAttributes(kernel.getAttributes());
+  code.CreateRetVoid();
+}
+
+/// SPIR's calling conventions mean nothing to the host; its built-ins have none.
+void useHostConventions(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    function.setCallingConv(llvm::CallingConv::C);
+    for (llvm::BasicBlock& block : function)
+      for (llvm::Instruction& instruction : block)
+        if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+          call->setCallingConv(llvm::CallingConv::C);
+    // Work-items wait in the middle of functions, and a buffer may be passed twice.
+    for (llvm::Argument& argument : function.args())
+      argument.removeAttr(llvm::Attribute::NoAlias);
+  }
+}
+
+/// The host's code generator knows no events: PoCL passes pointers. Null if `module` holds images,
+/// pipes or the like.
+std::unique_ptr<llvm::Module> withoutEvents(std::unique_ptr<llvm::Module> module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << *module;
+  const std::string event = "target(\"spirv.Event\")";
+  if (text.find("target(\"") == std::string::npos)
+    return module;
+  for (std::size_t at = 0; (at = text.find(event, at)) != std::string::npos;)
+    text.replace(at, event.size(), "ptr");
+  if (text.find("target(\"") != std::string::npos)
+    return nullptr;
+  llvm::SMDiagnostic error;
+  return llvm::parseAssemblyString(text, error, module->getContext());
+}
+
+/// Only the kernel `name` and what it needs.
+std::unique_ptr<llvm::Module> extract(const llvm::Module& whole, const std::string& name) {
+  auto module = llvm::CloneModule(whole);
+  for (llvm::Function& function : *module)
+    if (!function.isDeclaration() && function.getName() != name)
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  for (llvm::GlobalVariable& variable : module->globals())
+    if (!variable.isDeclaration())
+      variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+  Managers managers;
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.run(*module, managers.modules);
+  return withoutEvents(std::move(module));
+}
+
+std::string text(llvm::Error error) {
+  return llvm::toString(std::move(error));
+}
+
+} // namespace
+
+Memories::Memories() {
+  void* room = mmap(nullptr, Recorder::slotSize * capacity, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED)
+    throw std::bad_alloc();
+  base_ = static_cast<std::byte*>(room);
+  for (unsigned i = 0; i < capacity; ++i)
+    if (mprotect(base_ + Recorder::slotSize * i + Recorder::slotSize / 2, Recorder::maxObject,
+                 PROT_READ | PROT_WRITE) != 0)
+      throw std::bad_alloc();
+}
+
+Memories::~Memories() {
+  munmap(base_, Recorder::slotSize * capacity);
+}
+
+std::span<std::byte> Memories::add(std::size_t size) {
+  if (count() == capacity || size > Recorder::maxObject)
+    throw std::bad_alloc();
+  sizes_.push_back(size);
+  auto bytes = at(count() - 1);
+  std::memset(bytes.data(), 0, size);
+  return bytes;
+}
+
+std::span<std::byte> Memories::at(unsigned i) const {
+  return {base_ + Recorder::slotSize * i + Recorder::slotSize / 2, sizes_[i]};
+}
+
+struct Kernel::Code {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+Kernel::~Kernel() = default;
+
+std::vector<std::unique_ptr<Kernel>> Kernel::compile(const ProgramInput& program,
+                                                     const std::vector<std::string>& wanted,
+                                                     std::vector<std::string>& missing) {
+  static const bool ready =
+      !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  CompiledProgram compiled = libsplit::compile(program);
+  if (!compiled.module || !ready) {
+    missing.push_back("the program: " + compiled.failure);
+    return kernels;
+  }
+  auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!machine) {
+    missing.push_back(text(machine.takeError()));
+    return kernels;
+  }
+  machine->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
+  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*machine).create();
+  if (!jit) {
+    missing.push_back(text(jit.takeError()));
+    return kernels;
+  }
+  auto code = std::make_shared<Code>();
+  code->jit = std::move(*jit);
+  llvm::orc::SymbolMap host;
+  for (const auto& [name, address] : hostFunctions)
+    host[code->jit->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                                              llvm::JITSymbolFlags::Exported |
+                                                  llvm::JITSymbolFlags::Callable};
+  llvm::orc::ThreadSafeContext context(std::move(compiled.context));
+  for (const std::string& name : wanted) {
+    auto module = extract(*compiled.module, name);
+    if (!module) {
+      missing.push_back(name + ": images, pipes or the like");
+      continue;
+    }
+    cleanUp(*module);
+    module->setTargetTriple(code->jit->getTargetTriple().str());
+    module->setDataLayout(code->jit->getDataLayout());
+    useHostConventions(*module);
+    if (std::string why = linkBuiltins(*module, suppliedNames()); !why.empty()) {
+      missing.push_back(name + ": " + why);
+      continue;
+    }
+    useHostConventions(*module);
+    for (llvm::Function& function : *module)
+      if (!function.isDeclaration() && function.getName() != name) {
+        function.setComdat(nullptr);
+        function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      }
+    instrument(*module);
+    const std::string entry = "oracle_entry";
+    addEntry(*module->getFunction(name), entry);
+    auto library = code->jit->createJITDylib(name);
+    if (!library) {
+      missing.push_back(name + ": " + text(library.takeError()));
+      continue;
+    }
+    library->addToLinkOrder(code->jit->getMainJITDylib());
+    auto processSymbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+        code->jit->getDataLayout().getGlobalPrefix());
+    if (processSymbols)
+      library->addGenerator(std::move(*processSymbols));
+    llvm::cantFail(library->define(llvm::orc::absoluteSymbols(host)));
+    if (auto error = code->jit->addIRModule(*library, {std::move(module), context})) {
+      missing.push_back(name + ": " + text(std::move(error)));
+      continue;
+    }
+    auto found = code->jit->lookup(*library, entry);
+    if (!found) {
+      missing.push_back(name + ": " + text(found.takeError()));
+      continue;
+    }
+    std::unique_ptr<Kernel> kernel(new Kernel);
+    kernel->name_ = name;
+    kernel->code_ = code;
+    kernel->entry_ = found->toPtr<void (*)(void**)>();
+    kernels.push_back(std::move(kernel));
+  }
+  compiled.module.reset(); // before its context
+  return kernels;
+}
+
+Observation Kernel::run(const NDRange& range, std::span<const Argument> arguments,
+                        const Memories& memories) const {
+  Observation result;
+  std::vector<std::vector<std::byte>> local;
+  std::vector<void*> slots;
+  for (const Argument& argument : arguments)
+    switch (argument.kind) {
+    case Argument::Kind::Value:
+      slots.push_back(const_cast<std::byte*>(argument.value.data()));
+      break;
+    case Argument::Kind::Buffer:
+      slots.push_back(argument.address);
+      break;
+    case Argument::Kind::Local: {
+      auto& room = local.emplace_back(argument.size + 128);
+      auto address = reinterpret_cast<std::uintptr_t>(room.data());
+      slots.push_back(room.data() + (128 - address % 128));
+      break;
+    }
+    }
+
+  static Fibers fibers;
+  Recorder recorder(memories, [&](const std::byte* at) {
+    // The program's constants and local variables lie beside its code.
+    constexpr std::uintptr_t near = std::uintptr_t{1} << 21;
+    auto distance =
+        reinterpret_cast<std::uintptr_t>(at) + near / 2 - reinterpret_cast<std::uintptr_t>(entry_);
+    return distance < near || fibers.isOnStack(at) ||
+           std::ranges::any_of(
+               local,
+               [&](const auto& room) {
+                 return at >= room.data() && at < room.data() + room.size();
+               });
+  });
+  Running state;
+  state.range = range;
+  state.fibers = &fibers;
+  state.recorder = &recorder;
+  running = &state;
+  std::uint64_t number = 0;
+  auto& group = state.group;
+  for (group[2] = 0; group[2] < range.groups(2); ++group[2])
+    for (group[1] = 0; group[1] < range.groups(1); ++group[1])
+      for (group[0] = 0; group[0] < range.groups(0); ++group[0]) {
+        for (unsigned d = 0; d < 3; ++d)
+          state.localSize[d] =
+              std::min(range.local[d], range.global[d] - group[d] * range.local[d]);
+        state.items.clear();
+        for (std::uint64_t z = 0; z < state.localSize[2]; ++z)
+          for (std::uint64_t y = 0; y < state.localSize[1]; ++y)
+            for (std::uint64_t x = 0; x < state.localSize[0]; ++x)
+              state.items.push_back({{x, y, z}, ++number});
+        recorder.beginGroup();
+        fibers.run(
+            state.items.size(), [&] { entry_(slots.data()); }, [&] { recorder.nextPhase(); });
+        if (!recorder.undefined().empty()) {
+          result.undefined = recorder.undefined();
+          running = nullptr;
+          return result;
+        }
+        result.groups.push_back(recorder.endGroup());
+      }
+  running = nullptr;
+  result.racy = recorder.racy();
+  return result;
+}
+
+} // namespace libsplit::oracle

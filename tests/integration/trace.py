@@ -1,0 +1,165 @@
+"""LIBSPLIT_TRACE: what a trace holds is what happened."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+from harness import main
+
+SEPARATE = {"POLICY": "static:0.4,0.6", "SEPARATE_NODES": "1", "WAIT_ANALYSIS": "1"}
+APPLICATION = 1  # the trace's process numbers: the application, then the devices
+
+
+def parse(text):
+    """The events; a missing end of the array is no error."""
+    if not text.rstrip().endswith("]"):
+        text = text.rstrip().removesuffix(",") + "]"
+    return json.loads(text)
+
+
+def traced(bench, command, options, door="preload"):
+    file = bench.tmp / "trace.json"
+    file.unlink(missing_ok=True)
+    run = bench.run(command, door, {**options, "TRACE": str(file)})
+    run.require_success()
+    run.require(run.stderr == "", "not silent")
+    return run, parse(file.read_text())
+
+
+def slices(events, *, on_devices):
+    return [event for event in events if event["ph"] == "X" and (event["pid"] > APPLICATION) == on_devices]
+
+
+def require_sound(run, events):
+    """What holds for every trace: nothing overlaps on a track, every arrow has two ends, each on a slice."""
+    tracks = {}
+    for event in slices(events, on_devices=True):
+        tracks.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+    for track, spans in tracks.items():
+        spans.sort()
+        for (_, end), (begin, _) in zip(spans, spans[1:]):
+            run.require(end <= begin + 0.002, f"slices overlap on track {track}: {end} > {begin}")  # rounding
+    calls = {(event["pid"], event["tid"], event["ts"]) for event in slices(events, on_devices=False)}
+    works = [(event["pid"], event["tid"], event["ts"]) for event in slices(events, on_devices=True)]
+    begins = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    run.require(begins.keys() == ends.keys(), "arrows without a beginning or an end")
+    run.require(len(ends) == len(works), f"{len(ends)} arrows for {len(works)} slices")
+    for number, begin in begins.items():
+        end = ends[number]
+        run.require((begin["pid"], begin["tid"], begin["ts"]) in calls, f"arrow {number} begins nowhere")
+        run.require((end["pid"], end["tid"], end["ts"]) in works, f"arrow {number} ends nowhere")
+        run.require(begin["ts"] <= end["ts"], f"arrow {number} leads back in time")
+
+
+def pieces_and_transfers(bench):
+    """A slice per piece and per transfer, and as many bytes as the stats say; with either home."""
+    for home in ("0.0", "0.1"):
+        command = bench.sample("jacobi2d", "--device", home, "--size", "256", "--iterations", "7")
+        run, events = traced(bench, command, SEPARATE)
+        require_sound(run, events)
+        pieces = [event for event in slices(events, on_devices=True) if "groups" in event.get("args", {})]
+        run.require(len(pieces) == 14, f"{len(pieces)} pieces, expected two for each of 7 launches")
+        groups = sum(event["args"]["groups"] for event in pieces)
+        expected = sum(event["args"]["all_groups"] for event in pieces) / 2
+        run.require(groups == expected, f"{groups} groups in all pieces, expected {expected}")
+        transfers = [event["args"] for event in slices(events, on_devices=True)
+                     if "bytes" in event.get("args", {}) and "home" not in event["args"]]
+        run.require(len(transfers) == run.total("transfers"), f"{len(transfers)} slices of transfers")
+        moved = sum(each["bytes"] for each in transfers if "stopover" not in each)
+        run.require(moved == run.total("bytes_between_nodes"), f"{moved} bytes in the trace")
+        shares = [event["args"] for event in events if event["ph"] == "C" and event["name"] == "shares of jacobi2d"]
+        run.require(len(shares) == 7, f"{len(shares)} counters of shares")
+        run.require(all(abs(sum(each.values()) - 1) < 1e-9 for each in shares), "shares do not sum to one")
+        launches = [event for event in slices(events, on_devices=False)
+                    if event.get("args", {}).get("kernel") == "jacobi2d"]
+        run.require(len(launches) == 7, f"{len(launches)} calls of clEnqueueNDRangeKernel")
+
+
+def every_policy(bench):
+    """Sound under every policy, in one memory and in two; with several queues; and verified."""
+    for name in ("nbody", "two_queues", "odd_launches", "saxpy"):
+        for options in ({"POLICY": "auto", "MIN_LAUNCH": "0"}, {**SEPARATE, "POLICY": "auto", "MIN_LAUNCH": "0"},
+                        {"POLICY": "dynamic", "WAIT_ANALYSIS": "1"}, {**SEPARATE, "POLICY": "single:1"},
+                        {**SEPARATE, "VERIFY": "1"}):
+            run, events = traced(bench, bench.sample(name), options)
+            require_sound(run, events)
+
+
+def names_why_not(bench):
+    """A kernel that runs natively, or at home, is there with the reason."""
+    run, events = traced(bench, bench.sample("printf_kernel"), SEPARATE)
+    reasons = [event["args"]["native"] for event in events if "native" in event.get("args", {})]
+    run.require(len(reasons) == 2 and all(reasons), f"reasons are {reasons}")
+
+
+def process_id_in_the_name(bench):
+    """%p in the name, through splitrun --trace: one file, with the number of the traced process."""
+    folder = bench.tmp / "traces"
+    folder.mkdir()
+    command = [str(bench.build / "bin" / "splitrun"), "--trace", str(folder / "%p.json"), "--",
+               *bench.sample("saxpy")]
+    run = bench.run(command, None, {}, env={"LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache")})
+    run.require_success()
+    files = list(folder.iterdir())
+    run.require(len(files) == 1 and files[0].stem.isdigit(), f"files are {files}")
+    names = [event["args"]["name"] for event in parse(files[0].read_text()) if event["name"] == "process_name"]
+    run.require(f"saxpy ({files[0].stem})" in names, f"processes are named {names}")
+
+
+def survives_a_kill(bench):
+    """A program that is killed leaves whole events."""
+    file = bench.tmp / "killed.json"
+    environment = bench.environment({"LD_PRELOAD": str(bench.library), "LIBSPLIT_TRACE": str(file),
+                                     "LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache"), "LIBSPLIT_WAIT_ANALYSIS": "1",
+                                     "LIBSPLIT_POLICY": "static:0.5,0.5"})
+    process = subprocess.Popen(bench.sample("jacobi2d", "--iterations", "10000000"), env=environment)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (file.exists() and file.stat().st_size > 100000):
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    events = parse(file.read_text())
+    assert len([event for event in events if event["ph"] == "X"]) > 100
+
+
+def summary(bench):
+    """splittrace's figures are those of the stats; what is no trace is an error."""
+    command = bench.sample("jacobi2d", "--size", "256", "--iterations", "7")
+    run, _ = traced(bench, command, SEPARATE)
+    splittrace = str(bench.build / "bin" / "splittrace")
+    file = str(bench.tmp / "trace.json")
+    told = json.loads(subprocess.run([splittrace, "--json", file], check=True, capture_output=True).stdout)
+    run.require(told["bytes_between_nodes"] == run.total("bytes_between_nodes"), "other bytes than the stats")
+    kernel = told["kernels"][0]
+    run.require(kernel["name"] == "jacobi2d" and kernel["split"] == 7, f"kernels are {told['kernels']}")
+    shares = [device["last_share"] for device in kernel["devices"]]
+    run.require(shares == run.kernel("jacobi2d")["last_shares"], f"last shares are {shares}")
+    text = subprocess.run([splittrace, file], check=True, capture_output=True, text=True).stdout
+    run.require("jacobi2d on 0.1" in text, f"the table lacks a device:\n{text}")
+    for wrong in (bench.sample("jacobi2d")[0], str(bench.tmp), "/nonexistent"):
+        failed = subprocess.run([splittrace, wrong], capture_output=True, text=True)
+        run.require(failed.returncode == 1 and failed.stderr.count("\n") == 1, f"{wrong}: {failed}")
+
+
+def unwritable(bench):
+    """One complaint, and the program runs as before."""
+    native = bench.native(bench.sample("saxpy"), dump=True)
+    run = bench.run(bench.sample("saxpy"), "preload", {"TRACE": "/nonexistent/trace.json"}, dump=True)
+    run.require_one_complaint("trace", "/nonexistent/trace.json")
+    run.stderr = ""
+    run.require_same_as(native)
+
+
+if __name__ == "__main__":
+    main({
+        "pieces_and_transfers": pieces_and_transfers,
+        "every_policy": every_policy,
+        "names_why_not": names_why_not,
+        "process_id_in_the_name": process_id_in_the_name,
+        "survives_a_kill": survives_a_kill,
+        "summary": summary,
+        "unwritable": unwritable,
+    })

@@ -1,0 +1,487 @@
+#include "tools/trace_summary.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <iomanip>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <tuple>
+
+namespace libsplit::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// As runtime/trace.h numbers them.
+constexpr int application = 1, firstDevice = 2;
+enum Kind { Kernels, TransfersIn, TransfersOut, Other, kinds };
+
+struct Work {
+  std::size_t device = 0;
+  int kind = Kernels;
+  std::string name;
+  double begin = 0, end = 0; // microseconds
+  Json arguments;
+};
+
+struct Call {
+  std::string name;
+  std::string kernel;
+  std::vector<std::size_t> works; // indices
+};
+
+/// The trace's events, put together again.
+struct Contents {
+  std::string program;
+  std::vector<std::string> devices;
+  std::vector<Call> calls;
+  std::vector<Work> works;
+  std::map<std::string, std::vector<double>> idle;          ///< by kernel
+  std::vector<std::pair<std::string, std::string>> natives; ///< kernel and reason
+  std::uint64_t dropped = 0;
+};
+
+class Reader {
+public:
+  Contents read(std::istream& trace) {
+    std::string line;
+    std::size_t number = 0;
+    std::optional<std::size_t> bad;
+    while (std::getline(trace, line)) {
+      ++number;
+      // Only the last line may be cut short.
+      if (bad)
+        throw TraceError("line " + std::to_string(*bad) + " is no event of a trace");
+      while (!line.empty() && (line.back() == ',' || line.back() == '\r'))
+        line.pop_back();
+      if (line.empty() || line == "[" || line == "]")
+        continue;
+      Json event = Json::parse(line, nullptr, false);
+      try {
+        if (event.is_discarded())
+          bad = number;
+        else
+          add(event);
+      } catch (const Json::exception&) {
+        throw TraceError("line " + std::to_string(number) + " is no event of a trace");
+      }
+    }
+    if (number == 0 || (bad && *bad == 1))
+      throw TraceError("this is no trace");
+    return std::move(contents_);
+  }
+
+private:
+  using Place = std::tuple<int, int, double>;
+
+  void add(const Json& event) {
+    const std::string phase = event.at("ph");
+    const int process = event.at("pid");
+    const std::string name = event.at("name");
+    const Json arguments = event.value("args", Json::object());
+    if (phase == "M") {
+      if (name == "process_name")
+        nameProcess(process, arguments.at("name"));
+      return;
+    }
+    const Place place{process, event.at("tid"), event.at("ts")};
+    if (phase == "X" && process == application) {
+      calls_[place] = contents_.calls.size();
+      contents_.calls.push_back({name, arguments.value("kernel", ""), {}});
+    } else if (phase == "X") {
+      works_[place] = contents_.works.size();
+      contents_.works.push_back({deviceOf(process), (std::get<1>(place) - 1) % kinds, name,
+                                 std::get<2>(place),
+                                 std::get<2>(place) + event.at("dur").get<double>(), arguments});
+    } else if (phase == "s") {
+      origins_[event.at("id")] = place;
+    } else if (phase == "f") {
+      auto call = calls_.find(origins_.at(event.at("id")));
+      auto work = works_.find(place);
+      if (call != calls_.end() && work != works_.end())
+        contents_.calls[call->second].works.push_back(work->second);
+      origins_.erase(event.at("id").get<std::uint64_t>());
+    } else if (phase == "C" && name.starts_with(idlePrefix)) {
+      contents_.idle[name.substr(idlePrefix.size())].push_back(arguments.at("idle"));
+    } else if (phase == "i" && arguments.contains("native")) {
+      contents_.natives.emplace_back(name, arguments.at("native"));
+    } else if (phase == "i" && arguments.contains("dropped")) {
+      contents_.dropped = arguments.at("dropped");
+    }
+  }
+
+  static std::size_t deviceOf(int process) {
+    if (process < firstDevice || process > firstDevice + 4096)
+      throw TraceError("there is work on process " + std::to_string(process));
+    return static_cast<std::size_t>(process - firstDevice);
+  }
+
+  void nameProcess(int process, const std::string& name) {
+    if (process == application) {
+      contents_.program = name;
+      return;
+    }
+    const std::size_t device = deviceOf(process);
+    contents_.devices.resize(std::max(contents_.devices.size(), device + 1));
+    contents_.devices[device] = name;
+  }
+
+  const std::string idlePrefix = "imbalance of ";
+  Contents contents_;
+  std::map<Place, std::size_t> calls_, works_;
+  std::map<std::uint64_t, Place> origins_;
+};
+
+/// "0.1" of "0.1 a device, home".
+std::string label(const std::string& device) {
+  return device.substr(0, device.find(' '));
+}
+
+double median(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double meanOfLastQuarter(const std::vector<double>& values) {
+  const std::size_t count = (values.size() + 3) / 4;
+  double sum = 0;
+  for (std::size_t i = values.size() - count; i < values.size(); ++i)
+    sum += values[i];
+  return count ? sum / static_cast<double>(count) : 0;
+}
+
+std::string percent(double part) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * part);
+  return text;
+}
+
+std::string duration(double seconds) {
+  char text[32];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
+  else if (seconds < 1)
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.3f s", seconds);
+  return text;
+}
+
+std::string amount(std::uint64_t bytes) {
+  char text[32];
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 10'000)
+    std::snprintf(text, sizeof text, "%.0f B", value);
+  else if (bytes < 10'000'000)
+    std::snprintf(text, sizeof text, "%.1f kB", value / 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.1f MB", value / 1e6);
+  return text;
+}
+
+class Adder {
+public:
+  explicit Adder(const Contents& contents) : contents_(contents) {}
+
+  TraceSummary add(std::size_t transfers) {
+    summary_.program = contents_.program;
+    summary_.dropped = contents_.dropped;
+    for (const std::string& device : contents_.devices)
+      summary_.devices.push_back({.name = device});
+    addDevices();
+    for (const Call& call : contents_.calls)
+      addCall(call);
+    for (const auto& [kernel, reason] : contents_.natives) {
+      ++kernelNamed(kernel).native;
+      kernelNamed(kernel).reason = reason;
+    }
+    finishKernels();
+    std::sort(summary_.slowest.begin(), summary_.slowest.end(),
+              [](const Transfer& a, const Transfer& b) { return a.seconds > b.seconds; });
+    if (summary_.slowest.size() > transfers)
+      summary_.slowest.resize(transfers);
+    return std::move(summary_);
+  }
+
+private:
+  void addDevices() {
+    double begin = 0, end = 0;
+    for (const Work& work : contents_.works) {
+      if (work.device >= summary_.devices.size())
+        throw TraceError("there is work on a device without a name");
+      DeviceSummary& device = summary_.devices[work.device];
+      const double seconds = (work.end - work.begin) * 1e-6;
+      (work.kind == Kernels ? device.kernelSeconds
+       : work.kind == Other ? device.otherSeconds
+                            : device.transferSeconds) += seconds;
+      begin = &work == contents_.works.data() ? work.begin : std::min(begin, work.begin);
+      end = std::max(end, work.end);
+    }
+    summary_.seconds = (end - begin) * 1e-6;
+    for (std::size_t i = 0; i < summary_.devices.size(); ++i)
+      summary_.devices[i].idle = summary_.seconds > 0 ? 1 - busySeconds(i) / summary_.seconds : 0;
+  }
+
+  /// With overlaps counted once.
+  double busySeconds(std::size_t device) const {
+    std::vector<std::pair<double, double>> spans;
+    for (const Work& work : contents_.works)
+      if (work.device == device)
+        spans.emplace_back(work.begin, work.end);
+    std::sort(spans.begin(), spans.end());
+    double busy = 0, until = 0;
+    for (const auto& [begin, end] : spans) {
+      busy += std::max(0.0, end - std::max(begin, until));
+      until = std::max(until, end);
+    }
+    return busy * 1e-6;
+  }
+
+  KernelSummary& kernelNamed(const std::string& name) {
+    auto [found, isNew] = kernels_.try_emplace(name);
+    if (isNew) {
+      found->second.name = name;
+      for (const std::string& device : contents_.devices)
+        found->second.parts.push_back({.device = label(device)});
+    }
+    return found->second;
+  }
+
+  void addCall(const Call& call) {
+    KernelSummary* kernel = call.kernel.empty() ? nullptr : &kernelNamed(call.kernel);
+    const std::string& cause = kernel ? call.kernel : call.name;
+    double begin = 0, end = 0;
+    bool isSplit = false, isUnsplit = false;
+    std::vector<double> groups(contents_.devices.size());
+    double all = 0;
+    for (const std::size_t index : call.works) {
+      const Work& work = contents_.works[index];
+      const double seconds = (work.end - work.begin) * 1e-6;
+      begin = index == call.works.front() ? work.begin : std::min(begin, work.begin);
+      end = std::max(end, work.end);
+      if (work.arguments.contains("bytes")) {
+        addTransfer(work, cause, kernel);
+      } else if (work.arguments.contains("groups") && kernel) {
+        isSplit = true;
+        DevicePart& part = kernel->parts[work.device];
+        ++part.pieces;
+        part.seconds += seconds;
+        groups[work.device] += work.arguments.at("groups").get<double>();
+        all = work.arguments.at("all_groups").get<double>();
+      } else if (work.arguments.contains("unsplit") && kernel) {
+        isUnsplit = true;
+        kernel->reason = work.arguments.at("unsplit");
+      }
+    }
+    if (!kernel)
+      return;
+    kernel->split += isSplit;
+    kernel->unsplit += isUnsplit;
+    if (!isSplit)
+      return;
+    seconds_[call.kernel].push_back((end - begin) * 1e-6);
+    allGroups_[call.kernel] += all;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      kernel->parts[i].share += groups[i];
+      kernel->parts[i].lastShare = groups[i] / all;
+    }
+  }
+
+  void addTransfer(const Work& work, const std::string& cause, KernelSummary* kernel) {
+    const std::uint64_t bytes = work.arguments.at("bytes");
+    const double seconds = (work.end - work.begin) * 1e-6;
+    const bool in = work.kind == TransfersIn;
+    if (!work.arguments.contains("stopover") && !work.arguments.contains("home"))
+      summary_.bytesBetweenNodes += bytes;
+    summary_.slowest.push_back({label(contents_.devices[work.device]), in, bytes, seconds, cause});
+    if (!kernel)
+      return;
+    DevicePart& part = kernel->parts[work.device];
+    part.transferSeconds += seconds;
+    (in ? part.bytesIn : part.bytesOut) += bytes;
+  }
+
+  void finishKernels() {
+    for (auto& [name, kernel] : kernels_) {
+      kernel.medianSeconds = median(seconds_[name]);
+      auto idle = contents_.idle.find(name);
+      kernel.idle = idle == contents_.idle.end() ? 0 : meanOfLastQuarter(idle->second);
+      for (DevicePart& part : kernel.parts)
+        part.share = kernel.split > 0 ? part.share / allGroups_[name] : 0;
+      summary_.kernels.push_back(std::move(kernel));
+    }
+    std::stable_sort(summary_.kernels.begin(), summary_.kernels.end(),
+                     [](const KernelSummary& a, const KernelSummary& b) {
+                       return a.medianSeconds * static_cast<double>(a.split) >
+                              b.medianSeconds * static_cast<double>(b.split);
+                     });
+  }
+
+  const Contents& contents_;
+  TraceSummary summary_;
+  std::map<std::string, KernelSummary> kernels_;
+  std::map<std::string, std::vector<double>> seconds_; ///< of its split launches
+  std::map<std::string, double> allGroups_;
+};
+
+/// What the figures suggest, the plainest first. Thresholds are where an effect is worth a look.
+std::vector<std::string> advise(const TraceSummary& summary) {
+  constexpr double muchIdle = 0.1, muchMoving = 0.3, shortLaunch = 300e-6;
+  std::vector<std::string> advice;
+  if (summary.dropped > 0)
+    advice.push_back("The trace lacks " + std::to_string(summary.dropped) +
+                     " events: trace a shorter run, or write to a faster disk.");
+  for (const KernelSummary& kernel : summary.kernels) {
+    if (kernel.split == 0) {
+      advice.push_back(kernel.name + " was never split: " + kernel.reason +
+                       ". `splitc` on its source says more.");
+      continue;
+    }
+    if (kernel.native + kernel.unsplit > kernel.split)
+      advice.push_back(kernel.name + " was split in " + std::to_string(kernel.split) + " of " +
+                       std::to_string(kernel.launches()) + " launches: " + kernel.reason + ".");
+    if (kernel.medianSeconds < shortLaunch)
+      advice.push_back("A launch of " + kernel.name + " takes " + duration(kernel.medianSeconds) +
+                       ", which is short for a split: do more in each.");
+    if (kernel.idle > muchIdle)
+      advice.push_back(
+          "Devices wait for the slowest during " + percent(kernel.idle) + " of " + kernel.name +
+          ": let it run for more launches, or compare LIBSPLIT_POLICY=profile, dynamic.");
+    for (const DevicePart& part : kernel.parts)
+      if (part.pieces > 0 && part.transferSeconds > muchMoving * part.seconds)
+        advice.push_back(kernel.name + " moves bytes on " + part.device + " for " +
+                         duration(part.transferSeconds) + " to compute for " +
+                         duration(part.seconds) +
+                         ": keep its buffers untouched by the host between launches, or leave " +
+                         part.device + " out (LIBSPLIT_DEVICES).");
+  }
+  return advice;
+}
+
+/// Columns as wide as what is in them; the first is flush left.
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::ostringstream text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text << (i ? "  " : "") << (i ? std::right : std::left)
+           << std::setw(static_cast<int>(widths[i])) << row[i];
+    text << "\n";
+  }
+  return text.str();
+}
+
+} // namespace
+
+TraceSummary summarize(std::istream& trace, std::size_t transfers) {
+  const Contents contents = Reader().read(trace);
+  TraceSummary summary = Adder(contents).add(transfers);
+  summary.advice = advise(summary);
+  return summary;
+}
+
+std::string toText(const TraceSummary& summary) {
+  std::ostringstream text;
+  text << summary.program << ": " << duration(summary.seconds) << " on " << summary.devices.size()
+       << " devices, " << amount(summary.bytesBetweenNodes) << " between memories\n\n";
+
+  std::vector<std::vector<std::string>> rows = {
+      {"kernel", "split", "at home", "native", "a launch", "idle"}};
+  for (const KernelSummary& kernel : summary.kernels)
+    rows.push_back({kernel.name, std::to_string(kernel.split), std::to_string(kernel.unsplit),
+                    std::to_string(kernel.native),
+                    kernel.split ? duration(kernel.medianSeconds) : "-",
+                    kernel.split ? percent(kernel.idle) : "-"});
+  text << table(rows) << "\n";
+
+  rows = {{"kernel on device", "share", "last", "pieces", "computes", "moves", "in", "out"}};
+  for (const KernelSummary& kernel : summary.kernels)
+    for (const DevicePart& part : kernel.parts)
+      if (part.pieces > 0 || part.bytesIn + part.bytesOut > 0)
+        rows.push_back({kernel.name + " on " + part.device, percent(part.share),
+                        percent(part.lastShare), std::to_string(part.pieces),
+                        duration(part.seconds), duration(part.transferSeconds),
+                        amount(part.bytesIn), amount(part.bytesOut)});
+  if (rows.size() > 1)
+    text << table(rows) << "\n";
+
+  rows = {{"device", "computes", "moves", "other", "idle"}};
+  for (const DeviceSummary& device : summary.devices)
+    rows.push_back({device.name, duration(device.kernelSeconds), duration(device.transferSeconds),
+                    duration(device.otherSeconds), percent(device.idle)});
+  text << table(rows);
+
+  if (!summary.slowest.empty()) {
+    rows = {{"slowest transfers", "took", "bytes", "GB/s"}};
+    for (const Transfer& each : summary.slowest) {
+      char rate[32];
+      std::snprintf(rate, sizeof rate, "%.2f",
+                    each.seconds > 0 ? static_cast<double>(each.bytes) / each.seconds * 1e-9 : 0.0);
+      rows.push_back({(each.toDevice ? "to " : "from ") + each.device + " for " + each.cause,
+                      duration(each.seconds), amount(each.bytes), rate});
+    }
+    text << "\n" << table(rows);
+  }
+  for (const std::string& each : summary.advice)
+    text << (&each == summary.advice.data() ? "\n" : "") << "* " << each << "\n";
+  return text.str();
+}
+
+Json toJson(const TraceSummary& summary) {
+  Json kernels = Json::array(), devices = Json::array(), slowest = Json::array();
+  for (const KernelSummary& kernel : summary.kernels) {
+    Json parts = Json::array();
+    for (const DevicePart& part : kernel.parts)
+      parts.push_back({{"device", part.device},
+                       {"pieces", part.pieces},
+                       {"share", part.share},
+                       {"last_share", part.lastShare},
+                       {"seconds", part.seconds},
+                       {"transfer_seconds", part.transferSeconds},
+                       {"bytes_in", part.bytesIn},
+                       {"bytes_out", part.bytesOut}});
+    kernels.push_back({{"name", kernel.name},
+                       {"launches", kernel.launches()},
+                       {"split", kernel.split},
+                       {"unsplit", kernel.unsplit},
+                       {"native", kernel.native},
+                       {"reason", kernel.reason},
+                       {"median_seconds", kernel.medianSeconds},
+                       {"idle", kernel.idle},
+                       {"devices", parts}});
+  }
+  for (const DeviceSummary& device : summary.devices)
+    devices.push_back({{"name", device.name},
+                       {"kernel_seconds", device.kernelSeconds},
+                       {"transfer_seconds", device.transferSeconds},
+                       {"other_seconds", device.otherSeconds},
+                       {"idle", device.idle}});
+  for (const Transfer& each : summary.slowest)
+    slowest.push_back({{"device", each.device},
+                       {"direction", each.toDevice ? "in" : "out"},
+                       {"bytes", each.bytes},
+                       {"seconds", each.seconds},
+                       {"cause", each.cause}});
+  return {{"program", summary.program},
+          {"seconds", summary.seconds},
+          {"bytes_between_nodes", summary.bytesBetweenNodes},
+          {"dropped", summary.dropped},
+          {"kernels", kernels},
+          {"devices", devices},
+          {"slowest_transfers", slowest},
+          {"advice", summary.advice}};
+}
+
+} // namespace libsplit::tools

@@ -1,0 +1,75 @@
+// What a trace of libsplit says, added up: by kernel, by device, and what to try.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <istream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace libsplit::tools {
+
+/// The file is no trace of libsplit; the text names the line.
+struct TraceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One device's part in one kernel.
+struct DevicePart {
+  std::string device;
+  std::uint64_t pieces = 0;
+  double share = 0;           ///< of the work-groups of all split launches
+  double lastShare = 0;       ///< of those of the last
+  double seconds = 0;         ///< running pieces
+  double transferSeconds = 0; ///< moving bytes for them
+  std::uint64_t bytesIn = 0, bytesOut = 0;
+};
+
+struct KernelSummary {
+  std::string name;
+  std::uint64_t split = 0;   ///< launches that libsplit gave to devices of its choice
+  std::uint64_t unsplit = 0; ///< that it gave to the program's own device
+  std::uint64_t native = 0;  ///< that went to the driver as they came
+  std::string reason;        ///< the last one why a launch was not split
+  double medianSeconds = 0;  ///< of a split launch, from its first transfer to its last piece's end
+  double idle = 0; ///< part of the devices' time lost by waiting for the slowest; last quarter
+  std::vector<DevicePart> parts; ///< by device
+  std::uint64_t launches() const { return split + unsplit + native; }
+};
+
+struct DeviceSummary {
+  std::string name;
+  double kernelSeconds = 0;
+  double transferSeconds = 0;
+  double otherSeconds = 0;
+  double idle = 0; ///< part of the time from the first work on any device to the last one's end
+};
+
+struct Transfer {
+  std::string device;
+  bool toDevice = false;
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+  std::string cause; ///< the kernel, or the call
+};
+
+struct TraceSummary {
+  std::string program;
+  double seconds = 0; ///< from the first work on any device to the last one's end
+  std::uint64_t bytesBetweenNodes = 0;
+  std::uint64_t dropped = 0;          ///< events that the trace lacks
+  std::vector<KernelSummary> kernels; ///< the most time first
+  std::vector<DeviceSummary> devices;
+  std::vector<Transfer> slowest;
+  std::vector<std::string> advice;
+};
+
+/// Reads a trace, also one whose end is missing. At most `transfers` of the slowest are kept.
+TraceSummary summarize(std::istream& trace, std::size_t transfers);
+
+std::string toText(const TraceSummary& summary);
+nlohmann::ordered_json toJson(const TraceSummary& summary);
+
+} // namespace libsplit::tools
