@@ -73,7 +73,7 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
   }
   // The plan of the whole tells the dimension, and that no merge is needed.
   std::string why;
-  auto whole = choosePlan(*launch, uniform, why);
+  auto whole = planOrFetch(task, launch, uniform, why);
   if (!whole)
     return why;
   if (whole->rung > Rung::Possible)
@@ -201,8 +201,13 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
   Launch& launch = *chunked.launch;
   Task& task = *chunked.task;
   const NodeId node = machine_->devices()[device].node;
+  // What the launch's regions rest on is read only, and was found out when it was planned.
+  LaunchContents contents(*machine_, task, launch);
+  if (machine_->nodes() > 1 && !launch.withoutContents)
+    launch.request.contents = &contents;
   const Piece piece =
       planPiece(launch.request, chunked.devices, device, chunked.dimension, range.begin, range.end);
+  launch.request.contents = nullptr;
   Launch::Issued issued;
   issued.device = device;
   issued.groupBegin = range.begin;

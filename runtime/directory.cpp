@@ -1,10 +1,18 @@
 #include "runtime/directory.h"
 
+#include <atomic>
+
 namespace libsplit::runtime {
 
 Directory::Directory(std::size_t nodes, NodeId home, std::uint64_t size) : valid_(nodes) {
   if (size > 0)
     valid_[home] = ByteSet(0, size);
+  changed();
+}
+
+void Directory::changed() {
+  static std::atomic<std::uint64_t> versions{0};
+  version_ = ++versions;
 }
 
 void Directory::bringToHost(const ByteSet& wanted, std::vector<Move>& moves) {
@@ -35,6 +43,7 @@ std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted) {
 }
 
 void Directory::wrote(NodeId node, const ByteSet& bytes) {
+  changed();
   for (NodeId other = 0; other < valid_.size(); ++other)
     valid_[other] = other == node ? unite(valid_[other], bytes) : subtract(valid_[other], bytes);
 }

@@ -1,4 +1,5 @@
-// Which bytes of a buffer are valid on which memory node, and what must travel. Pure.
+// Which bytes of a buffer are valid on which memory node, and what must travel. Pure, but for the
+// versions' numbers.
 //
 // A memory node is a memory that devices use in place: node 0 is the host's, with every CPU device
 // that can work in it; each GPU is one. A write on a node makes its bytes invalid on all others;
@@ -13,6 +14,7 @@
 #include "analysis-pass/summary/byte_set.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -46,12 +48,20 @@ public:
   std::vector<Move> bring(NodeId node, const ByteSet& wanted);
   /// `node` overwrites `bytes`.
   void wrote(NodeId node, const ByteSet& bytes);
+  /// The bytes may have changed in a way that no `wrote` will tell of.
+  void changed();
+  /// Another number after each change of the bytes; no two directories of the process ever have the
+  /// same one.
+  std::uint64_t version() const { return version_; }
+  /// `node` was found to hold what is valid elsewhere in `bytes`.
+  void confirm(NodeId node, const ByteSet& bytes) { valid_[node] = unite(valid_[node], bytes); }
 
 private:
   /// Appends the copies that fill `wanted` on the host.
   void bringToHost(const ByteSet& wanted, std::vector<Move>& moves);
 
   std::vector<ByteSet> valid_;
+  std::uint64_t version_ = 0;
 };
 
 } // namespace libsplit::runtime

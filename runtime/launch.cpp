@@ -382,6 +382,8 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
       decide(*launch);
     if (launch->action == ShareController::Action::Chunks) {
       why = planChunks(task, launch);
+      if (task.waitsForContents)
+        return;
       if (why.empty()) {
         ++launch->code->stats->ranges[launch->key.range].launches;
         return;
@@ -396,6 +398,8 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
     else
       why = planSplit(task, launch);
   }
+  if (task.waitsForContents)
+    return;
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;
@@ -461,8 +465,9 @@ void Session::noteMoving(std::uint64_t bytes, double seconds) {
   secondsPerByte_ = secondsPerByte_ > 0 ? 0.9 * secondsPerByte_ + 0.1 * each : each;
 }
 
-std::shared_ptr<const LaunchPlan>
-Session::choosePlan(Launch& launch, std::span<const double> shares, std::string& why) {
+std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& launch,
+                                                      std::span<const double> shares,
+                                                      std::string& why) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   LaunchHistory::PlanKey key;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -473,14 +478,25 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
   for (const BufferArgument& argument : launch.request.buffers)
     key.buffers.push_back({argument.buffer, argument.origin});
   key.shares.assign(shares.begin(), shares.end());
-  if (history.plan && history.key == key)
+  // On one memory nothing depends on regions; at home alone, nothing is cut by them.
+  const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
+                          launch.action != ShareController::Action::Measure;
+  for (const BufferArgument& argument : launch.request.buffers)
+    if (byContents && launch.code->loaded[argument.parameter])
+      key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
+  if (history.plan && history.key == key) {
+    if (!key.versions.empty() && launch.contentsRounds == 0)
+      history.budget.saved();
     return history.plan;
+  }
+  LaunchContents contents(*machine_, task, launch);
+  launch.request.contents = key.versions.empty() ? nullptr : &contents;
 
   const std::vector<PlanDevice> devices = planDevices(launch);
   const std::vector<const Directory*> directories = directoriesOf(launch);
 
   std::shared_ptr<const LaunchPlan> best;
-  std::tuple<bool, std::uint64_t, unsigned> bestScore;
+  std::tuple<int, bool, std::uint64_t, unsigned> bestScore;
   auto consider = [&](unsigned d) {
     if (launch.range.groups(d) < 2)
       return;
@@ -492,10 +508,12 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
       return;
     }
     LaunchPlan& plan = std::get<LaunchPlan>(result);
-    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs
-    // are contiguous.
-    std::tuple<bool, std::uint64_t, unsigned> score{launch.range.groups(d) < 8 * devices.size(),
-                                                    bytesToMove(plan, devices, directories), 2 - d};
+    // Merges only where no dimension does without. Few groups make coarse shares; then what must
+    // move; then the slowest dimension, whose slabs are contiguous.
+    std::tuple<int, bool, std::uint64_t, unsigned> score{
+        plan.merges.empty() ? 0 : static_cast<int>(plan.rung),
+        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories),
+        2 - d};
     if (!best || score < bestScore) {
       best = std::make_shared<const LaunchPlan>(std::move(plan));
       bestScore = score;
@@ -505,10 +523,14 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
     consider(*history.dimension);
   for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
     consider(d);
-  if (!history.dimension)
+  if (!history.dimension || (best && !best->merges.empty()))
     for (unsigned d = 0; d < launch.range.dimensions; ++d)
       if (!best || best->dimension != d)
         consider(d);
+  launch.request.contents = nullptr;
+  launch.demands = contents.demands();
+  if (!launch.demands.empty())
+    return nullptr;
   if (!best) {
     if (why.empty())
       why = "there is only one work-group";
@@ -518,6 +540,19 @@ Session::choosePlan(Launch& launch, std::span<const double> shares, std::string&
   history.key = std::move(key);
   history.plan = best;
   return best;
+}
+
+/// The plan, or null: `why` says why there is none, or the task waits for what planning it takes.
+std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
+                                                       const std::shared_ptr<Launch>& launch,
+                                                       std::span<const double> shares,
+                                                       std::string& why) {
+  auto plan = choosePlan(task, *launch, shares, why);
+  if (plan || launch->demands.empty() || fetchContents(task, launch))
+    return plan;
+  launch->withoutContents = true;
+  why.clear();
+  return choosePlan(task, *launch, shares, why);
 }
 
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
@@ -534,7 +569,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     shares = launch->shares;
   }
   std::string why;
-  auto plan = choosePlan(*launch, shares, why);
+  auto plan = planOrFetch(task, launch, shares, why);
   if (!plan)
     return why;
   if (why = reserve(*launch, *plan); !why.empty())
@@ -565,6 +600,7 @@ void Session::observe(Task& task, Launch& launch) {
   }
   if (!launch.plan)
     return;
+  finishMerges(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (launch.isInCycle)

@@ -14,6 +14,8 @@ struct LaunchIssued {
   std::vector<CompletionPtr> transfers;
 };
 
+struct MergeJob; ///< merge_execution.cpp
+
 struct Launch {
   using Issued = LaunchIssued;
 
@@ -39,6 +41,11 @@ struct Launch {
   LaunchRequest request;
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
 
+  // Regions that depend on what buffers hold (contents.h).
+  std::vector<ContentsDemand> demands; ///< what the last planning lacked
+  unsigned contentsRounds = 0;         ///< plannings that lacked something
+  bool withoutContents = false;        ///< they can't be had, or are not worth it
+
   // What was issued.
   std::vector<Issued> issued;
   bool wasSplit = false;
@@ -46,6 +53,7 @@ struct Launch {
   bool isInCycle = false;        ///< it passed the queue's LaunchCycle
   std::uint64_t bytesToMove = 0; ///< between nodes, for this launch
   std::shared_ptr<const LaunchPlan> plan;
+  std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 };
 
 } // namespace libsplit::runtime

@@ -14,6 +14,7 @@
 // 1023 are one class, 256 .. 511 another. The latter ends with shares that the former starts from.
 #pragma once
 
+#include "runtime/contents.h"
 #include "runtime/planner.h"
 #include "runtime/share_controller.h"
 
@@ -70,9 +71,11 @@ struct LaunchHistory {
     std::vector<std::uint64_t> sizes;                           ///< of buffer arguments
     std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
     std::vector<double> shares;
+    std::vector<std::uint64_t> versions; ///< of the buffers whose contents it rests on
     bool operator==(const PlanKey&) const = default;
   };
   PlanKey key;
+  ContentsBudget budget;
   std::shared_ptr<const LaunchPlan> plan;
 };
 

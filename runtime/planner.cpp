@@ -10,6 +10,8 @@ namespace libsplit::runtime {
 
 namespace {
 
+constexpr std::size_t maxRanges = 65536; ///< of a region
+
 struct PieceRegions {
   PieceEffects effects;
   bool inPlace = false; ///< what it writes overlaps with others' and must lie in one memory
@@ -18,7 +20,7 @@ struct PieceRegions {
 PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summary,
                        const GroupBox& box) {
   std::vector<ArgumentRegions> byArgument =
-      evaluate(summary, request.range, request.arguments, box);
+      evaluate(summary, request.range, request.arguments, box, maxRanges, request.contents);
   PieceRegions regions;
   regions.effects.buffers.resize(request.bufferCount);
   for (const BufferArgument& argument : request.buffers) {

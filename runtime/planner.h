@@ -32,6 +32,8 @@ struct LaunchRequest {
   std::vector<ArgumentValue> arguments; ///< by parameter
   std::vector<BufferArgument> buffers;
   std::size_t bufferCount = 0;
+  /// What the buffers hold, or null; outlives the planning.
+  Contents* contents = nullptr;
 };
 
 /// A device that may take part: its memory node, and what the analysis says of the kernel under

@@ -64,6 +64,7 @@ struct BinaryUse {
 };
 
 struct Launch;
+struct MergeJob;
 struct LaunchIssued;
 struct ChunkedLaunch;
 
@@ -113,6 +114,8 @@ public:
   void memoryReleased(cl_mem object);
   void programCreated(cl_program program, cl_context context, std::optional<std::string> source,
                       const std::string& opaque);
+  /// The program is no longer what it was made from: never split its kernels.
+  void programOpaque(cl_program program, const std::string& why);
   void programCreatedFrom(cl_program program, cl_context context,
                           const std::vector<BinaryUse>& binaries);
   /// The application builds for these devices; none stands for all.
@@ -234,10 +237,13 @@ private:
                        const LaunchArguments& arguments) const;
   void decide(Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
+                                                std::span<const double> shares, std::string& why);
+  bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
-  std::shared_ptr<const LaunchPlan> choosePlan(Launch& launch, std::span<const double> shares,
-                                               std::string& why);
+  std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
+                                               std::span<const double> shares, std::string& why);
   void observe(Task& task, Launch& launch);
   void alignWithCycle(Stream& stream, Launch& launch);
   void noteMoving(std::uint64_t bytes, double seconds);
@@ -263,7 +269,18 @@ private:
   // merges, merge_execution.cpp
   std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
   void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
-  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void snapshotMerges(Task& task, Launch& launch);
+  void issueMerges(Task& task, Launch& launch);
+  void finishMerges(Launch& launch);
+  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_t part);
+  void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
+  CompletionPtr compareOnDevice(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                                std::size_t part);
+  CompletionPtr readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                         std::size_t part);
+  bool startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
+                          const Merge::Part& part) const;
+  std::shared_ptr<LaneKernel> makeComparer(std::size_t device, cl_context context);
 
   // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
   std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
@@ -293,6 +310,8 @@ private:
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
+  Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
+                              const std::string& text) const;
   std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
   void saveSpeeds();
   Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
@@ -337,6 +356,7 @@ private:
   std::size_t tracedDevices_ = 0;                ///< that the trace has names of
   Worker preparer_;                              ///< analysis and builds
   Worker resolver_;                              ///< foreign events that completed
+  Worker inspector_;                             ///< waits for contents, looks through them
   std::vector<std::unique_ptr<Worker>> feeders_; ///< by device: who asks for chunks on its behalf
   std::shared_ptr<ChunkedLaunch> openChunks_;    ///< while it is being given out nobody plans
 };

@@ -77,6 +77,7 @@ std::string toJson(const Stats& stats, const Machine* machine) {
                      {"bytes_between_nodes", stats.bytesBetweenNodes},
                      {"bytes_merged", stats.bytesMerged},
                      {"transfers", stats.transfers},
+                     {"contents_fetched", stats.contentsFetched},
                      {"verified_launches", stats.verifiedLaunches},
                      {"differing_launches", stats.differingLaunches}}},
                    {"stepped_aside", stats.steppedAside}};

@@ -69,13 +69,13 @@ struct Stream {
   bool idle() const { return parked.empty() && active.empty(); }
 };
 
-struct Task {
+struct Task : std::enable_shared_from_this<Task> {
   enum class State { Parked, Active, Retired };
 
   std::shared_ptr<Stream> stream;
   std::atomic<State> state = State::Parked; ///< changed under the session's lock
-  /// Emits the task's instructions. Session lock held; called once, but kept until the task
-  /// retires: it holds what the instructions use.
+  /// Emits the task's instructions, or sets `waitsForContents` and is called again. Session lock
+  /// held; kept until the task retires: it holds what the instructions use.
   std::function<void(Task&)> plan;
   /// Called after all parts ended, session lock held.
   std::function<void(Task&)> retired;
@@ -86,7 +86,8 @@ struct Task {
   std::vector<CompletionPtr> parts;             ///< everything that was issued
   bool isLaunch = false;                        ///< counts against the stream's window
   bool open = false;                            ///< more parts will come; it can't retire yet
-  bool learning = false;                        ///< its timing decides what comes next
+  bool waitsForContents = false; ///< parked again: planning it takes data that is on its way
+  bool learning = false;         ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
   unsigned helpers = 0;  ///< threads of the application that wait for it

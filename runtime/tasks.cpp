@@ -148,7 +148,7 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 }
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
-  if (task.unresolved > 0 || openChunks_)
+  if (task.unresolved > 0 || task.waitsForContents || openChunks_)
     return false;
   for (const auto& before : task.waitTasks)
     if (before->state == Task::State::Parked)
@@ -170,11 +170,15 @@ void Session::pump(const std::shared_ptr<Stream>& stream) {
     if (canPlan(*stream, *task)) {
       stream->parked.erase(stream->parked.begin() + static_cast<std::ptrdiff_t>(i));
       planTask(task);
-    } else if (stream->inOrder) {
-      return;
-    } else {
-      ++i;
+      if (!task->waitsForContents)
+        continue;
+      task->state = Task::State::Parked;
+      stream->active.pop_back();
+      stream->parked.insert(stream->parked.begin() + static_cast<std::ptrdiff_t>(i), task);
     }
+    if (stream->inOrder)
+      return;
+    ++i;
   }
 }
 

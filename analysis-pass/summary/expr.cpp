@@ -317,9 +317,13 @@ Expr operator*(const Expr& a, const Expr& b) {
   return Expr::node(Op::Mul, {a, b});
 }
 
-bool hasLoad(const Expr& expr) {
-  return expr.op() == Op::Load ||
-         std::any_of(expr.operands().begin(), expr.operands().end(), hasLoad);
+const Expr* findLoad(const Expr& expr) {
+  if (expr.op() == Op::Load)
+    return &expr;
+  for (const Expr& operand : expr.operands())
+    if (const Expr* found = findLoad(operand))
+      return found;
+  return nullptr;
 }
 
 namespace {

@@ -1,0 +1,265 @@
+#include "runtime/contents.h"
+
+#include "runtime/launch.h"
+#include "runtime/log.h"
+#include "runtime/session.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Slices of up to so many elements are looked through at each planning.
+constexpr std::uint64_t maxScanned = 4096;
+/// What is read is read in pieces of this, so that the next question finds its answer there.
+constexpr std::uint64_t page = 65536;
+/// A launch whose questions lead to ever more questions goes without.
+constexpr unsigned maxRounds = 8;
+
+bool namesLoad(const Expr& expr, std::vector<bool>& loaded) {
+  if (expr.op() == Expr::Op::Load && expr.index() < loaded.size())
+    loaded[expr.index()] = true;
+  for (const Expr& operand : expr.operands())
+    namesLoad(operand, loaded);
+  return true;
+}
+
+} // namespace
+
+std::vector<bool> contentParameters(const KernelSummary& summary) {
+  std::vector<bool> loaded(summary.parameters.size(), false);
+  for (const Access& access : summary.accesses) {
+    namesLoad(access.offset, loaded);
+    for (const Loop& loop : access.loops)
+      namesLoad(loop.count, loaded);
+    for (const Guard& guard : access.guards) {
+      namesLoad(guard.left, loaded);
+      namesLoad(guard.right, loaded);
+    }
+  }
+  return loaded;
+}
+
+// --- what is known
+
+LaunchContents::LaunchContents(Machine& machine, const Task& task, const Launch& launch)
+    : machine_(machine), request_(launch.request), buffers_(launch.buffers),
+      writes_(launch.code->writes),
+      settled_(std::all_of(task.after.begin(), task.after.end(),
+                           [](const CompletionPtr& work) { return work->over(); })) {}
+
+/// By the launch itself: through another parameter that has bytes in common with this one.
+bool LaunchContents::mayBeWritten(const BufferArgument& argument) const {
+  const std::uint64_t end = argument.origin + request_.arguments[argument.parameter].bufferSize;
+  return std::any_of(
+      request_.buffers.begin(), request_.buffers.end(), [&](const BufferArgument& other) {
+        return other.buffer == argument.buffer && writes_[other.parameter] && other.origin < end &&
+               argument.origin < other.origin + request_.arguments[other.parameter].bufferSize;
+      });
+}
+
+bool LaunchContents::isReadable(Buffer& buffer, ByteRange bytes) const {
+  KnownContents& known = buffer.contents();
+  if (known.onHost.contains(bytes))
+    return true;
+  if (!settled_ || !buffer.directory().isValid(hostNode, bytes) ||
+      !buffer.hazards(hostNode).idleFor(false) || !buffer.hostMemory(machine_))
+    return false;
+  known.onHost.add(bytes);
+  return true;
+}
+
+ContentsDemand& LaunchContents::demand(std::size_t buffer) {
+  for (ContentsDemand& each : demands_)
+    if (each.buffer == buffer)
+      return each;
+  demands_.push_back({buffer, {}, {}});
+  return demands_.back();
+}
+
+std::optional<Interval> LaunchContents::values(const ElementSlice& slice) {
+  const auto argument =
+      std::find_if(request_.buffers.begin(), request_.buffers.end(),
+                   [&](const BufferArgument& each) { return each.parameter == slice.parameter; });
+  if (argument == request_.buffers.end() || mayBeWritten(*argument))
+    return std::nullopt;
+  Buffer& buffer = *buffers_[argument->buffer];
+  const std::uint64_t first = argument->origin + slice.first;
+  const std::uint64_t size = argument->origin + slice.last + slice.width / 8 - first;
+  const ElementLayout layout{slice.width, slice.isSigned, slice.step, first % slice.step};
+  const std::uint64_t begin = first / slice.step; // elements of the layout
+  const std::uint64_t last = begin + slice.count() - 1;
+
+  auto read = [&](std::uint64_t from, std::uint64_t to) -> std::optional<Interval> {
+    const std::uint64_t at = layout.phase + from * layout.step;
+    const ByteRange bytes{at, layout.phase + to * layout.step + layout.width / 8};
+    if (isReadable(buffer, bytes))
+      return scanElements({buffer.hostMemory(machine_), buffer.size()}, layout, from, to);
+    const std::uint64_t end =
+        std::min<std::uint64_t>((bytes.end + page - 1) / page * page, buffer.size());
+    ContentsDemand& wanted = demand(argument->buffer);
+    wanted.bytes = unite(wanted.bytes, ByteSet(bytes.begin / page * page, end));
+    return std::nullopt;
+  };
+  if (size == 0 || slice.count() <= maxScanned)
+    return read(begin, last);
+
+  KnownContents& known = buffer.contents();
+  const auto table = known.tables.find(layout);
+  if (table == known.tables.end()) {
+    ContentsDemand& wanted = demand(argument->buffer);
+    if (std::find(wanted.tables.begin(), wanted.tables.end(), layout) == wanted.tables.end())
+      wanted.tables.push_back(layout);
+    return std::nullopt;
+  }
+  // Whole blocks from the table, the ends of the slice element by element.
+  const std::uint64_t block = Extremes::blockElements;
+  const std::uint64_t firstWhole = (begin + block - 1) / block, endWhole = (last + 1) / block;
+  std::optional<Interval> all = table->second->ofBlocks(firstWhole, endWhole - 1);
+  auto include = [&](std::uint64_t from, std::uint64_t to) {
+    const std::optional<Interval> part = from <= to ? read(from, to) : all;
+    all = all && part ? std::optional(hull(*all, *part)) : std::nullopt;
+  };
+  if (begin < firstWhole * block)
+    include(begin, firstWhole * block - 1);
+  if (endWhole * block <= last)
+    include(endWhole * block, last);
+  return all;
+}
+
+// --- whether to find out
+
+bool ContentsBudget::pays(double launchSeconds) {
+  if (resting_ > 0) {
+    --resting_;
+    return false;
+  }
+  constexpr unsigned trials = 2;
+  const double perLaunch =
+      seconds_ / static_cast<double>(std::max<std::uint64_t>(fetches_ + reuses_, 1));
+  if (fetches_ >= trials && launchSeconds > 0 && perLaunch > affordable * launchSeconds) {
+    resting_ = rest_;
+    rest_ = std::min(2 * rest_, 1024U);
+    seconds_ = 0;
+    reuses_ = fetches_ = 0;
+    return false;
+  }
+  ++fetches_;
+  return true;
+}
+
+// --- finding out
+
+namespace {
+
+/// One launch's demands on their way. Whatever happens to it, those that wait for `read` go on.
+struct ContentsFetch {
+  explicit ContentsFetch(const Dispatch& cl) : read(std::make_shared<Completion>(cl)) {}
+  ~ContentsFetch() {
+    if (!read->over())
+      read->finish(CL_SUCCESS);
+  }
+
+  struct Table {
+    std::shared_ptr<Buffer> buffer;
+    std::uint64_t version = 0;
+    std::span<const std::byte> bytes;
+    ElementLayout layout;
+    std::shared_ptr<const Extremes> made;
+  };
+
+  std::vector<CompletionPtr> after;     ///< writers, and what brings bytes to the host
+  std::vector<CompletionPtr> transfers; ///< the latter alone
+  std::vector<Table> tables;
+  CompletionPtr read; ///< the background thread has read what it wants
+  double seconds = 0; ///< what it took, waiting for writers aside
+
+  /// False if what it waits for failed. In the background, without the lock.
+  bool run() {
+    cl_int status = CL_SUCCESS;
+    for (const CompletionPtr& before : after)
+      status = std::min(status, before->wait());
+    const auto begin = std::chrono::steady_clock::now();
+    if (status >= 0)
+      for (Table& table : tables)
+        table.made = std::make_shared<Extremes>(table.bytes, table.layout);
+    read->finish(status);
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    for (const CompletionPtr& transfer : transfers)
+      if (auto moved = transfer->interval())
+        seconds += moved->seconds();
+    return status >= 0;
+  }
+
+  /// With the lock.
+  void keep() {
+    for (Table& table : tables)
+      if (table.made && table.buffer->directory().version() == table.version)
+        table.buffer->contents().tables[table.layout] = table.made;
+  }
+};
+
+} // namespace
+
+/// Sets out to get what the launch's last planning lacked; it is planned again then. False if that
+/// can't be, or does not pay.
+bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
+  LaunchHistory& history = launch->code->histories.at(launch->key);
+  const double homeSeconds = launch->code->stats->ranges[launch->key.range].homeSeconds;
+  if (launch->contentsRounds == maxRounds ||
+      (launch->contentsRounds == 0 && !history.budget.pays(homeSeconds)))
+    return false;
+  ++launch->contentsRounds;
+  auto fetch = std::make_shared<ContentsFetch>(cl_);
+  fetch->after = task.after;
+  try {
+    Task transfers; // what brings the bytes belongs to no task of a queue
+    transfers.after = task.after;
+    for (const ContentsDemand& demand : launch->demands) {
+      const std::shared_ptr<Buffer>& buffer = launch->buffers[demand.buffer];
+      if (!buffer->hostMemory(*machine_))
+        return false;
+      ByteSet bytes = demand.bytes;
+      if (!demand.tables.empty())
+        bytes = ByteSet(0, buffer->size());
+      bring(transfers, *buffer, hostNode, bytes);
+      buffer->hazards(hostNode).collect(false, fetch->after);
+      buffer->hazards(hostNode).addReader(fetch->read);
+      for (const ElementLayout& layout : demand.tables)
+        fetch->tables.push_back({buffer,
+                                 buffer->directory().version(),
+                                 {buffer->hostMemory(*machine_), buffer->size()},
+                                 layout,
+                                 nullptr});
+    }
+    fetch->transfers = transfers.parts;
+    fetch->after.insert(fetch->after.end(), transfers.parts.begin(), transfers.parts.end());
+  } catch (const std::exception& error) {
+    log(LogLevel::Debug, "contents can't be read: ", error.what());
+    return false;
+  }
+  ++stats_.contentsFetched;
+  task.waitsForContents = true;
+  inspector_.post([this, fetch, launch = launch,
+                   weak = std::weak_ptr<Task>(task.shared_from_this())]() mutable {
+    const bool found = fetch->run();
+    Lock lock(mutex_);
+    fetch->keep();
+    launch->withoutContents = launch->withoutContents || !found;
+    launch->code->histories.at(launch->key).budget.spent(fetch->seconds);
+    std::shared_ptr<Task> waiting = weak.lock();
+    if (!waiting)
+      return;
+    // Nothing is held here any more once the task can end.
+    launch = nullptr;
+    fetch = nullptr;
+    waiting->waitsForContents = false;
+    waiting = nullptr;
+    pumpAll();
+    progress_.notify_all();
+  });
+  return true;
+}
+
+} // namespace libsplit::runtime

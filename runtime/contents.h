@@ -1,0 +1,96 @@
+// What the buffers hold that a launch's regions depend on: index arrays, row bounds, block lists.
+//
+// A launch is planned by numbers that lie in memory, so these must be known first, and still hold.
+// They hold while nobody writes the buffer: every write gives its directory a new version. And they
+// are known where the bytes are on the host with nothing left that writes them, or, for slices too
+// long to be looked through at each launch, where a table of extremes has been made. What is asked
+// for and not known becomes a *demand*. The launch then stays parked, a background thread waits for
+// the writers, the bytes are brought to the host as for a read, tables are made, and the launch is
+// planned again; nobody waits for it but what comes after it in its queue. A program that does not
+// touch its index arrays pays once.
+//
+// Worked example: CSR on two nodes. Planning asks for row[0], row[n/2], ... of an array that lies
+// on a GPU: demanded, 4 bytes each; as pages, two reads. Planned again, the rows' bounds are exact,
+// and the least and greatest of columns [0, m) is asked for: demanded, a table. Planned a third
+// time, everything is known. The next launch finds its plan ready: the versions are the same.
+#pragma once
+
+#include "runtime/extremes.h"
+#include "runtime/planner.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace libsplit::runtime {
+
+class Buffer;
+class Machine;
+struct Launch;
+struct Task;
+
+/// What is known of a buffer's bytes at one version of its directory. Session's lock held.
+struct KnownContents {
+  std::uint64_t version = 0;
+  ByteSet onHost; ///< in the host's memory for good: nothing in flight writes them
+  std::map<ElementLayout, std::shared_ptr<const Extremes>> tables;
+};
+
+/// What must be had before a launch can be planned by contents.
+struct ContentsDemand {
+  std::size_t buffer = 0; ///< index into the launch's distinct buffers
+  ByteSet bytes;          ///< on the host
+  std::vector<ElementLayout> tables;
+};
+
+/// Answers one launch's questions from what is known now. Session's lock held.
+class LaunchContents final : public Contents {
+public:
+  LaunchContents(Machine& machine, const Task& task, const Launch& launch);
+
+  std::optional<Interval> values(const ElementSlice& slice) override;
+
+  const std::vector<ContentsDemand>& demands() const { return demands_; }
+
+private:
+  bool mayBeWritten(const BufferArgument& argument) const;
+  bool isReadable(Buffer& buffer, ByteRange bytes) const;
+  ContentsDemand& demand(std::size_t buffer);
+
+  Machine& machine_;
+  const LaunchRequest& request_;
+  std::span<const std::shared_ptr<Buffer>> buffers_;
+  const std::vector<bool>& writes_;
+  bool settled_; ///< nothing that the launch waits for is still under way
+  std::vector<ContentsDemand> demands_;
+};
+
+/// Whether finding contents out pays for launches of one kind. Pure.
+///
+/// A program that rewrites its index arrays before each launch makes each launch wait for them.
+/// That is given up for a while, ever longer, when it took more than a part of the launch's own
+/// time.
+class ContentsBudget {
+public:
+  /// Asked once per launch that would have to find contents out. `launchSeconds`: of the launch
+  /// unsplit; negative: not known.
+  bool pays(double launchSeconds);
+  /// The launch found out, in `seconds`.
+  void spent(double seconds) { seconds_ += seconds; }
+  /// A launch was planned by contents that were known already.
+  void saved() { ++reuses_; }
+
+private:
+  static constexpr double affordable = 0.25; ///< of the launch's own time
+  double seconds_ = 0;                       ///< since the last look
+  std::uint64_t reuses_ = 0;                 ///< since the last look
+  unsigned fetches_ = 0;                     ///< since the last rest
+  unsigned resting_ = 0;                     ///< launches left before the next try
+  unsigned rest_ = 16;
+};
+
+/// The parameters whose contents the kernel's regions depend on, by parameter.
+std::vector<bool> contentParameters(const KernelSummary& summary);
+
+} // namespace libsplit::runtime

@@ -1,0 +1,111 @@
+#include "runtime/extremes.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace libsplit::runtime {
+
+namespace {
+
+constexpr std::uint64_t fanOut = 64;
+constexpr Interval nothing{infinity, -infinity};
+
+template <class T> Interval scan(const std::byte* at, std::uint64_t step, std::uint64_t count) {
+  T low{}, high{};
+  std::memcpy(&low, at, sizeof low);
+  high = low;
+  for (std::uint64_t i = 1; i < count; ++i) {
+    at += step;
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  return {Int{low}, Int{high}};
+}
+
+} // namespace
+
+std::uint64_t ElementLayout::count(std::uint64_t size) const {
+  const std::uint64_t bytes = width / 8;
+  return size < phase + bytes ? 0 : (size - phase - bytes) / step + 1;
+}
+
+Interval scanElements(std::span<const std::byte> bytes, const ElementLayout& layout,
+                      std::uint64_t first, std::uint64_t last) {
+  if (first > last)
+    return nothing;
+  const std::byte* at = bytes.data() + layout.phase + first * layout.step;
+  const std::uint64_t count = last - first + 1;
+  switch (layout.width) {
+  case 8:
+    return layout.isSigned ? scan<std::int8_t>(at, layout.step, count)
+                           : scan<std::uint8_t>(at, layout.step, count);
+  case 16:
+    return layout.isSigned ? scan<std::int16_t>(at, layout.step, count)
+                           : scan<std::uint16_t>(at, layout.step, count);
+  case 32:
+    return layout.isSigned ? scan<std::int32_t>(at, layout.step, count)
+                           : scan<std::uint32_t>(at, layout.step, count);
+  default:
+    return layout.isSigned ? scan<std::int64_t>(at, layout.step, count)
+                           : scan<std::uint64_t>(at, layout.step, count);
+  }
+}
+
+Extremes::Extremes(std::span<const std::byte> bytes, const ElementLayout& layout)
+    : layout_(layout), levels_(1) {
+  const std::uint64_t count = layout.count(bytes.size());
+  for (std::uint64_t first = 0; first < count; first += blockElements)
+    levels_[0].push_back(
+        scanElements(bytes, layout, first, std::min(first + blockElements, count) - 1));
+  raise();
+}
+
+Extremes::Extremes(std::vector<Interval> blocks, const ElementLayout& layout)
+    : layout_(layout), levels_{std::move(blocks)} {
+  raise();
+}
+
+void Extremes::raise() {
+  while (levels_.back().size() > fanOut) {
+    const std::vector<Interval>& below = levels_.back();
+    std::vector<Interval> level((below.size() + fanOut - 1) / fanOut, nothing);
+    for (std::size_t i = 0; i < below.size(); ++i)
+      level[i / fanOut] = hull(level[i / fanOut], below[i]);
+    levels_.push_back(std::move(level));
+  }
+}
+
+Interval Extremes::ofBlocks(std::uint64_t first, std::uint64_t last) const {
+  Interval all = nothing;
+  std::uint64_t end = last + 1;
+  for (std::size_t level = 0; first < end; ++level) {
+    const std::vector<Interval>& entries = levels_[level];
+    // What is no whole entry of the next level, from both ends.
+    const bool top = level + 1 == levels_.size();
+    for (; first < end && (top || first % fanOut != 0); ++first)
+      all = hull(all, entries[first]);
+    for (; first < end && end % fanOut != 0; --end)
+      all = hull(all, entries[end - 1]);
+    first /= fanOut;
+    end /= fanOut;
+  }
+  return all;
+}
+
+Interval Extremes::between(std::uint64_t first, std::uint64_t last,
+                           std::span<const std::byte> bytes) const {
+  const std::uint64_t firstWhole = (first + blockElements - 1) / blockElements;
+  const std::uint64_t endWhole = (last + 1) / blockElements;
+  if (firstWhole >= endWhole)
+    return scanElements(bytes, layout_, first, last);
+  Interval all = ofBlocks(firstWhole, endWhole - 1);
+  if (first < firstWhole * blockElements)
+    all = hull(all, scanElements(bytes, layout_, first, firstWhole * blockElements - 1));
+  if (endWhole * blockElements <= last)
+    all = hull(all, scanElements(bytes, layout_, endWhole * blockElements, last));
+  return all;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,56 @@
+// The least and the greatest element of any slice of a buffer, from a table that is made in one
+// pass over it.
+//
+// Level 0 holds the extremes of each block of 1024 elements, level 1 those of 64 blocks of level 0,
+// and so on: a slice of any length is a few entries of each level, and two ends within blocks that
+// are read element by element. Worked example: elements 1000 .. 200000 are 24 single elements,
+// blocks 1 .. 194 (three entries of level 1, and blocks 1 .. 63 and 192 .. 194), and 321 elements.
+#pragma once
+
+#include "analysis-pass/summary/contents.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Elements at bytes phase, phase + step, ... of a buffer.
+struct ElementLayout {
+  unsigned width = 32; ///< bits: 8, 16, 32 or 64; little-endian
+  bool isSigned = true;
+  std::uint64_t step = 4;  ///< bytes, > 0
+  std::uint64_t phase = 0; ///< < step
+  auto operator<=>(const ElementLayout&) const = default;
+
+  /// How many of them lie in `size` bytes.
+  std::uint64_t count(std::uint64_t size) const;
+};
+
+/// The extremes of elements [first, last], which must lie within `bytes`. 1 ns per element.
+Interval scanElements(std::span<const std::byte> bytes, const ElementLayout& layout,
+                      std::uint64_t first, std::uint64_t last);
+
+/// Immutable once made; thread-safe.
+class Extremes {
+public:
+  static constexpr std::uint64_t blockElements = 1024;
+
+  /// One pass over `bytes`.
+  Extremes(std::span<const std::byte> bytes, const ElementLayout& layout);
+  /// From the extremes of each block, computed elsewhere.
+  Extremes(std::vector<Interval> blocks, const ElementLayout& layout);
+
+  /// Of the blocks [first, last].
+  Interval ofBlocks(std::uint64_t first, std::uint64_t last) const;
+  /// Of the elements [first, last]; `bytes` are those that the table was made from.
+  Interval between(std::uint64_t first, std::uint64_t last, std::span<const std::byte> bytes) const;
+
+private:
+  void raise();
+
+  ElementLayout layout_;
+  std::vector<std::vector<Interval>> levels_;
+};
+
+} // namespace libsplit::runtime
