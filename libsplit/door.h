@@ -30,6 +30,10 @@ void overrideLaunches(runtime::Dispatch& table);
 void overrideEvents(runtime::Dispatch& table);
 void overrideExtensions(runtime::Dispatch& table);
 
+/// Stands for the extension function clCreateProgramWithILKHR of every driver.
+cl_program CL_API_CALL createProgramWithIlKhr(cl_context context, const void* il, size_t length,
+                                              cl_int* error);
+
 /// Hands a status to an optional errcode_ret.
 inline void report(cl_int* target, cl_int status) {
   if (target)

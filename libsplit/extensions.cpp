@@ -1,6 +1,7 @@
 // Extension functions. The application gets them from the driver by name and calls them past every
 // layer. Those that can't touch a buffer's bytes are none of our business. For the others libsplit
 // steps aside before the application can call them: all data is at home then, and stays there.
+// Programs are made from IL by an extension function of older drivers; ours is called in its stead.
 #include "libsplit/door.h"
 
 #include <array>
@@ -30,14 +31,21 @@ void beforeHandingOut(const char* name) {
       tracked([&] { session().stepAside(std::string("the program uses ") + name); });
 }
 
+/// What the application gets for an extension function of the driver.
+void* handedOut(const char* name, void* driversOwn) {
+  if (driversOwn && std::strcmp(name, "clCreateProgramWithILKHR") == 0)
+    return reinterpret_cast<void*>(createProgramWithIlKhr);
+  return driversOwn;
+}
+
 void* CL_API_CALL functionAddress(const char* name) {
   beforeHandingOut(name);
-  return next().clGetExtensionFunctionAddress(name);
+  return handedOut(name, next().clGetExtensionFunctionAddress(name));
 }
 
 void* CL_API_CALL functionAddressForPlatform(cl_platform_id platform, const char* name) {
   beforeHandingOut(name);
-  return next().clGetExtensionFunctionAddressForPlatform(platform, name);
+  return handedOut(name, next().clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 
 // Memory shared with a graphics API: the object never gets known, so it never gets split; but

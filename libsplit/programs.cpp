@@ -20,6 +20,14 @@ void opaque(cl_program program, cl_context context, const char* why) {
     tracked([&] { session().programCreated(program, context, std::nullopt, why); });
 }
 
+void ilProgramCreated(cl_program program, cl_context context, const void* il, size_t length) {
+  if (program)
+    tracked([&] {
+      session().programCreated(program, context, std::string(static_cast<const char*>(il), length),
+                               "");
+    });
+}
+
 cl_program CL_API_CALL createWithSource(cl_context context, cl_uint count, const char** strings,
                                         const size_t* lengths, cl_int* error) {
   cl_int status = CL_SUCCESS;
@@ -54,8 +62,16 @@ cl_program CL_API_CALL createWithIl(cl_context context, const void* il, size_t l
   cl_int status = CL_SUCCESS;
   cl_program program = next().clCreateProgramWithIL(context, il, length, &status);
   report(error, status);
-  opaque(program, context, "the program was made from IL");
+  ilProgramCreated(program, context, il, length);
   return program;
+}
+
+cl_int CL_API_CALL setSpecializationConstant(cl_program program, cl_uint id, size_t size,
+                                             const void* value) {
+  tracked([&] {
+    session().programOpaque(program, "the program has specialization constants that were set");
+  });
+  return next().clSetProgramSpecializationConstant(program, id, size, value);
 }
 
 cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
@@ -166,10 +182,27 @@ cl_int CL_API_CALL setKernelArg(cl_kernel kernel, cl_uint index, size_t size, co
 
 } // namespace
 
+cl_program CL_API_CALL createProgramWithIlKhr(cl_context context, const void* il, size_t length,
+                                              cl_int* error) {
+  auto devices =
+      runtime::arrayProperty<cl_device_id>(next().clGetContextInfo, context, CL_CONTEXT_DEVICES);
+  auto create = devices.empty() ? nullptr : runtime::createProgramWithIlKhr(next(), devices[0]);
+  if (!create) {
+    report(error, CL_INVALID_CONTEXT);
+    return nullptr;
+  }
+  cl_int status = CL_SUCCESS;
+  cl_program program = create(context, il, length, &status);
+  report(error, status);
+  ilProgramCreated(program, context, il, length);
+  return program;
+}
+
 void overridePrograms(runtime::Dispatch& table) {
   table.clCreateProgramWithSource = createWithSource;
   table.clCreateProgramWithBinary = createWithBinary;
   table.clCreateProgramWithIL = createWithIl;
+  table.clSetProgramSpecializationConstant = setSpecializationConstant;
   table.clCreateProgramWithBuiltInKernels = createWithBuiltIns;
   table.clLinkProgram = link;
   table.clBuildProgram = build;

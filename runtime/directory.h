@@ -53,6 +53,8 @@ public:
   /// Another number after each change of the bytes; no two directories of the process ever have the
   /// same one.
   std::uint64_t version() const { return version_; }
+  /// `node` was found to hold what is valid elsewhere in `bytes`.
+  void confirm(NodeId node, const ByteSet& bytes) { valid_[node] = unite(valid_[node], bytes); }
 
 private:
   /// Appends the copies that fill `wanted` on the host.

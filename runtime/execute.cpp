@@ -191,6 +191,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                             task.parts.end());
     launch->issued.push_back(std::move(issued));
   }
+  snapshotMerges(task, *launch);
   std::vector<Instruction> instructions;
   for (const Piece& piece : plan->pieces) {
     Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
@@ -222,7 +223,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
     launch->issued[p].kernel = instructions[p].done;
     issue(task, plan->pieces[p].device, std::move(instructions[p]));
   }
-  issueMerges(task, *launch, *plan);
+  issueMerges(task, *launch);
   issueMarkers(task, false);
 }
 

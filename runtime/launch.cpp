@@ -58,6 +58,13 @@ NDRange rangeOf(const LaunchArguments& arguments) {
   return range;
 }
 
+std::vector<const Directory*> directoriesOf(const Launch& launch) {
+  std::vector<const Directory*> directories;
+  for (const auto& buffer : launch.buffers)
+    directories.push_back(&buffer->directory());
+  return directories;
+}
+
 bool isNonUniform(const NDRange& range) {
   return !range.uniform(0) || !range.uniform(1) || !range.uniform(2);
 }
@@ -402,6 +409,62 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   planUnsplit(task, launch);
 }
 
+std::vector<PlanDevice> Session::planDevices(const Launch& launch) const {
+  std::vector<PlanDevice> devices;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i)
+    devices.push_back({machine_->devices()[i].node, launch.code->summaries[i]});
+  return devices;
+}
+
+/// Lets the launch's shares suit the cycle of launches that it is part of, where moving data costs.
+void Session::alignWithCycle(Stream& stream, Launch& launch) {
+  const LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (options_.policy.kind != Policy::Kind::Auto || machine_->nodes() < 2 || !history.dimension ||
+      history.splits < learningSplits)
+    return;
+  std::size_t id = std::hash<const void*>()(launch.code.get());
+  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
+  mix(std::hash<std::string>()(launch.key.range));
+  for (int each : launch.key.classes)
+    mix(static_cast<std::size_t>(each));
+  for (const BufferArgument& argument : launch.request.buffers) {
+    mix(std::hash<const void*>()(launch.buffers[argument.buffer].get()));
+    mix(argument.origin);
+  }
+  const unsigned dimension = *history.dimension;
+  const std::uint64_t groups = launch.range.groups(dimension);
+  LaunchCycle::Passing passing;
+  passing.id = id;
+  passing.own = launch.shares;
+  passing.secondsPerByte = secondsPerByte_;
+  passing.profile = [&](solver::LoadProfile& profile) {
+    return history.controller && history.controller->describe(profile, groups);
+  };
+  passing.section = [&] {
+    const double half = LaunchCycle::sectionPart / 2 * static_cast<double>(groups);
+    const auto begin = static_cast<std::uint64_t>(static_cast<double>(groups) / 2 - half);
+    const auto end =
+        std::max(begin + 1, static_cast<std::uint64_t>(static_cast<double>(groups) / 2 + half));
+    const Piece piece = planPiece(launch.request, planDevices(launch), machine_->home(), dimension,
+                                  begin, std::min(end, groups));
+    std::vector<SectionUse> uses;
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+      uses.push_back({launch.buffers[b].get(), piece.uses[b].needs, piece.uses[b].writes});
+    return uses;
+  };
+  const std::span<const double> shares = stream.cycle.next(passing);
+  launch.isInCycle = true;
+  if (shares.data() != launch.shares.data())
+    launch.shares.assign(shares.begin(), shares.end());
+}
+
+void Session::noteMoving(std::uint64_t bytes, double seconds) {
+  if (bytes < 4096 || !(seconds > 0))
+    return;
+  const double each = seconds / static_cast<double>(bytes);
+  secondsPerByte_ = secondsPerByte_ > 0 ? 0.9 * secondsPerByte_ + 0.1 * each : each;
+}
+
 std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& launch,
                                                       std::span<const double> shares,
                                                       std::string& why) {
@@ -429,15 +492,11 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   LaunchContents contents(*machine_, task, launch);
   launch.request.contents = key.versions.empty() ? nullptr : &contents;
 
-  std::vector<PlanDevice> devices;
-  for (std::size_t i = 0; i < machine_->devices().size(); ++i)
-    devices.push_back({machine_->devices()[i].node, launch.code->summaries[i]});
-  std::vector<const Directory*> directories;
-  for (const auto& buffer : launch.buffers)
-    directories.push_back(&buffer->directory());
+  const std::vector<PlanDevice> devices = planDevices(launch);
+  const std::vector<const Directory*> directories = directoriesOf(launch);
 
   std::shared_ptr<const LaunchPlan> best;
-  std::tuple<bool, std::uint64_t, unsigned> bestScore;
+  std::tuple<int, bool, std::uint64_t, unsigned> bestScore;
   auto consider = [&](unsigned d) {
     if (launch.range.groups(d) < 2)
       return;
@@ -449,10 +508,12 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
       return;
     }
     LaunchPlan& plan = std::get<LaunchPlan>(result);
-    // Few groups make coarse shares; then what must move; then the slowest dimension, whose slabs
-    // are contiguous.
-    std::tuple<bool, std::uint64_t, unsigned> score{launch.range.groups(d) < 8 * devices.size(),
-                                                    bytesToMove(plan, devices, directories), 2 - d};
+    // Merges only where no dimension does without. Few groups make coarse shares; then what must
+    // move; then the slowest dimension, whose slabs are contiguous.
+    std::tuple<int, bool, std::uint64_t, unsigned> score{
+        plan.merges.empty() ? 0 : static_cast<int>(plan.rung),
+        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories),
+        2 - d};
     if (!best || score < bestScore) {
       best = std::make_shared<const LaunchPlan>(std::move(plan));
       bestScore = score;
@@ -462,7 +523,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     consider(*history.dimension);
   for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
     consider(d);
-  if (!history.dimension)
+  if (!history.dimension || (best && !best->merges.empty()))
     for (unsigned d = 0; d < launch.range.dimensions; ++d)
       if (!best || best->dimension != d)
         consider(d);
@@ -503,6 +564,10 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     shares.assign(machine_->devices().size(), 0.0);
     shares[machine_->home()] = 1;
   }
+  if (launch->action == ShareController::Action::Split) {
+    alignWithCycle(*task.stream, *launch);
+    shares = launch->shares;
+  }
   std::string why;
   auto plan = planOrFetch(task, launch, shares, why);
   if (!plan)
@@ -516,6 +581,8 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   if (launch->wasSplit)
     ++history.splits;
   launch->plan = plan;
+  if (machine_->nodes() > 1)
+    launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", toString(*plan));
   issuePlan(task, launch, plan);
   return {};
@@ -533,8 +600,11 @@ void Session::observe(Task& task, Launch& launch) {
   }
   if (!launch.plan)
     return;
+  finishMerges(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (launch.isInCycle)
+    task.stream->cycle.took(wall);
   if (launch.isChunked) {
     observeChunks(launch, wall);
     return;
@@ -562,7 +632,8 @@ void Session::observe(Task& task, Launch& launch) {
     const auto& home = samples[machine_->home()];
     range.homeSeconds = home.seconds;
     if (history.controller)
-      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall);
+      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall,
+                                      groups);
     remember(launch, history, groups);
     return;
   }
@@ -580,6 +651,10 @@ void Session::observe(Task& task, Launch& launch) {
   }
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
+  double moving = 0;
+  for (const solver::DeviceSample& sample : samples)
+    moving += sample.transferSeconds;
+  noteMoving(launch.bytesToMove, moving);
   remember(launch, history, groups);
 }
 

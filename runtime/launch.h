@@ -14,6 +14,8 @@ struct LaunchIssued {
   std::vector<CompletionPtr> transfers;
 };
 
+struct MergeJob; ///< merge_execution.cpp
+
 struct Launch {
   using Issued = LaunchIssued;
 
@@ -48,7 +50,10 @@ struct Launch {
   std::vector<Issued> issued;
   bool wasSplit = false;
   bool isChunked = false;
+  bool isInCycle = false;        ///< it passed the queue's LaunchCycle
+  std::uint64_t bytesToMove = 0; ///< between nodes, for this launch
   std::shared_ptr<const LaunchPlan> plan;
+  std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 };
 
 } // namespace libsplit::runtime

@@ -247,6 +247,20 @@ bool sharesMemory(const Dispatch& cl, cl_context context, cl_command_queue queue
          read == placed;
 }
 
+/// What the device itself writes into the buffer appears at `address`. Asked before anything is
+/// written there: a driver may map a copy, which it frees when it is unmapped.
+bool showsFills(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, const void* address) {
+  for (unsigned char value : {0x5a, 0xc3}) {
+    ProbePattern expected;
+    expected.fill(value);
+    if (cl.clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, probeBytes, 0, nullptr,
+                               nullptr) != CL_SUCCESS ||
+        cl.clFinish(queue) != CL_SUCCESS || std::memcmp(address, expected.data(), probeBytes) != 0)
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 bool Machine::worksInHostMemory(const Device& device) const {
@@ -264,7 +278,7 @@ bool Machine::homeSharesMemoryWith(cl_context homeContext, const Device& other) 
   if (!queue || error != CL_SUCCESS)
     return false;
   void* address = hostAddress(cl_, queue, buffer.get(), probeBytes);
-  if (!address)
+  if (!address || !showsFills(cl_, queue, buffer.get(), address))
     return false;
   if (!other.isHome && !sharesMemory(cl_, other.context.get(), other.queue.get(), address))
     return false;
@@ -275,12 +289,15 @@ bool Machine::homeSharesMemoryWith(cl_context homeContext, const Device& other) 
          read == left;
 }
 
-void Machine::assignNodes(bool separate, cl_context homeContext) {
+void Machine::assignNodes(SeparateNodes separate, cl_context homeContext) {
   auto ownNode = [&](std::size_t device) {
     devices_[device].node = static_cast<NodeId>(nodes_++);
     deviceOfNode_[devices_[device].node] = device;
   };
-  auto mayShare = [&](const Device& device) { return !device.isGpu && !separate; };
+  auto mayShare = [&](const Device& device) {
+    return !device.isGpu && separate != SeparateNodes::All &&
+           !(separate == SeparateNodes::Home && device.isHome);
+  };
   bool homeOnHost = mayShare(devices_[home_]) && homeSharesMemoryWith(homeContext, devices_[home_]);
   if (!homeOnHost)
     ownNode(home_);

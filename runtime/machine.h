@@ -8,6 +8,7 @@
 #include "runtime/device_spec.h"
 #include "runtime/directory.h"
 #include "runtime/lane.h"
+#include "runtime/options.h"
 
 #include <map>
 #include <memory>
@@ -57,7 +58,7 @@ class Machine {
 public:
   struct Setup {
     DeviceSpec spec;
-    bool separateNodes = false;
+    SeparateNodes separateNodes = SeparateNodes::None;
   };
   /// `homeContext`: one of the application's contexts with `home` in it, used for a short probe.
   /// What goes wrong with other devices is logged, and they are left out.
@@ -89,7 +90,7 @@ private:
   bool open(Device& device) const;
   bool worksInHostMemory(const Device& device) const;
   bool homeSharesMemoryWith(cl_context homeContext, const Device& other);
-  void assignNodes(bool separate, cl_context homeContext);
+  void assignNodes(SeparateNodes separate, cl_context homeContext);
 
   const Dispatch& cl_;
   std::vector<Device> devices_;

@@ -34,6 +34,16 @@ bool NodeHazards::idleFor(bool write) const {
          (!write || std::all_of(readers_.begin(), readers_.end(), over));
 }
 
+namespace {
+
+/// Drivers allocate late: an error is wanted now.
+cl_int touch(const Dispatch& cl, cl_command_queue queue, cl_mem memory) {
+  const unsigned char byte = 0;
+  return cl.clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, 1, &byte, 0, nullptr, nullptr);
+}
+
+} // namespace
+
 std::shared_ptr<HostBlock> HostBlock::allocate(const Dispatch& cl, Machine& machine,
                                                cl_context context, std::size_t size) {
   auto block = std::make_shared<HostBlock>();
@@ -66,6 +76,7 @@ std::shared_ptr<HostBlock> HostBlock::allocate(const Dispatch& cl, Machine& mach
 
 Buffer::~Buffer() {
   // Copies over host memory go before the memory does.
+  snapshots_.clear();
   parts_.clear();
   copies_.clear();
   if (directory_)
@@ -124,6 +135,29 @@ Staging Buffer::staging(Machine& machine, NodeId node, const ByteRange& bytes) {
   return staging;
 }
 
+std::shared_ptr<DeviceSnapshot> Buffer::snapshot(Machine& machine, std::size_t device,
+                                                 const ByteRange& bytes) {
+  std::shared_ptr<DeviceSnapshot>& kept = snapshots_[device];
+  if (kept && kept->begin <= bytes.begin && bytes.end <= kept->end)
+    return kept;
+  auto made = std::make_shared<DeviceSnapshot>();
+  made->begin = bytes.begin;
+  made->end = bytes.end;
+  auto room = [&](std::uint64_t size) -> Ref<cl_mem> {
+    cl_int error = CL_SUCCESS;
+    auto memory =
+        Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(machine.contextOf(device, context_),
+                                                   CL_MEM_READ_WRITE, size, nullptr, &error));
+    if (error == CL_SUCCESS && machine.devices()[device].isGpu)
+      error = touch(cl_, machine.queueOf(device, context_), memory.get());
+    return error == CL_SUCCESS ? memory : Ref<cl_mem>();
+  };
+  made->bytes = room(bytes.size());
+  made->flags = room((bytes.size() / comparedBlock + 1) * sizeof(cl_uint));
+  kept = made->bytes && made->flags ? std::move(made) : nullptr;
+  return kept;
+}
+
 Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
   const Device& on = machine.devices()[device];
   cl_mem_flags flags = CL_MEM_READ_WRITE;
@@ -137,11 +171,8 @@ Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
   cl_int error = CL_SUCCESS;
   auto copy =
       Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
-  if (error == CL_SUCCESS && on.isGpu) {
-    unsigned char touch = 0;
-    error = cl_.clEnqueueWriteBuffer(on.queue.get(), copy.get(), CL_TRUE, 0, 1, &touch, 0, nullptr,
-                                     nullptr);
-  }
+  if (error == CL_SUCCESS && on.isGpu)
+    error = touch(cl_, on.queue.get(), copy.get());
   if (error == CL_SUCCESS)
     return copy;
   log(LogLevel::Info, "device ", on.label, " has no room for a buffer of ", size_, " bytes (error ",

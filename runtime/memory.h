@@ -65,6 +65,16 @@ struct Staging {
   std::byte* base() const { return block->address() - begin; }
 };
 
+/// Bytes of which a device says at once whether they changed.
+inline constexpr std::uint64_t comparedBlock = 4096;
+
+/// A device's own copy of bytes [begin, end) of a buffer as they were before a launch, and a word
+/// for each block of them that tells whether it changed.
+struct DeviceSnapshot {
+  Ref<cl_mem> bytes, flags;
+  std::uint64_t begin = 0, end = 0;
+};
+
 class Buffer {
 public:
   /// `engagements` counts the engaged buffers of the session and must outlive this one.
@@ -106,6 +116,10 @@ public:
   /// Where what `node` made of `bytes` waits to be merged. Kept for the next launch; work that uses
   /// it holds on to the block. Null if there is no memory.
   Staging staging(Machine& machine, NodeId node, const ByteRange& bytes);
+  /// Room on `device` for the bytes [begin, end) as they are now. Kept for the next launch. Null if
+  /// the device has none.
+  std::shared_ptr<DeviceSnapshot> snapshot(Machine& machine, std::size_t device,
+                                           const ByteRange& bytes);
   /// Merges that may still use the staging memory.
   std::vector<CompletionPtr>& merges() { return merges_; }
 
@@ -125,6 +139,7 @@ private:
   std::byte* hostMemory_ = nullptr;  ///< the home buffer's own address, or the block's
   std::shared_ptr<HostBlock> hostBlock_;
   std::map<NodeId, Staging> staging_;
+  std::map<std::size_t, std::shared_ptr<DeviceSnapshot>> snapshots_; ///< by device
   std::vector<CompletionPtr> merges_;
   std::map<std::size_t, Ref<cl_mem>> copies_; ///< by device; not the home device
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;

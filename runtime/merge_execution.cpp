@@ -2,15 +2,22 @@
 //
 // The host's memory is where everything comes together, since all nodes can be read from there:
 //
-//   before the pieces   the old bytes are brought to the host. A node that collects updates is
-//                       filled with their neutral element; the host's old bytes are put aside if a
-//                       device works in the host's memory and will overwrite them.
-//   after the pieces    each other node's bytes are read into memory of their own, all at the same
-//                       time, and merged into the host's: by all lanes, each a slice.
+//   before the pieces   The old bytes are brought to the host. Who works in the host's memory will
+//                       overwrite them there, so they are put aside; every other device keeps a
+//                       copy of its own. A device that collects updates begins with neutral
+//                       elements.
+//   after the pieces    Each device compares its bytes with what they were, block by block, all at
+//                       the same time. The blocks that changed are read into memory of their own
+//                       and merged into the host's, by all lanes, each a slice.
+//   in the end          The host's copy is valid. Where no other device changed a block, so is that
+//   of
+//                       the device that started from the same old bytes: an iteration that changes
+//                       little moves little.
 //
-// Only the host's copy is valid then. Its old bytes stay what they were until all others have
-// arrived, and whatever has to be allocated is allocated before anything begins: a plan whose
-// merges find no memory is not begun, and where a piece or a transfer fails nothing is merged.
+// The host's old bytes stay what they were until all others have arrived, and what has to be
+// allocated is allocated before anything begins: a plan whose merges find no memory is not begun.
+// A device that can't compare leaves that to the host. Where a piece or a transfer fails, nothing
+// is merged.
 #include "runtime/launch.h"
 #include "runtime/log.h"
 #include "runtime/session.h"
@@ -20,21 +27,63 @@
 
 namespace libsplit::runtime {
 
+/// One merge on its way; holds the memory that it uses.
+struct MergeJob {
+  struct Part {
+    NodeId node = hostNode;
+    std::size_t device = 0; ///< that reads the node's memory; not for the host's
+    ByteSet bytes;
+    Staging staging;
+    std::shared_ptr<LaneKernel> comparer;     ///< null: the host compares
+    std::shared_ptr<DeviceSnapshot> snapshot; ///< with a comparer
+    std::vector<cl_uint> flags;               ///< by block of the snapshot from `compared.begin` on
+    ByteRange compared;                       ///< whole words, from the begin of a block
+    ByteSet changed; ///< what may differ from the old bytes; written before the copy is over
+  };
+
+  Merge merge;
+  std::vector<Part> parts;
+  Staging kept; ///< the host's old bytes, if they were put aside
+  std::byte* host = nullptr;
+  std::uint64_t directoryVersion = 0; ///< just after the launch
+
+  void run(const ByteRange& slice) const {
+    std::vector<MergeCopy> copies;
+    for (const Part& part : parts)
+      if (part.node != hostNode && !part.changed.empty())
+        copies.push_back({part.staging.base(), &part.changed});
+    if (!merge.update)
+      return mergeDifferences(slice, merge.grain, copies, kept ? kept.base() : host, host);
+    for (const MergeCopy& copy : copies)
+      mergeUpdates(slice, *merge.update, copy, host);
+  }
+};
+
 namespace {
+
+/// A work-item per word; several may raise a flag, all to the same value.
+constexpr const char* comparerSource = R"(
+kernel void libsplit_changed_blocks(global const uint* now, ulong first, global const uint* before,
+                                    ulong firstBefore, ulong words, uint wordsPerBlock,
+                                    global uint* changed) {
+  const ulong i = get_global_id(0);
+  if (i < words && now[first + i] != before[firstBefore + i])
+    changed[i / wordsPerBlock] = 1;
+}
+)";
 
 /// A slice smaller than this is not worth another thread.
 constexpr std::uint64_t minSlice = std::uint64_t{256} << 10;
 
 /// Elements never lie across two slices.
 std::vector<ByteRange> slices(const ByteRange& range, std::size_t most) {
-  constexpr std::uint64_t unit = 4096;
   const std::uint64_t count =
       std::clamp<std::uint64_t>(range.size() / minSlice, 1, std::max<std::size_t>(most, 1));
-  const std::uint64_t step = (range.size() / count + unit - 1) / unit * unit;
   std::vector<ByteRange> result;
-  for (std::uint64_t begin = range.begin; begin < range.end;) {
-    const std::uint64_t end =
-        result.size() + 1 == count ? range.end : std::min((begin + step) / unit * unit, range.end);
+  std::uint64_t begin = range.begin;
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    std::uint64_t end = range.begin + range.size() / count * i;
+    end = i == count ? range.end : std::max(begin, end / comparedBlock * comparedBlock);
     result.push_back({begin, end});
     begin = end;
   }
@@ -46,28 +95,59 @@ bool keepsOldBytes(const Merge& merge) {
   return !merge.update && merge.parts.front().node == hostNode;
 }
 
-/// What a merge reads and writes; holds the memory.
-struct MergeJob {
-  std::optional<UpdateKind> update;
-  std::uint32_t grain = 1;
-  std::vector<Merge::Part> parts;
-  std::vector<Staging> staging; ///< by part
-  Staging kept;                 ///< the host's old bytes, if they were put aside
-  std::byte* host = nullptr;
+/// What a device compares for a part: whole blocks and words of the buffer around it.
+ByteRange comparedRange(const ByteSet& bytes, std::uint64_t bufferSize) {
+  const ByteRange hull = bytes.hull();
+  const std::uint64_t begin = hull.begin / comparedBlock * comparedBlock;
+  const std::uint64_t end = std::min(hull.end + sizeof(cl_uint) - 1, bufferSize);
+  return {begin, std::max(begin, end / sizeof(cl_uint) * sizeof(cl_uint))};
+}
 
-  void run(const ByteRange& slice) const {
-    std::vector<MergeCopy> copies;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (parts[i].node != hostNode)
-        copies.push_back({staging[i].base(), &parts[i].bytes});
-    if (!update)
-      return mergeDifferences(slice, grain, copies, kept ? kept.base() : host, host);
-    for (const MergeCopy& copy : copies)
-      mergeUpdates(slice, *update, copy, host);
-  }
-};
+/// The part's bytes in blocks with a flag, and those that were not compared.
+ByteSet flaggedBytes(const MergeJob::Part& part) {
+  ByteSet blocks;
+  for (std::size_t i = 0; i < part.flags.size(); ++i)
+    if (part.flags[i] != 0)
+      blocks.add(
+          {part.compared.begin + i * comparedBlock, part.compared.begin + (i + 1) * comparedBlock});
+  blocks = unite(blocks, ByteSet(part.compared.end, part.bytes.hull().end));
+  ByteSet flagged = intersect(part.bytes, blocks);
+  // Many small transfers cost more than a few bytes too many.
+  constexpr std::size_t manyRanges = 16;
+  const bool scattered = flagged.ranges().size() > std::max(manyRanges, part.bytes.ranges().size());
+  return scattered && flagged.size() > part.bytes.size() / 4 ? part.bytes : flagged;
+}
 
 } // namespace
+
+std::shared_ptr<LaneKernel> Session::makeComparer(std::size_t device, cl_context context) {
+  cl_int error = CL_SUCCESS;
+  const char* text = comparerSource;
+  auto program = Ref<cl_program>::adopt(
+      cl_, cl_.clCreateProgramWithSource(machine_->contextOf(device, context), 1, &text, nullptr,
+                                         &error));
+  cl_device_id id = machine_->devices()[device].id.get();
+  const std::string options = "-w -DLIBSPLIT_LANE=" + std::to_string(device);
+  if (error == CL_SUCCESS)
+    error = cl_.clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr);
+  if (error != CL_SUCCESS)
+    return nullptr;
+  auto comparer = std::make_shared<LaneKernel>();
+  comparer->kernel = Ref<cl_kernel>::adopt(
+      cl_, cl_.clCreateKernel(program.get(), "libsplit_changed_blocks", &error));
+  return error == CL_SUCCESS ? comparer : nullptr;
+}
+
+/// Whether a node has the old bytes before its pieces run: what is certainly written is not brought
+/// there, and what lies there in its place is nothing to compare with.
+bool Session::startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
+                                 const Merge::Part& part) const {
+  ByteSet needs;
+  for (const Piece& piece : plan.pieces)
+    if (machine_->devices()[piece.device].node == part.node)
+      needs = unite(needs, piece.uses[merge.buffer].needs);
+  return !merge.update && needs.contains(part.bytes);
+}
 
 std::string Session::reserveMerges(Launch& launch, const LaunchPlan& plan) {
   for (const Merge& merge : plan.merges)
@@ -82,92 +162,196 @@ void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) 
   for (const Merge& merge : plan.merges) {
     Buffer& buffer = *launch.buffers[merge.buffer];
     bring(task, buffer, hostNode, merge.bytes);
-    for (const Merge::Part& part : merge.parts) {
-      if (part.node == hostNode ? !keepsOldBytes(merge) : !merge.update)
-        continue;
-      const std::size_t device =
-          part.node == hostNode ? machine_->home() : machine_->deviceOfNode(part.node);
-      NodeHazards& hazards = buffer.hazards(part.node);
-      Instruction instruction;
-      instruction.done = std::make_shared<Completion>(cl_);
-      CompletionPtr done = instruction.done;
-      if (part.node == hostNode) {
-        hazards.collect(false, instruction.after);
-        instruction.after.insert(instruction.after.end(), buffer.merges().begin(),
-                                 buffer.merges().end());
-        instruction.run = [to = buffer.staging(*machine_, hostNode, part.bytes.hull()),
-                           from = buffer.hostMemory(*machine_), bytes = part.bytes](cl_event*) {
-          for (const ByteRange& range : bytes.ranges())
-            std::memcpy(to.base() + range.begin, from + range.begin, range.size());
-          return CL_SUCCESS;
-        };
-        hazards.addReader(done);
-      } else {
-        hazards.collect(true, instruction.after);
-        instruction.queue = machine_->queueOf(device, buffer.context());
-        instruction.run = [this, queue = instruction.queue, memory = buffer.on(*machine_, device),
-                           neutral = neutralElement(*merge.update), width = merge.update->width,
-                           bytes = part.bytes](cl_event* last) {
-          cl_int status = CL_SUCCESS;
-          for (const ByteRange& range : bytes.ranges()) {
-            cl_event* event = &range == &bytes.ranges().back() ? last : nullptr;
-            status = std::min(status,
-                              cl_.clEnqueueFillBuffer(queue, memory, &neutral, width, range.begin,
-                                                      range.size(), 0, nullptr, event));
-          }
-          return status;
-        };
-        hazards.setWriters({done});
+    auto job = std::make_shared<MergeJob>();
+    job->merge = merge;
+    job->host = buffer.hostMemory(*machine_);
+    for (const Merge::Part& each : merge.parts) {
+      MergeJob::Part part;
+      part.node = each.node;
+      part.bytes = part.changed = each.bytes;
+      if (each.node != hostNode) {
+        part.device = machine_->deviceOfNode(each.node);
+        part.staging = buffer.staging(*machine_, each.node, each.bytes.hull());
+        if (startsFromOldBytes(plan, merge, each))
+          part.comparer = launch.code->comparers[part.device];
+        if (part.comparer) {
+          part.compared = comparedRange(each.bytes, buffer.size());
+          part.snapshot = buffer.snapshot(*machine_, part.device, part.compared);
+        }
+        if (!part.snapshot || part.compared.empty())
+          part.comparer = nullptr;
       }
-      issue(task, device, std::move(instruction));
+      job->parts.push_back(std::move(part));
     }
+    for (std::size_t i = 0; i < job->parts.size(); ++i) {
+      if (job->parts[i].node == hostNode && keepsOldBytes(merge))
+        keepOldBytes(task, buffer, *job, i);
+      else if (job->parts[i].node != hostNode && merge.update)
+        fillNeutral(task, buffer, *job, i);
+    }
+    launch.merges.push_back(std::move(job));
   }
 }
 
-void Session::issueMerges(Task& task, Launch& launch, const LaunchPlan& plan) {
-  for (const Merge& merge : plan.merges) {
-    Buffer& buffer = *launch.buffers[merge.buffer];
-    auto job = std::make_shared<MergeJob>();
-    job->update = merge.update;
-    job->grain = merge.grain;
-    job->parts = merge.parts;
-    job->host = buffer.hostMemory(*machine_);
-    std::vector<CompletionPtr> arrived;
-    for (const Merge::Part& part : merge.parts) {
-      job->staging.push_back({});
-      if (part.node == hostNode) {
-        if (keepsOldBytes(merge))
-          job->kept = buffer.staging(*machine_, hostNode, part.bytes.hull());
+void Session::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_t part) {
+  const ByteSet& bytes = job.parts[part].bytes;
+  job.kept = buffer.staging(*machine_, hostNode, bytes.hull());
+  Instruction copy;
+  buffer.hazards(hostNode).collect(false, copy.after);
+  copy.after.insert(copy.after.end(), buffer.merges().begin(), buffer.merges().end());
+  copy.run = [to = job.kept, from = job.host, bytes](cl_event*) {
+    for (const ByteRange& range : bytes.ranges())
+      std::memcpy(to.base() + range.begin, from + range.begin, range.size());
+    return CL_SUCCESS;
+  };
+  copy.done = std::make_shared<Completion>(cl_);
+  buffer.hazards(hostNode).addReader(copy.done);
+  issue(task, machine_->home(), std::move(copy));
+}
+
+void Session::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part) {
+  const MergeJob::Part& of = job.parts[part];
+  Instruction fill;
+  fill.queue = machine_->queueOf(of.device, buffer.context());
+  buffer.hazards(of.node).collect(true, fill.after);
+  fill.run = [this, queue = fill.queue, memory = buffer.on(*machine_, of.device),
+              neutral = neutralElement(*job.merge.update), width = job.merge.update->width,
+              bytes = of.bytes](cl_event* last) {
+    for (const ByteRange& range : bytes.ranges()) {
+      cl_event* event = &range == &bytes.ranges().back() ? last : nullptr;
+      cl_int status = cl_.clEnqueueFillBuffer(queue, memory, &neutral, width, range.begin,
+                                              range.size(), 0, nullptr, event);
+      if (status != CL_SUCCESS)
+        return status;
+    }
+    return CL_SUCCESS;
+  };
+  fill.done = std::make_shared<Completion>(cl_);
+  buffer.hazards(of.node).setWriters({fill.done});
+  issue(task, of.device, std::move(fill));
+}
+
+void Session::snapshotMerges(Task& task, Launch& launch) {
+  for (const auto& job : launch.merges)
+    for (const MergeJob::Part& part : job->parts) {
+      if (!part.comparer)
         continue;
-      }
-      const Staging to = buffer.staging(*machine_, part.node, part.bytes.hull());
-      job->staging.back() = to;
-      const std::size_t device = machine_->deviceOfNode(part.node);
+      Buffer& buffer = *launch.buffers[job->merge.buffer];
       Instruction copy;
-      copy.queue = machine_->queueOf(device, buffer.context());
-      copy.done = std::make_shared<Completion>(cl_);
-      copy.immediate = machine_->devices()[device].isGpu;
+      copy.queue = machine_->queueOf(part.device, buffer.context());
       buffer.hazards(part.node).collect(false, copy.after);
-      copy.after.insert(copy.after.end(), buffer.merges().begin(), buffer.merges().end());
-      copy.run = [this, queue = copy.queue, memory = buffer.on(*machine_, device), to,
-                  bytes = part.bytes](cl_event* last) {
-        return copyBytes(cl_, queue, memory, to.base(), bytes, true, last);
+      copy.run = [this, queue = copy.queue, from = buffer.on(*machine_, part.device),
+                  snapshot = part.snapshot, range = part.compared](cl_event* last) {
+        return cl_.clEnqueueCopyBuffer(queue, from, snapshot->bytes.get(), range.begin,
+                                       range.begin - snapshot->begin, range.size(), 0, nullptr,
+                                       last);
       };
+      copy.done = std::make_shared<Completion>(cl_);
       buffer.hazards(part.node).addReader(copy.done);
-      arrived.push_back(copy.done);
+      issue(task, part.device, std::move(copy));
+    }
+}
+
+CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
+                                       const std::shared_ptr<MergeJob>& job, std::size_t index) {
+  const MergeJob::Part& part = job->parts[index];
+  Instruction compare;
+  compare.queue = machine_->queueOf(part.device, buffer.context());
+  buffer.hazards(part.node).collect(false, compare.after);
+  compare.run = [this, job, index, queue = compare.queue,
+                 now = buffer.on(*machine_, part.device)](cl_event* last) -> cl_int {
+    MergeJob::Part& of = job->parts[index];
+    const cl_uint wordsPerBlock = comparedBlock / sizeof(cl_uint), none = 0;
+    const cl_ulong first = of.compared.begin / sizeof(cl_uint);
+    const cl_ulong firstBefore = (of.compared.begin - of.snapshot->begin) / sizeof(cl_uint);
+    const cl_ulong words = of.compared.size() / sizeof(cl_uint);
+    const cl_mem before = of.snapshot->bytes.get(), flags = of.snapshot->flags.get();
+    of.flags.assign((of.compared.size() + comparedBlock - 1) / comparedBlock, 1);
+    const std::size_t flagBytes = of.flags.size() * sizeof(cl_uint);
+    cl_kernel kernel = of.comparer->kernel.get();
+    cl_uint argument = 0;
+    cl_int status = CL_SUCCESS;
+    auto set = [&](const auto& value) {
+      status = std::min(status, cl_.clSetKernelArg(kernel, argument++, sizeof value, &value));
+    };
+    set(now);
+    set(first);
+    set(before);
+    set(firstBefore);
+    set(words);
+    set(wordsPerBlock);
+    set(flags);
+    const std::size_t local = 64, global = (words + local - 1) / local * local;
+    if (status == CL_SUCCESS)
+      status = cl_.clEnqueueFillBuffer(queue, flags, &none, sizeof none, 0, flagBytes, 0, nullptr,
+                                       nullptr);
+    if (status == CL_SUCCESS)
+      status = cl_.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr,
+                                          nullptr);
+    // A kernel may keep alive what its arguments name.
+    const cl_mem nothing = nullptr;
+    for (cl_uint each : {0u, 2u, 6u})
+      cl_.clSetKernelArg(kernel, each, sizeof nothing, &nothing);
+    if (status == CL_SUCCESS)
+      status = cl_.clEnqueueReadBuffer(queue, flags, CL_FALSE, 0, flagBytes, of.flags.data(), 0,
+                                       nullptr, last);
+    if (status != CL_SUCCESS)
+      log(LogLevel::Info, "a device can't compare (error ", status, "); the host does");
+    return CL_SUCCESS;
+  };
+  compare.done = std::make_shared<Completion>(cl_);
+  CompletionPtr done = compare.done;
+  buffer.hazards(part.node).addReader(done);
+  issue(task, part.device, std::move(compare));
+  return done;
+}
+
+CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                                std::size_t index) {
+  const MergeJob::Part& part = job->parts[index];
+  Instruction copy;
+  cl_command_queue queue = machine_->queueOf(part.device, buffer.context());
+  buffer.hazards(part.node).collect(false, copy.after);
+  copy.after.insert(copy.after.end(), buffer.merges().begin(), buffer.merges().end());
+  if (part.comparer)
+    copy.after.push_back(
+        compareOnDevice(task, buffer, job, index)); // waits for the flags themselves
+  else
+    copy.queue = queue;
+  copy.run = [this, job, index, queue,
+              memory = buffer.on(*machine_, part.device)](cl_event* last) -> cl_int {
+    MergeJob::Part& of = job->parts[index];
+    if (of.comparer)
+      of.changed = flaggedBytes(of);
+    cl_int status = copyBytes(cl_, queue, memory, of.staging.base(), of.changed, true, last);
+    cl_.clFlush(queue);
+    return status;
+  };
+  copy.done = std::make_shared<Completion>(cl_);
+  CompletionPtr done = copy.done;
+  buffer.hazards(part.node).addReader(done);
+  issue(task, part.device, std::move(copy));
+  return done;
+}
+
+void Session::issueMerges(Task& task, Launch& launch) {
+  for (const auto& job : launch.merges) {
+    Buffer& buffer = *launch.buffers[job->merge.buffer];
+    std::vector<CompletionPtr> arrived;
+    for (std::size_t i = 0; i < job->parts.size(); ++i) {
+      const MergeJob::Part& part = job->parts[i];
+      if (part.node == hostNode)
+        continue;
+      arrived.push_back(readBack(task, buffer, job, i));
       auto issued =
           std::find_if(launch.issued.begin(), launch.issued.end(),
-                       [&](const Launch::Issued& each) { return each.device == device; });
+                       [&](const Launch::Issued& each) { return each.device == part.device; });
       if (issued != launch.issued.end())
-        issued->transfers.push_back(copy.done);
-      stats_.bytesBetweenNodes += part.bytes.size();
-      stats_.bytesMerged += part.bytes.size();
-      ++stats_.transfers;
-      issue(task, device, std::move(copy));
+        issued->transfers.push_back(arrived.back());
     }
     buffer.hazards(hostNode).collect(true, arrived);
     std::vector<CompletionPtr> merged;
-    const auto work = slices(merge.bytes.hull(), machine_->devices().size());
+    const auto work = slices(job->merge.bytes.hull(), machine_->devices().size());
     for (std::size_t i = 0; i < work.size(); ++i) {
       Instruction instruction;
       instruction.after = arrived;
@@ -182,9 +366,31 @@ void Session::issueMerges(Task& task, Launch& launch, const LaunchPlan& plan) {
     std::erase_if(buffer.merges(), [](const CompletionPtr& old) { return old->over(); });
     buffer.merges().insert(buffer.merges().end(), merged.begin(), merged.end());
     buffer.hazards(hostNode).setWriters(std::move(merged));
-    buffer.directory().wrote(hostNode, merge.bytes);
-    log(LogLevel::Debug, "merged on the host: ", toString(merge.bytes));
+    buffer.directory().wrote(hostNode, job->merge.bytes);
   }
+  for (const auto& job : launch.merges)
+    job->directoryVersion = launch.buffers[job->merge.buffer]->directory().version();
+}
+
+/// Counts what was merged, and tells the directory who has it already.
+void Session::finishMerges(Launch& launch) {
+  for (const auto& job : launch.merges) {
+    Directory& directory = launch.buffers[job->merge.buffer]->directory();
+    for (const MergeJob::Part& part : job->parts) {
+      if (part.node == hostNode)
+        continue;
+      stats_.bytesMerged += part.bytes.size();
+      stats_.bytesBetweenNodes += part.changed.size();
+      stats_.transfers += !part.changed.empty();
+      ByteSet changedElsewhere;
+      for (const MergeJob::Part& other : job->parts)
+        if (&other != &part)
+          changedElsewhere = unite(changedElsewhere, other.changed);
+      if (!job->merge.update && directory.version() == job->directoryVersion)
+        directory.confirm(part.node, subtract(part.bytes, changedElsewhere));
+    }
+  }
+  launch.merges.clear();
 }
 
 } // namespace libsplit::runtime

@@ -147,4 +147,11 @@ std::vector<T> arrayProperty(Query query, Handle handle, Name name) {
   return values;
 }
 
+/// The driver's clCreateProgramWithILKHR, or null.
+inline clCreateProgramWithILKHR_fn createProgramWithIlKhr(const Dispatch& cl, cl_device_id device) {
+  auto platform = property<cl_platform_id>(cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  return reinterpret_cast<clCreateProgramWithILKHR_fn>(
+      cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR"));
+}
+
 } // namespace libsplit::runtime

@@ -63,6 +63,16 @@ bool set(bool& member, const std::string& text) {
   return true;
 }
 
+bool set(SeparateNodes& member, const std::string& text) {
+  static const std::map<std::string, SeparateNodes> words = {
+      {"0", SeparateNodes::None}, {"1", SeparateNodes::All}, {"home", SeparateNodes::Home}};
+  auto found = words.find(text);
+  if (found == words.end())
+    return false;
+  member = found->second;
+  return true;
+}
+
 bool set(LogLevel& member, const std::string& text) {
   static const std::map<std::string, LogLevel> levels = {{"error", LogLevel::Error},
                                                          {"warn", LogLevel::Warn},
@@ -102,6 +112,8 @@ bool setOption(Options& options, const std::string& variable, const std::string&
     return set(options.log, text);
   if (variable == "LIBSPLIT_PERSIST")
     return set(options.persist, text);
+  if (variable == "LIBSPLIT_RELAXED_FP")
+    return set(options.relaxedFloat, text);
   if (variable == "LIBSPLIT_SEPARATE_NODES")
     return set(options.separateNodes, text);
   if (variable == "LIBSPLIT_WAIT_ANALYSIS")

@@ -29,6 +29,9 @@ struct Policy {
 };
 std::optional<Policy> parsePolicy(const std::string& text);
 
+/// Which devices are memory nodes of their own although they could share the host's memory.
+enum class SeparateNodes { None, All, Home };
+
 struct Options {
   std::string devices = "all";
   Policy policy;
@@ -38,7 +41,8 @@ struct Options {
   LogLevel log = LogLevel::Warn;
   std::string cacheDir; ///< empty: no place for a cache is known
   bool persist = true;
-  bool separateNodes = false;
+  bool relaxedFloat = false;
+  SeparateNodes separateNodes = SeparateNodes::None;
   bool waitAnalysis = false;
   double minLaunchSeconds = 300e-6;
   std::string splitc;

@@ -1,5 +1,7 @@
 #include "runtime/origin.h"
 
+#include "analysis-pass/summary/program_kind.h"
+
 #include <charconv>
 #include <string_view>
 
@@ -63,6 +65,8 @@ std::string entryName(const std::string& binary) {
 } // namespace
 
 bool mayReadFiles(const Origin& origin) {
+  if (kindOf(origin.text) != ProgramKind::OpenclC)
+    return false;
   for (const char* directive : {"include", "import", "embed"})
     if (origin.text.find(directive) != std::string::npos ||
         origin.options.find(directive) != std::string::npos)

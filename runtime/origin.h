@@ -25,7 +25,7 @@ namespace libsplit::runtime {
 
 /// A program as text from which it can be built again.
 struct Origin {
-  std::string text;    ///< OpenCL C
+  std::string text;    ///< OpenCL C or IL; program_kind.h tells which
   std::string options; ///< of its build
   /// Files that it includes stand in the text; any that it still names would be read too late.
   bool isFlat = false;

@@ -3,6 +3,7 @@
 // unsplit.
 #include "runtime/session.h"
 
+#include "analysis-pass/summary/program_kind.h"
 #include "runtime/known_speeds.h"
 #include "runtime/log.h"
 
@@ -41,7 +42,9 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   });
   if (known != build.analyses.end())
     return known->summary;
-  auto summary = analyzer_.analyze(origin->text, origin->options, macros);
+  // IL is the same for every device.
+  const bool isC = kindOf(origin->text) == ProgramKind::OpenclC;
+  auto summary = analyzer_.analyze(origin->text, origin->options, isC ? macros : DeviceMacros{});
   if (origin->isFlat && !summary->includes.empty()) {
     auto failed = std::make_shared<ProgramSummary>();
     failed->failure = "the program was made from a binary, and includes other files on this device";
@@ -110,6 +113,38 @@ std::string Session::ensureMachine(cl_context context, cl_device_id home) {
   return {};
 }
 
+/// Not yet built; null if the device does not take programs of this kind.
+Ref<cl_program> Session::makeProgram(cl_context context, cl_device_id device,
+                                     const std::string& text) const {
+  cl_int error = CL_SUCCESS;
+  const char* begin = text.data();
+  const std::size_t size = text.size();
+  cl_program made = nullptr;
+  switch (kindOf(text)) {
+  case ProgramKind::OpenclC:
+    made = cl_.clCreateProgramWithSource(context, 1, &begin, &size, &error);
+    break;
+  case ProgramKind::Bitcode: {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(begin);
+    cl_int status = CL_SUCCESS;
+    made = cl_.clCreateProgramWithBinary(context, 1, &device, &size, &bytes, &status, &error);
+    break;
+  }
+  case ProgramKind::SpirV: {
+    auto versions = stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_IL_VERSION);
+    auto version = stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_VERSION);
+    auto extensions = stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_EXTENSIONS);
+    if (versions.find("SPIR-V") != std::string::npos && version >= "OpenCL 2.1")
+      made = cl_.clCreateProgramWithIL(context, begin, size, &error);
+    else if (extensions.find("cl_khr_il_program") != std::string::npos)
+      if (auto create = createProgramWithIlKhr(cl_, device))
+        made = create(context, begin, size, &error);
+    break;
+  }
+  }
+  return Ref<cl_program>::adopt(cl_, error == CL_SUCCESS ? made : nullptr);
+}
+
 std::unique_ptr<KnownSpeeds> Session::loadSpeeds(const Machine& machine) const {
   std::string identity;
   for (const Device& device : machine.devices())
@@ -144,19 +179,18 @@ Ref<cl_program> Session::laneProgram(const Program& program, Build& build, const
   const std::string& source = rewritten                    ? summary.partitionSource
                               : summary.flatSource.empty() ? origin.text
                                                            : summary.flatSource;
-  const char* text = source.c_str();
-  std::size_t length = source.size();
-  cl_int error = CL_SUCCESS;
-  auto made = Ref<cl_program>::adopt(
-      cl_, cl_.clCreateProgramWithSource(machine_->contextOf(device, program.context), 1, &text,
-                                         &length, &error));
+  const cl_context context = machine_->contextOf(device, program.context);
   cl_device_id id = on.id.get();
-  // The program's own build has told of the warnings already; some drivers print them.
-  // A macro that nobody uses keeps the lanes' binaries apart: PoCL shares and counts loaded kernels
-  // by program and options, and gets it wrong when two devices run the same one.
+  // The program's own build has told of the warnings already; some drivers print them. The macro is
+  // for PoCL, which keeps built kernels by program and options, and gets it wrong when two devices
+  // run the same one.
   const std::string options = origin.options + " -w -DLIBSPLIT_LANE=" + std::to_string(device);
-  if (error == CL_SUCCESS)
-    error = cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr);
+  auto made = makeProgram(context, id, source);
+  cl_int error = made ? cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr)
+                      : CL_INVALID_OPERATION;
+  // Options for the preprocessor are refused by some for programs that need none.
+  if (made && error != CL_SUCCESS && kindOf(source) != ProgramKind::OpenclC)
+    error = cl_.clBuildProgram(made.get(), 1, &id, origin.options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) {
     entry->second = made;
     return made;
@@ -184,6 +218,21 @@ const KernelSummary* find(const ProgramSummary& program, const std::string& kern
 void orInto(std::vector<bool>& all, const std::vector<bool>& more) {
   for (std::size_t i = 0; i < more.size(); ++i)
     all[i] = all[i] || more[i];
+}
+
+const Access* floatSum(const KernelSummary& summary) {
+  for (const Access& access : summary.accesses)
+    if (access.effect == Effect::Update &&
+        access.update.operation == UpdateKind::Operation::FloatAdd)
+      return &access;
+  return nullptr;
+}
+
+/// Whether devices may come to write the same bytes: a guess, and no harm if it is wrong.
+bool mayBeMerged(const KernelSummary& summary) {
+  return std::any_of(summary.accesses.begin(), summary.accesses.end(), [](const Access& access) {
+    return access.effect == Effect::Write && !access.certain;
+  });
 }
 
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
@@ -220,6 +269,12 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "the analysis did not find the kernel";
   if (!homeSummary->obstacles.empty())
     return toString(homeSummary->obstacles.front().reason);
+  if (const Access* sum = options_.relaxedFloat ? nullptr : floatSum(*homeSummary))
+    return toString(Reason{"floating-point sum by atomics in `" +
+                               homeSummary->parameters[sum->parameter].name +
+                               "`, whose rounding depends on the order; LIBSPLIT_RELAXED_FP=1 "
+                               "splits it",
+                           sum->where});
   if (std::string why = ensureMachine(program->context, home); !why.empty())
     return why;
 
@@ -254,6 +309,11 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "its partition-ready form does not build on the program's own device";
   if (usable == 0)
     return "it does not build on any other device";
+  code->comparers.assign(devices.size(), nullptr);
+  if (mayBeMerged(*homeSummary))
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      if (code->summaries[i] && devices[i].node != hostNode)
+        code->comparers[i] = makeComparer(i, program->context);
   code->origin = origin;
   code->writes.assign(homeSummary->parameters.size(), false);
   code->loaded.assign(homeSummary->parameters.size(), false);

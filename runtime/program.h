@@ -76,6 +76,9 @@ struct KernelCode {
   std::vector<std::shared_ptr<const ProgramSummary>> owners; ///< keep the summaries alive
   std::vector<const KernelSummary*> summaries;               ///< by device; null: can't run there
   std::vector<std::shared_ptr<LaneKernel>> kernels;          ///< by device, partition-ready
+  /// By device, for kernels whose writes may have to be merged: tells what changed. Null: the host
+  /// compares.
+  std::vector<std::shared_ptr<LaneKernel>> comparers;
   std::string identity;                ///< hash of text, build options and name; empty: not known
   std::vector<WorkScalar> workScalars; ///< what, beside the NDRange, makes a launch's key
   LaunchHistories histories;

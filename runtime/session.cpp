@@ -2,6 +2,7 @@
 // through.
 #include "runtime/session.h"
 
+#include "analysis-pass/summary/program_kind.h"
 #include "runtime/chunked_launch.h"
 #include "runtime/log.h"
 
@@ -66,7 +67,7 @@ void Session::stopPreparing() {
   }
   analyzer_.cancel();
   preparer_.stop(30);
-  inspector_.stop(30);
+  inspector_.stop(2); // it may be waiting for the program's own work
 }
 
 void Session::abandonAfterFork() {
@@ -295,8 +296,22 @@ void Session::programCreatedFrom(cl_program program, cl_context context,
   for (const BinaryUse& binary : binaries)
     if (auto origin = binaryOrigins_.find(hashOf(binary.bytes)))
       tracked->binaries[binary.device] = std::move(origin);
+  // SPIR bitcode can be analysed as it is; what it is built with comes later.
+  if (tracked->binaries.empty() && binaries.size() == 1 &&
+      kindOf(binaries[0].bytes) == ProgramKind::Bitcode)
+    tracked->source = std::string(binaries[0].bytes);
   Lock lock(mutex_);
   programs_[program] = std::move(tracked);
+}
+
+void Session::programOpaque(cl_program program, const std::string& why) {
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found == programs_.end())
+    return;
+  found->second->source.reset();
+  found->second->binaries.clear();
+  found->second->opaque = why;
 }
 
 void Session::binariesRead(cl_program program, std::span<const unsigned char* const> binaries) {

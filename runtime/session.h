@@ -65,6 +65,7 @@ struct BinaryUse {
 };
 
 struct Launch;
+struct MergeJob;
 struct LaunchIssued;
 struct ChunkedLaunch;
 
@@ -114,6 +115,8 @@ public:
   void memoryReleased(cl_mem object);
   void programCreated(cl_program program, cl_context context, std::optional<std::string> source,
                       const std::string& opaque);
+  /// The program is no longer what it was made from: never split its kernels.
+  void programOpaque(cl_program program, const std::string& why);
   void programCreatedFrom(cl_program program, cl_context context,
                           const std::vector<BinaryUse>& binaries);
   /// The application builds for these devices; none stands for all.
@@ -245,9 +248,12 @@ private:
                                                  const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
+  std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
                                                std::span<const double> shares, std::string& why);
   void observe(Task& task, Launch& launch);
+  void alignWithCycle(Stream& stream, Launch& launch);
+  void noteMoving(std::uint64_t bytes, double seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
@@ -270,7 +276,18 @@ private:
   // merges, merge_execution.cpp
   std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
   void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
-  void issueMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void snapshotMerges(Task& task, Launch& launch);
+  void issueMerges(Task& task, Launch& launch);
+  void finishMerges(Launch& launch);
+  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_t part);
+  void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
+  CompletionPtr compareOnDevice(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                                std::size_t part);
+  CompletionPtr readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                         std::size_t part);
+  bool startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
+                          const Merge::Part& part) const;
+  std::shared_ptr<LaneKernel> makeComparer(std::size_t device, cl_context context);
 
   // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
   std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
@@ -300,6 +317,8 @@ private:
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
+  Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
+                              const std::string& text) const;
   std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
   void saveSpeeds();
   Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
@@ -338,6 +357,7 @@ private:
   std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
+  double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   Stats stats_;
   /// By device, the program's context, and the elements' width and sign.
   std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>

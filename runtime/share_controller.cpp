@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace libsplit::runtime {
@@ -172,11 +173,42 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
     else
       return {Action::Measure, {}};
   }
-  return split();
+  const Decision decision = split();
+  if (!isHomeAlone(decision.shares)) {
+    homeProposals_ = 0;
+    return decision;
+  }
+  // A trial of home, or the solver has dropped all others. Then home does it natively, which costs
+  // nothing; the solver is asked again after a rest, and may then probe them.
+  if (++homeProposals_ <= 2)
+    return {Action::Measure, {}};
+  homeProposals_ = 0;
+  rest();
+  return {};
 }
 
-void ShareController::observeHome(double seconds) {
+bool ShareController::isHomeAlone(std::span<const double> shares) const {
+  return setup_.home < shares.size() && shares[setup_.home] > 1 - 1e-9;
+}
+
+void ShareController::rest() {
+  restingLaunches_ = rest_;
+  solver_->skip(rest_);
+  rest_ = std::min(longestRest, rest_ * 2);
+}
+
+void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
   isFirst_ = false;
+  if (hasSplit_ && totalGroups > 0) {
+    usableSamples_.clear();
+    std::uint64_t begin = 0;
+    for (std::size_t i : usable_) {
+      const std::uint64_t end = i == setup_.home ? totalGroups : begin;
+      usableSamples_.push_back({begin, end, seconds});
+      begin = end;
+    }
+    solver_->observe(usableSamples_, totalGroups);
+  }
   if (toHear_ > 0) {
     remeasured_ += seconds;
     if (--toHear_ > 0)
@@ -197,6 +229,7 @@ void ShareController::observeHome(double seconds) {
 void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
                                    std::uint64_t totalGroups, double wallSeconds) {
   isFirst_ = false;
+  hasSplit_ = true;
   usableSamples_.clear();
   for (std::size_t i : usable_) {
     const solver::DeviceSample& s = samples[i];
@@ -224,8 +257,7 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
 /// Both sides of the comparison are fresh.
 void ShareController::judge() {
   if (splitSeconds_ > homeSeconds_) {
-    restingLaunches_ = rest_;
-    rest_ = std::min(longestRest, rest_ * 2);
+    rest();
     verdictAfter_ = firstVerdict;
   } else {
     rest_ = firstRest;
@@ -236,6 +268,7 @@ void ShareController::judge() {
 void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
                                     std::uint64_t totalGroups) {
   isFirst_ = false;
+  hasSplit_ = true;
   usableChunks_.clear();
   std::vector<double> groups(speeds_.size()), seconds(speeds_.size());
   for (const solver::ChunkSample& chunk : chunks) {
@@ -252,6 +285,20 @@ void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
     show(i, groups[i], seconds[i]);
   if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0)
     homeSeconds_ = static_cast<double>(totalGroups) / speeds_[setup_.home];
+}
+
+bool ShareController::describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const {
+  solver::LoadProfile usable;
+  if (!solver_ || !solver_->describe(usable, totalGroups))
+    return false;
+  profile.fixed.assign(setup_.speeds.size(), 0.0);
+  profile.whole.assign(setup_.speeds.size(), std::numeric_limits<double>::infinity());
+  profile.work = std::move(usable.work);
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    profile.fixed[usable_[i]] = usable.fixed[i];
+    profile.whole[usable_[i]] = usable.whole[i];
+  }
+  return true;
 }
 
 /// Not the solver's own idea of the speeds: a load that lies unevenly it may put down to a device.

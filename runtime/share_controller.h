@@ -62,7 +62,8 @@ public:
   /// `canChunk`: the caller can give the launch out in chunks, should it be asked to.
   Decision next(bool canChunk = false);
 
-  void observeHome(double seconds);
+  /// `totalGroups`: of the launch, if it was planned; else 0.
+  void observeHome(double seconds, std::uint64_t totalGroups = 0);
   /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
   void observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds);
@@ -72,6 +73,9 @@ public:
 
   /// Groups per second that each device showed, 0 where not known. Valid until the next call.
   std::span<const double> speeds() const { return speeds_; }
+  /// What is known of the load by position, one entry per device (whole: infinite where nothing
+  /// is). False if nothing is known at all.
+  bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
   /// Seconds at home and split, as the last verdict knew them; 0 where not known.
   double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
   double splitSeconds() const { return splitSeconds_; }
@@ -84,6 +88,8 @@ private:
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
   void judge();
+  void rest();
+  bool isHomeAlone(std::span<const double> shares) const;
   std::unique_ptr<solver::ShareSolver> makeSolver() const;
 
   Setup setup_;
@@ -101,10 +107,12 @@ private:
   unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion
   unsigned toHear_ = 0;          ///< … and still to be reported
   double remeasured_ = 0;        ///< their sum
+  unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
   unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
   unsigned rest_ = 16;           ///< … and of one that was slower split
   bool isFirst_ = true;
+  bool hasSplit_ = false; ///< the solver has seen the other devices
   bool chunksRefused_ = false;
 };
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "runtime/completion.h"
+#include "runtime/launch_cycle.h"
 #include "runtime/memory.h"
 #include "runtime/trace.h"
 
@@ -63,6 +64,7 @@ struct Stream {
   std::condition_variable wake;             ///< of the retiring thread
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
+  LaunchCycle cycle; ///< of its split launches
 
   bool idle() const { return parked.empty() && active.empty(); }
 };

@@ -94,8 +94,16 @@ public:
     decide(total);
   }
 
+  void skip(std::uint64_t launches) override { skipped_ += launches; }
+
   std::span<const double> propose() override { return view(shares_); }
   Summary summary() const override { return summary_; }
+  bool describe(LoadProfile& profile, std::uint64_t totalGroups) const override {
+    if (summary_.launches == 0)
+      return false;
+    model_.describe(profile, static_cast<double>(totalGroups));
+    return true;
+  }
   std::span<const double> speeds() const override {
     for (Eigen::Index d = 0; d < n_; ++d)
       speeds_[d] = model_.speed(d);
@@ -268,10 +276,13 @@ private:
     return true;
   }
 
+  /// Launches of this kind so far, seen or not.
+  double age() const { return static_cast<double>(summary_.launches + skipped_); }
+
   bool probe(double total, double predicted) {
     for (Eigen::Index d = 0; d < n_; ++d) {
       if (shares_[d] * total >= 0.5) {
-        lastProbe_[d] = static_cast<double>(summary_.launches);
+        lastProbe_[d] = age();
         continue;
       }
       const double piece = 1 / total;
@@ -280,11 +291,11 @@ private:
       const double period =
           std::max(static_cast<double>(probePeriod),
                    std::max(expected, probeCost_[d]) / (probePart * std::max(predicted, 1e-12)));
-      if (static_cast<double>(summary_.launches) - lastProbe_[d] < period)
+      if (age() - lastProbe_[d] < period)
         continue;
       beforeProbe_ = shares_;
       probed_ = d;
-      lastProbe_[d] = static_cast<double>(summary_.launches);
+      lastProbe_[d] = age();
       shares_[d] = piece * 1.01;
       normalize(shares_);
       return true;
@@ -316,6 +327,7 @@ private:
   std::uint64_t hold_ = 0; // launches to stay with the best after the next set-back
   std::uint64_t held_ = 0; // launches left of that
   Eigen::Index probed_ = -1;
+  std::uint64_t skipped_ = 0;
   bool trial_ = false; // the last launch was one device alone
   bool triedAlone_ = false;
   bool seeded_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace libsplit::solver {
 
@@ -80,6 +81,32 @@ double LoadModel::reach(Eigen::Index device, double begin, double limit, double 
     at = high;
   }
   return 1;
+}
+
+void LoadModel::describe(LoadProfile& profile, double groups) const {
+  const auto n = static_cast<std::size_t>(devices_);
+  profile.fixed.resize(n);
+  profile.whole.resize(n);
+  for (Eigen::Index d = 0; d < devices_; ++d) {
+    profile.fixed[static_cast<std::size_t>(d)] = latency_[d];
+    profile.whole[static_cast<std::size_t>(d)] =
+        knows(d) ? std::exp(logCost_[d]) * groups : std::numeric_limits<double>::infinity();
+  }
+  profile.work.resize(bins + 1);
+  profile.work[0] = 0;
+  for (std::size_t b = 0; b < bins; ++b)
+    profile.work[b + 1] = profile.work[b] + density_[b] / bins;
+}
+
+double LoadProfile::seconds(std::size_t device, double begin, double end) const {
+  auto upTo = [&](double x) {
+    if (work.size() < 2)
+      return x;
+    const double at = std::clamp(x, 0.0, 1.0) * static_cast<double>(work.size() - 1);
+    const auto bin = std::min(static_cast<std::size_t>(at), work.size() - 2);
+    return work[bin] + (at - static_cast<double>(bin)) * (work[bin + 1] - work[bin]);
+  };
+  return end > begin ? fixed[device] + whole[device] * (upTo(end) - upTo(begin)) : 0;
 }
 
 double LoadModel::makespan(const Vector& shares, double groups) const {

@@ -57,6 +57,7 @@ public:
   /// a device that would not help gets nothing. Returns the predicted seconds. Devices that are not
   /// known get nothing, the others at most their share in `limits` (where these suffice).
   double balance(Vector& shares, double groups, const Vector& limits) const;
+  void describe(LoadProfile& profile, double groups) const;
   double noise() const { return noise_; }
   double makespan(const Vector& shares, double groups) const;
 

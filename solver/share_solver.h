@@ -43,6 +43,15 @@ struct Summary {
   double imbalance = 0;       ///< of the last launch: slowest device over the mean, minus 1
 };
 
+/// What a launch would take, by device and range of positions 0..1.
+struct LoadProfile {
+  std::vector<double> fixed; ///< seconds per launch, by device
+  std::vector<double> whole; ///< seconds of all groups, beside those; infinite: not known
+  std::vector<double> work;  ///< part of the work in [0, i / (size - 1)); empty: evenly spread
+
+  double seconds(std::size_t device, double begin, double end) const;
+};
+
 struct Options {
   /// Imbalance (see Summary) up to which shares are left alone. Below what a launch's noise makes,
   /// shares would only jitter, and every change moves data.
@@ -63,6 +72,9 @@ public:
   /// observations give the same shares. Valid until the next call on this object.
   virtual std::span<const double> propose() = 0;
 
+  /// So many launches went by unseen, on one device: they count in how often others are probed.
+  virtual void skip(std::uint64_t /*launches*/) {}
+
   /// True if the next launch should be given out in chunks (chunk_plan.h) if it is long enough.
   /// Whoever can't do that uses propose().
   virtual bool wantsChunks() const { return false; }
@@ -73,6 +85,11 @@ public:
   /// Groups per second of each device, 0 where not known; to seed the solver of another kernel or
   /// another run. Valid until the next call on this object.
   virtual std::span<const double> speeds() const { return {}; }
+
+  /// Puts what is known of the load into `profile`, one entry per device. False if nothing is.
+  virtual bool describe(LoadProfile& /*profile*/, std::uint64_t /*totalGroups*/) const {
+    return false;
+  }
 
   virtual Summary summary() const { return {}; }
 };

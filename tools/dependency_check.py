@@ -11,7 +11,7 @@ from pathlib import Path
 
 LAYERS = {
     "analysis-pass/summary": set(),
-    "analysis-pass/pass": {"analysis-pass/summary", "llvm", "clang", "xxhash.h",
+    "analysis-pass/pass": {"analysis-pass/summary", "llvm", "clang", "xxhash.h", "spirv-tools", "spirv",
                            "opencl_c_base_header.inc"},  # the last is generated
     "solver": {"Eigen"},
     "runtime": {"solver", "analysis-pass/summary", "CL", "nlohmann", "xxhash.h"},

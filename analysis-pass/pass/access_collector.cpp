@@ -63,7 +63,7 @@ std::vector<Access> AccessCollector::take() {
 }
 
 void AccessCollector::add(Access access, const PathOfBlock& path) {
-  access.certain &= path.condition.exact;
+  access.certain &= path.condition.exact && !containsUnknown(access.offset);
   // The address is a number of 64 bits like any other.
   if (auto unknown = findUnknown(access.offset))
     access.offset = *unknown;

@@ -1,8 +1,11 @@
 #include "analysis-pass/pass/analyze_program.h"
 
+#include "analysis-pass/pass/ir_program.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/partition_rewriter.h"
 #include "analysis-pass/pass/prepare.h"
+#include "analysis-pass/pass/spirv_rewriter.h"
+#include "analysis-pass/summary/program_kind.h"
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -50,9 +53,42 @@ void applyRewrite(PartitionRewrite rewrite, ProgramSummary& program) {
 
 } // namespace
 
+namespace {
+
+CompiledProgram moduleOf(const ProgramInput& input) {
+  return kindOf(input.text) == ProgramKind::OpenclC ? compile(input) : loadIr(input.text);
+}
+
+/// The text of OpenCL C with its includes, if any, in place.
+PartitionRewrite rewriteSource(const ProgramInput& input, ProgramSummary& program) {
+  if (program.includes.empty())
+    return rewriteForPartitions(input);
+  ProgramInput flat = input;
+  flat.text = program.flatSource = flattenIncludes(input);
+  if (!flat.text.empty())
+    return rewriteForPartitions(flat);
+  program.failure = "the program with its includes in place has no beginning";
+  return {};
+}
+
+PartitionRewrite rewrite(const ProgramInput& input, ProgramSummary& program) {
+  switch (kindOf(input.text)) {
+  case ProgramKind::OpenclC:
+    return rewriteSource(input, program);
+  case ProgramKind::SpirV:
+    return rewriteSpirv(input.text);
+  case ProgramKind::Bitcode:
+    // The driver's LLVM may be older than ours, and could not read what ours would write.
+    return {{}, {}, "SPIR bitcode is not rewritten", {}};
+  }
+  return {};
+}
+
+} // namespace
+
 ProgramSummary analyzeProgram(const ProgramInput& input) {
   ProgramSummary program;
-  CompiledProgram compiled = compile(input);
+  CompiledProgram compiled = moduleOf(input);
   program.includes = std::move(compiled.includes);
   program.failure = std::move(compiled.failure);
   if (!compiled.module)
@@ -63,21 +99,12 @@ ProgramSummary analyzeProgram(const ProgramInput& input) {
   for (llvm::Function& function : *compiled.module)
     if (isKernel(function))
       program.kernels.push_back(managers.functions.getResult<KernelAccessAnalysis>(function));
-  if (program.includes.empty()) {
-    applyRewrite(rewriteForPartitions(input), program);
-    return program;
-  }
-  ProgramInput flat = input;
-  flat.text = program.flatSource = flattenIncludes(input);
-  if (flat.text.empty())
-    program.failure = "the program with its includes in place has no beginning";
-  else
-    applyRewrite(rewriteForPartitions(flat), program);
+  applyRewrite(rewrite(input, program), program);
   return program;
 }
 
 std::string preparedIr(const ProgramInput& input, std::string& failure) {
-  CompiledProgram compiled = compile(input);
+  CompiledProgram compiled = moduleOf(input);
   failure = compiled.failure;
   if (!compiled.module)
     return {};

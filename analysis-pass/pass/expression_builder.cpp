@@ -10,6 +10,7 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>
+#include <cstdint>
 
 using llvm::cast;
 using llvm::dyn_cast;
@@ -30,9 +31,73 @@ Expr power2(unsigned bits) {
 
 } // namespace
 
+namespace {
+
+bool isKnown(const Expr& expr) {
+  return !findUnknown(expr);
+}
+
+/// A remainder, a mask, a value between two others: bounded whatever is unknown in it.
+bool isBounded(const Expr& expr) {
+  const std::vector<Expr>& operands = expr.operands();
+  switch (expr.op()) {
+  case Op::And:
+    return std::ranges::any_of(operands, [](const Expr& operand) {
+      return operand.op() == Op::Constant && operand.value() >= 0;
+    });
+  case Op::RemTrunc:
+    return isKnown(operands[1]);
+  case Op::Min:
+  case Op::Max: {
+    Op other = expr.op() == Op::Min ? Op::Max : Op::Min;
+    return std::ranges::any_of(operands, isKnown) &&
+           std::ranges::all_of(operands, [&](const Expr& operand) {
+             return isKnown(operand) ||
+                    (operand.op() == other && std::ranges::any_of(operand.operands(), isKnown));
+           });
+  }
+  default:
+    return false;
+  }
+}
+
+/// Of an integer, or of nested arrays of integers: the least and the greatest. False if there is
+/// anything else in it.
+bool findExtremes(const llvm::Constant& value, unsigned width, std::int64_t& least,
+                  std::int64_t& greatest) {
+  if (auto* number = dyn_cast<llvm::ConstantInt>(&value)) {
+    if (number->getBitWidth() != width || width > 32)
+      return false;
+    // As a signed and as an unsigned number: which one is meant, the use says.
+    for (std::int64_t n :
+         {number->getSExtValue(), static_cast<std::int64_t>(number->getZExtValue())}) {
+      least = std::min(least, n);
+      greatest = std::max(greatest, n);
+    }
+    return true;
+  }
+  if (isa<llvm::ConstantAggregateZero>(value)) {
+    least = std::min<std::int64_t>(least, 0);
+    greatest = std::max<std::int64_t>(greatest, 0);
+    return value.getType()->isArrayTy();
+  }
+  auto* array = dyn_cast<llvm::ArrayType>(value.getType());
+  if (!array || array->getNumElements() > 65536)
+    return false;
+  for (unsigned i = 0; i < array->getNumElements(); ++i)
+    if (llvm::Constant* element = value.getAggregateElement(i);
+        !element || !findExtremes(*element, width, least, greatest))
+      return false;
+  return array->getNumElements() > 0;
+}
+
+} // namespace
+
 std::optional<Expr> findUnknown(const Expr& expr) {
   if (expr.op() == Op::Unknown)
     return expr;
+  if (isBounded(expr))
+    return std::nullopt;
   for (const Expr& operand : expr.operands())
     if (auto unknown = findUnknown(operand))
       return unknown;
@@ -62,6 +127,10 @@ bool variesByContents(const Expr& expr) {
   return std::any_of(expr.operands().begin(), expr.operands().end(), variesByContents);
 }
 
+bool containsUnknown(const Expr& expr) {
+  return expr.op() == Op::Unknown || std::ranges::any_of(expr.operands(), containsUnknown);
+}
+
 unsigned loopDepthUsed(const Expr& expr) {
   if (expr.op() == Op::LoopVariable)
     return expr.index() + 1;
@@ -79,6 +148,8 @@ bool usesLoop(const Expr& expr, unsigned depth) {
 }
 
 Expr combine(Op op, std::vector<Expr> operands) {
+  if (Expr node = Expr::node(op, operands); isBounded(node))
+    return node;
   for (const Expr& operand : operands)
     if (operand.op() == Op::Unknown)
       return operand;
@@ -312,8 +383,12 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
                                                         build(right, View::Unsigned)}));
   case llvm::Instruction::UDiv:
     return inRange(View::Unsigned, combine(Op::DivFloor, operands(View::Unsigned)));
-  case llvm::Instruction::URem:
-    return inRange(View::Unsigned, combine(Op::RemTrunc, operands(View::Unsigned)));
+  case llvm::Instruction::URem: {
+    Expr divided = build(left, View::Unsigned);
+    if (divided.op() == Op::Unknown) // but not negative
+      divided = Expr::node(Op::Max, {divided, Expr::constant(0)});
+    return inRange(View::Unsigned, combine(Op::RemTrunc, {divided, build(right, View::Unsigned)}));
+  }
   case llvm::Instruction::SDiv:
     return inRange(View::Signed, combine(Op::DivTrunc, operands(View::Signed)));
   case llvm::Instruction::SRem:
@@ -454,7 +529,20 @@ Expr ExpressionBuilder::load(llvm::LoadInst& load, unsigned width, unsigned bit,
       return Expr::load(place->parameter, viewed(bytes, 64, View::Signed), width,
                         view != View::Unsigned);
     }
-  return Expr::unknown("value loaded from " + nameOf(pointer), lineOf(&load));
+  Expr unknown = Expr::unknown("value loaded from " + nameOf(pointer), lineOf(&load));
+  // Of a constant table as much is known as its greatest and least element say.
+  auto* table = dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(pointer, 0));
+  std::int64_t least = INT64_MAX, greatest = INT64_MIN;
+  if (table && table->isConstant() && table->hasInitializer() && bit == 0 &&
+      findExtremes(*table->getInitializer(), width, least, greatest)) {
+    if (view == View::Signed)
+      greatest = std::min(greatest, (std::int64_t{1} << (width - 1)) - 1);
+    else if (view == View::Unsigned)
+      least = std::max<std::int64_t>(least, 0);
+    return Expr::node(
+        Op::Min, {Expr::node(Op::Max, {unknown, Expr::constant(least)}), Expr::constant(greatest)});
+  }
+  return unknown;
 }
 
 std::string ExpressionBuilder::nameOf(const llvm::Value* pointer) const {

@@ -56,8 +56,9 @@ enum class View {
   Unsigned
 };
 
-/// The Unknown in `expr` that makes it unknown, if any.
+/// The Unknown in `expr` that makes it unknown, if any; one that is bounded doesn't: `? & 255`.
 std::optional<Expr> findUnknown(const Expr& expr);
+bool containsUnknown(const Expr& expr); ///< bounded or not
 /// Whether `expr` depends on an element of a buffer that differs between work-items or iterations.
 bool variesByContents(const Expr& expr);
 /// One more than the largest loop depth that `expr` names; 0 if it names none.

@@ -493,21 +493,19 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     PathOfBlock path = paths_.of(instruction.getParent());
     if (touch.repetitions)
       path.loops.push_back({nullptr, *touch.repetitions, true, false});
+    for (const auto& [condition, wanted] : target.when)
+      path.condition = both(path.condition, paths_.condition(condition, wanted));
     Access access;
     access.parameter = target.parameter;
     access.effect = touch.effect;
     access.offset = combine(Expr::Op::Add, {target.offset, touch.displacement});
-    // Updates may overlap: where exactly they lie is not worth reading the buffers that say it.
-    if (const Expr* load = findLoad(access.offset); load && touch.effect == Effect::Update)
-      access.offset =
-          Expr::unknown("value loaded from `" + summary_.parameters[load->index()].name + "`",
-                        lineOf(&instruction));
     access.length = touch.length;
     if (touch.effect == Effect::Write)
       access.grain = static_cast<std::uint32_t>(touch.grain);
     if (touch.update)
       access.update = *touch.update;
-    access.certain = touch.effect == Effect::Write && touch.certain && targets.size() == 1;
+    access.certain = touch.effect == Effect::Write && touch.certain &&
+                     (targets.size() == 1 || !target.when.empty());
     access.where = where(instruction);
     accesses_.add(std::move(access), path);
   }

@@ -176,7 +176,7 @@ const PathConditions::LoopExits& PathConditions::exitsOf(llvm::Loop* loop) {
       bool secondStays = loop->contains(branch->getSuccessor(1));
       if (firstStays != secondStays) {
         exit.stays = branch->getSuccessor(firstStays ? 0 : 1);
-        exit.count = exitCount(loop, from, exit.stays);
+        exit.count = exitCount(loop, from, exit.stays, exit.atMost);
       }
     }
     result.exits.push_back(std::move(exit));
@@ -185,8 +185,8 @@ const PathConditions::LoopExits& PathConditions::exitsOf(llvm::Loop* loop) {
 }
 
 /// Completed iterations before `loop` is left at the end of `exiting`, if only that exit is taken.
-Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting,
-                               llvm::BasicBlock* stays) {
+Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting, llvm::BasicBlock* stays,
+                               bool& atMost) {
   llvm::ScalarEvolution& evolution = builder_.evolution();
   Expr unknown = Expr::unknown("loop without a known count", lineOf(exiting->getTerminator()));
   auto known = [&](const Expr& expr) {
@@ -195,12 +195,40 @@ Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting,
   };
   const llvm::SCEV* count = evolution.getExitCount(loop, exiting);
   bool proven = !llvm::isa<llvm::SCEVCouldNotCompute>(count);
-  if (auto counted = countByComparison(loop, exiting, stays, proven); counted && known(*counted))
+  auto* branch = cast<llvm::BranchInst>(exiting->getTerminator());
+  auto counted = countByCondition(loop, branch->getCondition(), branch->getSuccessor(0) == stays,
+                                  proven, atMost);
+  bool isKnown = counted && known(*counted);
+  if (isKnown && !atMost)
     return *counted;
-  if (!proven)
-    return unknown;
-  Expr stated = builder_.build(count, View::Unsigned, loop->getParentLoop());
-  return known(stated) ? stated : unknown;
+  if (proven) {
+    Expr stated = builder_.build(count, View::Unsigned, loop->getParentLoop());
+    if (known(stated)) {
+      atMost = false;
+      return stated;
+    }
+  }
+  return isKnown ? *counted : unknown;
+}
+
+/// `j < n && j <= i`: the smaller count; where only one of them is known, at most that.
+std::optional<Expr> PathConditions::countByCondition(llvm::Loop* loop, llvm::Value* condition,
+                                                     bool staysIf, bool proven, bool& atMost) {
+  llvm::Value *a = nullptr, *b = nullptr;
+  bool bothNeeded =
+      staysIf ? match::match(condition, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b)))
+              : match::match(condition, match::m_LogicalOr(match::m_Value(a), match::m_Value(b)));
+  if (bothNeeded) {
+    auto first = countByCondition(loop, a, staysIf, false, atMost);
+    auto second = countByCondition(loop, b, staysIf, false, atMost);
+    auto known = [](const std::optional<Expr>& count) { return count && !findUnknown(*count); };
+    atMost |= !known(first) || !known(second);
+    if (known(first) && known(second))
+      return combine(Op::Min, {*first, *second});
+    return known(first) ? first : second;
+  }
+  auto* comparison = dyn_cast<llvm::ICmpInst>(condition);
+  return comparison ? countByComparison(loop, *comparison, staysIf, proven) : std::nullopt;
 }
 
 /// The count of `for (v = start; v < bound; v += step)` as max(0, ceil((bound - start) / step)),
@@ -209,17 +237,14 @@ Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting,
 /// value, at most bound + step - 1, still fits its type: unless `proven` already, a Wrap says so
 /// and leaves the proof to the launch. A step below 1 would never end but with no iteration, which
 /// step 1 gives as well.
-std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::BasicBlock* exiting,
-                                                      llvm::BasicBlock* stays, bool proven) {
+std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::ICmpInst& comparison,
+                                                      bool staysIf, bool proven) {
   llvm::ScalarEvolution& evolution = builder_.evolution();
-  auto* branch = cast<llvm::BranchInst>(exiting->getTerminator());
-  auto* comparison = dyn_cast<llvm::ICmpInst>(branch->getCondition());
-  if (!comparison || !comparison->getOperand(0)->getType()->isIntegerTy())
+  if (!comparison.getOperand(0)->getType()->isIntegerTy())
     return std::nullopt;
-  auto predicate = branch->getSuccessor(0) == stays ? comparison->getPredicate()
-                                                    : comparison->getInversePredicate();
-  const llvm::SCEV* variable = evolution.getSCEV(comparison->getOperand(0));
-  const llvm::SCEV* bound = evolution.getSCEV(comparison->getOperand(1));
+  auto predicate = staysIf ? comparison.getPredicate() : comparison.getInversePredicate();
+  const llvm::SCEV* variable = evolution.getSCEV(comparison.getOperand(0));
+  const llvm::SCEV* bound = evolution.getSCEV(comparison.getOperand(1));
   if (!evolution.isLoopInvariant(bound, loop)) {
     std::swap(variable, bound);
     predicate = llvm::ICmpInst::getSwappedPredicate(predicate);
@@ -282,7 +307,7 @@ LoopRuns PathConditions::runs(llvm::Loop* loop, llvm::BasicBlock* block) {
     result.atLeastOnce &= !after;
     if (exit.counted())
       bounds.push_back(after ? exit.count : exit.count + Expr::constant(1));
-    else
+    if (!exit.counted() || exit.atMost)
       result.exact = false;
   }
   if (bounds.empty())
@@ -295,7 +320,7 @@ LoopRuns PathConditions::runs(llvm::Loop* loop, llvm::BasicBlock* block) {
 bool PathConditions::isCountedExit(llvm::BasicBlock* block, llvm::BasicBlock* successor) {
   for (llvm::Loop* loop = builder_.loops().getLoopFor(block); loop; loop = loop->getParentLoop())
     for (const Exit& exit : exitsOf(loop).exits)
-      if (exit.from == block && exit.stays == successor && exit.counted())
+      if (exit.from == block && exit.stays == successor && exit.counted() && !exit.atMost)
         return true;
   return false;
 }
@@ -316,27 +341,10 @@ Condition PathConditions::ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, b
         return condition(branch->getCondition(), i == 0);
       }
   } else if (auto* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
-    if (!choice->getCondition()->getType()->isIntegerTy())
-      return Condition::undecided();
-    Expr value = builder_.build(choice->getCondition(), View::Signed);
-    Condition cases = Condition::never();
-    Condition others = Condition::always();
-    for (const auto& target : choice->cases()) {
-      Expr label = builder_.build(target.getCaseValue(), View::Signed);
-      if (target.getCaseSuccessor() == to)
-        cases = either(cases, single(value, Relation::Equal, label));
-      else
-        others = both(others, single(value, Relation::NotEqual, label));
-    }
     // Every way into `to` must be one of this switch's.
-    bool onlyFromHere = std::all_of(llvm::pred_begin(to), llvm::pred_end(to),
-                                    [&](llvm::BasicBlock* before) { return before == from; });
-    edgeFound = onlyFromHere;
-    if (!onlyFromHere)
-      return Condition::undecided();
-    if (choice->getDefaultDest() == to)
-      return others;
-    return cases;
+    edgeFound = llvm::all_of(llvm::predecessors(to),
+                             [&](llvm::BasicBlock* before) { return before == from; });
+    return edgeFound ? ofSwitch(*choice, to) : Condition::undecided();
   }
   return Condition::undecided();
 }
@@ -348,18 +356,42 @@ const PathOfBlock& PathConditions::of(llvm::BasicBlock* block) {
   return found->second;
 }
 
-PathOfBlock PathConditions::compute(llvm::BasicBlock* block) {
-  llvm::LoopInfo& loops = builder_.loops();
-  PathOfBlock result{Condition::always(), {}};
-  result.condition.exact = !irreducible_;
-  for (llvm::Loop* loop = loops.getLoopFor(block); loop; loop = loop->getParentLoop()) {
-    result.loops.insert(result.loops.begin(), runs(loop, block));
-    if (!exitsOf(loop).regular)
-      result.condition.exact = false;
+Condition PathConditions::ofSwitch(llvm::SwitchInst& choice, llvm::BasicBlock* to) {
+  if (!choice.getCondition()->getType()->isIntegerTy())
+    return Condition::undecided();
+  Expr value = builder_.build(choice.getCondition(), View::Signed);
+  Condition cases = Condition::never();
+  Condition others = Condition::always();
+  for (const auto& target : choice.cases()) {
+    Expr label = builder_.build(target.getCaseValue(), View::Signed);
+    if (target.getCaseSuccessor() == to)
+      cases = either(cases, single(value, Relation::Equal, label));
+    else
+      others = both(others, single(value, Relation::NotEqual, label));
   }
+  return choice.getDefaultDest() == to ? others : cases;
+}
 
-  llvm::BasicBlock* current = block;
-  while (true) {
+/// The condition under which `from`, if it runs, is left for `to`.
+Condition PathConditions::ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to) {
+  if (auto* choice = dyn_cast<llvm::SwitchInst>(from->getTerminator()))
+    return ofSwitch(*choice, to);
+  auto* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
+  if (!branch)
+    return Condition::undecided();
+  if (!branch->isConditional() || isCountedExit(from, to))
+    return Condition::always();
+  if (branch->getSuccessor(0) == branch->getSuccessor(1))
+    return Condition::undecided();
+  return condition(branch->getCondition(), branch->getSuccessor(0) == to);
+}
+
+/// The condition under which `block` runs if `top`, which dominates it, does.
+Condition PathConditions::since(llvm::BasicBlock* block, llvm::BasicBlock* top) {
+  constexpr unsigned maxNesting = 16;
+  llvm::LoopInfo& loops = builder_.loops();
+  Condition result = Condition::always();
+  for (llvm::BasicBlock* current = block; current != top;) {
     const auto* node = builder_.dominators().getNode(current);
     if (!node || !node->getIDom())
       break;
@@ -370,17 +402,41 @@ PathOfBlock PathConditions::compute(llvm::BasicBlock* block) {
       above = loop->getLoopPreheader();
       leftLoop = true;
       if (!above)
-        return {Condition::undecided(), std::move(result.loops)};
+        return Condition::undecided();
     }
     if (!postDominators_.dominates(current, above)) {
       bool edgeFound = false;
       Condition condition = leftLoop ? Condition::undecided() : ofEdge(above, current, edgeFound);
-      if (!edgeFound)
+      llvm::Loop* home = loops.getLoopFor(current);
+      bool joins = !edgeFound && !leftLoop && home == loops.getLoopFor(above) &&
+                   (!home || home->getHeader() != current) && nesting_ < maxNesting;
+      if (joins) {
+        ++nesting_;
+        condition = Condition::never();
+        for (llvm::BasicBlock* before : llvm::predecessors(current))
+          condition = either(condition, loops.getLoopFor(before) == home
+                                            ? both(since(before, above), ofBranch(before, current))
+                                            : Condition::undecided());
+        --nesting_;
+      } else if (!edgeFound) {
         condition = Condition::undecided();
-      result.condition = both(condition, result.condition);
+      }
+      result = both(condition, result);
     }
     current = above;
   }
+  return result;
+}
+
+PathOfBlock PathConditions::compute(llvm::BasicBlock* block) {
+  PathOfBlock result;
+  bool exact = !irreducible_;
+  for (llvm::Loop* loop = builder_.loops().getLoopFor(block); loop; loop = loop->getParentLoop()) {
+    result.loops.insert(result.loops.begin(), runs(loop, block));
+    exact &= exitsOf(loop).regular;
+  }
+  result.condition = since(block, nullptr);
+  result.condition.exact &= exact;
   return result;
 }
 

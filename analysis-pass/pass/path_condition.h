@@ -8,7 +8,8 @@
 //     block between them would be B's immediate dominator), so B runs exactly if I runs and the
 //     branch goes that way. The condition becomes guards.
 //   * Otherwise several ways lead from I to B and some miss it (a `return` in one arm of an `if`
-//     above B). No condition is recorded, and the answer is no longer exact.
+//     above B): B runs if one of its predecessors runs and branches to it. Where they are not all
+//     in B's own loop, no condition is recorded, and the answer is no longer exact.
 //   * I lies in a loop that B is outside of: whether B runs is decided where the loop is entered,
 //     provided B post-dominates that place; the walk goes on at the loop's preheader.
 //
@@ -40,6 +41,7 @@
 namespace llvm {
 class ICmpInst;
 class PostDominatorTree;
+class SwitchInst;
 } // namespace llvm
 
 namespace libsplit {
@@ -85,6 +87,7 @@ private:
     llvm::BasicBlock* from = nullptr;
     llvm::BasicBlock* stays = nullptr; ///< the successor inside the loop; null if unclear
     Expr count;                        ///< completed iterations before leaving here
+    bool atMost = false;               ///< data may end the loop here before
     bool counted() const { return count.op() != Expr::Op::Unknown; }
   };
   struct LoopExits {
@@ -94,16 +97,23 @@ private:
 
   PathOfBlock compute(llvm::BasicBlock* block);
   Condition compare(llvm::ICmpInst& compare, bool wanted);
+  Condition since(llvm::BasicBlock* block, llvm::BasicBlock* top);
+  Condition ofSwitch(llvm::SwitchInst& choice, llvm::BasicBlock* to);
+  Condition ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to);
   Condition ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, bool& edgeFound);
   const LoopExits& exitsOf(llvm::Loop* loop);
-  Expr exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting, llvm::BasicBlock* stays);
-  std::optional<Expr> countByComparison(llvm::Loop* loop, llvm::BasicBlock* exiting,
-                                        llvm::BasicBlock* stays, bool proven);
+  Expr exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting, llvm::BasicBlock* stays,
+                 bool& atMost);
+  std::optional<Expr> countByCondition(llvm::Loop* loop, llvm::Value* condition, bool staysIf,
+                                       bool proven, bool& atMost);
+  std::optional<Expr> countByComparison(llvm::Loop* loop, llvm::ICmpInst& comparison, bool staysIf,
+                                        bool proven);
   LoopRuns runs(llvm::Loop* loop, llvm::BasicBlock* block);
   bool isCountedExit(llvm::BasicBlock* block, llvm::BasicBlock* successor);
 
   ExpressionBuilder& builder_;
   llvm::PostDominatorTree& postDominators_;
+  unsigned nesting_ = 0;     ///< joins within joins
   bool irreducible_ = false; ///< jumps into the middle of a cycle: nothing is exact
   llvm::DenseMap<llvm::BasicBlock*, PathOfBlock> paths_;
   llvm::DenseMap<llvm::Loop*, LoopExits> exits_;

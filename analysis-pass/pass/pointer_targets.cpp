@@ -165,6 +165,10 @@ Targets PointerResolver::merge(llvm::Value* condition, llvm::Value* ifTrue, llvm
     yes[0].offset = builder_.select(condition, yes[0].offset, no[0].offset);
     return yes;
   }
+  for (PointerTarget& target : yes)
+    target.when.emplace_back(condition, true);
+  for (PointerTarget& target : no)
+    target.when.emplace_back(condition, false);
   yes.insert(yes.end(), no.begin(), no.end());
   return yes;
 }

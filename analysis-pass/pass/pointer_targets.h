@@ -6,6 +6,7 @@
 #include <llvm/ADT/SmallPtrSet.h>
 
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace libsplit {
@@ -24,6 +25,9 @@ struct PointerTarget {
   Expr offset;       ///< bytes from the target's start
   std::string name;  ///< of anything but parameters, for messages
   unsigned line = 0; ///< where the pointer came from
+  /// Conditions (i1) and what each must be for this target to be the one; empty and several
+  /// targets: not known.
+  std::vector<std::pair<llvm::Value*, bool>> when;
 };
 
 /// Resolves pointers through casts, arithmetic, phis and selects. Not thread-safe.

@@ -111,6 +111,52 @@ void Domain::know(unsigned v, Interval to) {
     propagate();
 }
 
+void Domain::undecided(const Form& form) {
+  if (!form.isExact() || form.mask == 0 || form.mask & opaques_ || cutDecides_)
+    return;
+  if (std::popcount(form.mask) == 1) {
+    const auto v = static_cast<unsigned>(std::countr_zero(form.mask));
+    const Int c = form.coefficient[v];
+    const Int r = form.rest.low;
+    // c*v + r < 0 up to here, or from here on.
+    const Int at = c > 0 ? ceilDivide(-r, c) - 1 : floorDivide(r, -c);
+    if (at >= ranges_[v].low && at < ranges_[v].high) {
+      cut_ = Cut{v, at};
+      cutDecides_ = true;
+    }
+    return;
+  }
+  if (cut_)
+    return;
+  // Two variables at least: with the one that has fewest values at a point, one less. For a cut in
+  // the middle, the other half often needs no more.
+  constexpr Int most = 1024;
+  Int fewest = most;
+  forEachVariable(form.mask, [&](unsigned v) {
+    const Interval r = ranges_[v];
+    if (isInfinite(r.low) || isInfinite(r.high) || r.high - r.low >= fewest || r.high == r.low)
+      return;
+    fewest = r.high - r.low;
+    cut_ = Cut{v, r.low + (r.high - r.low) / 2};
+  });
+}
+
+void Domain::undecided(const Split& a, const Split& b) {
+  if (cut_)
+    return;
+  const Interval range = ranges_[a.parent];
+  const Int middle = range.low + (range.high - range.low) / 2;
+  for (const Split* s : {a.period > b.period ? &a : &b, a.period > b.period ? &b : &a}) {
+    Int at = s->base + s->period * floorDivide(middle - s->base, s->period) - 1;
+    if (at < range.low)
+      at += s->period;
+    if (at < range.high) {
+      cut_ = Cut{s->parent, at};
+      return;
+    }
+  }
+}
+
 void Domain::assume(unsigned slot, const Form& form) {
   if (slot >= maxAssumptions)
     return;
@@ -262,8 +308,13 @@ public:
 
     const auto v = static_cast<unsigned>(std::countr_zero(part.mask));
     const std::int64_t c = part.coefficient[v];
-    if (c < 0)
-      return refined(whole, part, divisor);
+    if (c < 0) {
+      // floor(x / d) = -floor((d - 1 - x) / d), where the variable counts upwards.
+      const Form mirrored = domain_.sum(domain_.scaled(part, -1), Form::constant(divisor - 1));
+      const Division d = divide(mirrored, divisor, depth + 1);
+      return plus(whole, {domain_.scaled(d.quotient, -1),
+                          domain_.difference(Form::constant(divisor - 1), d.remainder)});
+    }
     for (unsigned i = 0; i < domain_.splitCount(); ++i) {
       const Domain::Split s = domain_.splitAt(i);
       if (s.parent != v)

@@ -156,6 +156,22 @@ public:
   /// `form` <= 0 holds wherever the access happens, by condition `slot` (the newest replaces).
   void assume(unsigned slot, const Form& form);
 
+  /// A place to cut the domain at: `variable` <= `at`, or above.
+  struct Cut {
+    unsigned variable = 0;
+    Int at = 0;
+  };
+  /// Notes that the sign of `form` is not the same everywhere, and where to cut so that it is, or
+  /// comes closer to that. The cuts that decide at once come first.
+  void undecided(const Form& form);
+  /// Notes that `parent` is taken apart in two ways at once.
+  void undecided(const Split& a, const Split& b);
+  const std::optional<Cut>& cut() const { return cut_; }
+  void forgetCut() {
+    cut_.reset();
+    cutDecides_ = false;
+  }
+
   /// Every value that `form` takes where the access happens, and maybe more.
   Interval interval(const Form& form) const;
   /// The same for all points of the ranges, assumptions or not.
@@ -184,6 +200,8 @@ private:
   std::uint32_t digits_ = 0;
   std::uint32_t restrictedDigits_ = 0;
   bool empty_ = false;
+  std::optional<Cut> cut_;
+  bool cutDecides_ = false;
 
   std::array<const Expr*, Form::maxVariables> stands_; ///< by opaque variable
   std::uint32_t opaques_ = 0;

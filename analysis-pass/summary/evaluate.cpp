@@ -16,6 +16,10 @@
 // always holds: exact. Offset: 4*G. Image: base 16, six steps of 4 bytes, 4 bytes each: [16, 40),
 // certainly written.
 //
+// Where a condition over two variables (k <= i), a choice (x == 0 ? w - 1 : x - 1) or a minimum is
+// not the same on all of the domain, the domain is cut in two there, and each part again, as long
+// as that makes it exact and not too many.
+//
 // Elements of buffers are opaque variables (domain.h): the image takes them as intervals, and what
 // conditions say of them together with other variables cuts the result once more.
 //
@@ -56,46 +60,120 @@ struct Mentions {
   }
 };
 
+/// Parts that an evaluation may cut the domains of its accesses into: some milliseconds' worth.
+constexpr unsigned maxParts = 4096;
+
 /// One access over one box of groups in which every group has the same local size.
 class AccessEvaluation {
 public:
   AccessEvaluation(const Access& access, const Mentions& mentions, const LaunchValues& launch,
                    const GroupBox& box, std::span<const Parameter> parameters, std::size_t maxRuns,
-                   ArgumentRegions& regions)
+                   unsigned& budget, ArgumentRegions& regions)
       : access_(access), launch_(launch), parameters_(parameters), maxRuns_(maxRuns),
         regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
-        domain_(launch.range, box, mentions.groups) {}
+        domain_(launch.range, box, mentions.groups), budget_(budget) {}
 
   void run() {
-    exact_ = narrowDomain();
-    if (domain_.empty())
-      return;
-    Form offset = valueOf(access_.offset, domain_, launch_);
-    if (domain_.empty())
-      return; // what buffers hold contradicts the conditions
-    if (access_.effect == Effect::Read) {
-      addImage(offset, regions_.reads);
-      return;
+    ByteSet bytes;
+    bool exact = attempt(bytes);
+    ByteSet certain;
+    std::optional<Cause> unknown = unknown_;
+    if (!exact && refine()) {
+      bytes = collected(pieces_);
+      certain = collected(exactPieces_);
+      unknown = unknown_;
+    } else if (exact) {
+      certain = bytes;
     }
-    if (access_.effect == Effect::Update) {
-      addImage(offset, regions_.updatedBy(access_));
-      return;
+    if (unknown)
+      explain(*unknown);
+    switch (access_.effect) {
+    case Effect::Read:
+      uniteInto(regions_.reads, std::move(bytes));
+      break;
+    case Effect::Update:
+      uniteInto(regions_.updatedBy(access_), std::move(bytes));
+      break;
+    case Effect::Write:
+      if (access_.certain)
+        uniteInto(regions_.certainWrites, std::move(certain));
+      uniteInto(regions_.possibleWrites, std::move(bytes));
+      break;
     }
-    // Mostly one set serves for both: what is certain is all that is possible.
-    ByteSet written;
-    const bool asComputed = addImage(offset, written);
-    if (asComputed && access_.certain && exact_)
-      uniteInto(regions_.certainWrites, written);
-    uniteInto(regions_.possibleWrites, std::move(written));
   }
 
 private:
+  /// Adds the bytes that the access touches over the domain, or more. True if it added exactly
+  /// these; else the domain may know where it could be cut.
+  bool attempt(ByteSet& bytes) {
+    dataDecides_ = false;
+    loopCause_ = {};
+    unknown_.reset();
+    const bool exact = narrowDomain();
+    if (domain_.empty())
+      return true;
+    const Form offset = valueOf(access_.offset, domain_, launch_);
+    if (domain_.empty())
+      return true; // what buffers hold contradicts the conditions
+    return addImage(offset, bytes) && exact;
+  }
+
+  /// Cuts the domain where a condition, a choice or a minimum was undecided, and the parts again,
+  /// until each is exact or can't be cut. False if there would be too many.
+  bool refine() {
+    if (!domain_.cut() || domain_.opaques())
+      return false;
+    std::optional<Cause> unknown;
+    std::vector<Domain> open{domain_};
+    while (!open.empty()) {
+      const Domain whole = open.back();
+      open.pop_back();
+      const Domain::Cut cut = *whole.cut();
+      for (const Interval half : {Interval{cut.at + 1, infinity}, Interval{-infinity, cut.at}}) {
+        if (budget_ == 0)
+          return false;
+        --budget_;
+        domain_ = whole;
+        domain_.forgetCut();
+        domain_.restrict(cut.variable, half);
+        if (domain_.empty())
+          continue;
+        ByteSet bytes;
+        const bool exact = attempt(bytes);
+        if (!exact && domain_.cut()) {
+          open.push_back(domain_);
+          continue;
+        }
+        if (unknown_ && !unknown)
+          unknown = unknown_;
+        auto take = [&](std::vector<ByteRange>& all) {
+          all.insert(all.end(), bytes.ranges().begin(), bytes.ranges().end());
+        };
+        take(pieces_);
+        if (exact)
+          take(exactPieces_);
+      }
+    }
+    unknown_ = unknown;
+    return true;
+  }
+
+  static ByteSet collected(std::vector<ByteRange>& ranges) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+    ByteSet all;
+    for (const ByteRange& range : ranges)
+      all.add(range);
+    return all;
+  }
+
   /// Narrows the domain by every condition until nothing changes. True if the domain then holds
   /// exactly the points where the access happens.
   bool narrowDomain() {
     constexpr int maxRounds = 8;
     for (int round = 0; round < maxRounds; ++round) {
       changed_ = false;
+      domain_.forgetCut();
       bool all = access_.loops.size() <= Domain::maxLoops;
       for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
         all &= restrictAtMostZero(noted(loopCondition(k)), k) && access_.loops[k].exact;
@@ -186,6 +264,7 @@ private:
       changed_ |= domain_.restrict(v, c > 0 ? Interval{-infinity, floorDivide(room, c)}
                                             : Interval{ceilDivide(-room, -c), infinity});
     });
+    domain_.undecided(domain_.difference(form, Form::constant(1))); // form - 1 < 0
     return false;
   }
 
@@ -197,8 +276,10 @@ private:
       domain_.makeEmpty();
       return false;
     }
-    if (!form.isExact() || std::popcount(form.mask) != 1)
+    if (!form.isExact() || std::popcount(form.mask) != 1) {
+      domain_.undecided(form);
       return false;
+    }
     const auto v = static_cast<unsigned>(std::countr_zero(form.mask));
     const Int c = form.coefficient[v];
     if (form.rest.low % c != 0)
@@ -209,6 +290,8 @@ private:
       changed_ |= domain_.restrict(v, {hole + 1, infinity});
     else if (hole == range.high)
       changed_ |= domain_.restrict(v, {-infinity, hole - 1});
+    else
+      domain_.undecided(form);
     return false;
   }
 
@@ -250,7 +333,7 @@ private:
       return addRectangles(offset, bytes, 0) && exact;
     bytes = unite(bytes,
                   ByteSet(cut({reach.low, add(reach.high, Int{access_.length} - 1)}, bufferSize_)));
-    explain(offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_);
+    unknown_ = offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_;
     return false;
   }
 
@@ -267,6 +350,9 @@ private:
         continue;
       wanted |= 1u << s.parent;
       if (taken & 1u << s.parent) {
+        for (unsigned k = 0; k < activeCount_; ++k)
+          if (domain_.splitAt(active_[k]).parent == s.parent)
+            domain_.undecided(s, domain_.splitAt(active_[k]));
         consistent = false;
         continue;
       }
@@ -358,10 +444,12 @@ private:
   ArgumentRegions& regions_;
   const std::uint64_t bufferSize_;
   Domain domain_;
-  bool exact_ = false;       ///< the domain is no larger than it should be
-  bool dataDecides_ = false; ///< whether the access happens at a point of the domain
-  bool changed_ = false;     ///< by a condition, in this round
-  Cause loopCause_;          ///< why a loop is not bounded
+  bool dataDecides_ = false;     ///< whether the access happens at a point of the domain
+  bool changed_ = false;         ///< by a condition, in this round
+  Cause loopCause_;              ///< why a loop is not bounded
+  std::optional<Cause> unknown_; ///< why the bytes are
+  unsigned& budget_;             ///< parts that may still be made
+  std::vector<ByteRange> pieces_, exactPieces_;
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;
@@ -371,7 +459,7 @@ private:
 /// for it, and evaluates each part.
 void evaluateParts(const Access& access, const Mentions& mentions, const LaunchValues& launch,
                    const GroupBox& box, unsigned d, std::span<const Parameter> parameters,
-                   std::size_t maxRuns, ArgumentRegions& regions) {
+                   std::size_t maxRuns, unsigned& budget, ArgumentRegions& regions) {
   const NDRange& range = launch.range;
   for (; d < 3; ++d) {
     const std::uint64_t last = range.groups(d) - 1;
@@ -380,16 +468,16 @@ void evaluateParts(const Access& access, const Mentions& mentions, const LaunchV
     if (box.begin[d] < last) {
       GroupBox whole = box;
       whole.end[d] = last;
-      evaluateParts(access, mentions, launch, whole, d + 1, parameters, maxRuns, regions);
+      evaluateParts(access, mentions, launch, whole, d + 1, parameters, maxRuns, budget, regions);
     }
     GroupBox rest = box;
     rest.begin[d] = last;
     LaunchValues smaller = launch;
     smaller.localSize[d] = range.global[d] % range.local[d];
-    evaluateParts(access, mentions, smaller, rest, d + 1, parameters, maxRuns, regions);
+    evaluateParts(access, mentions, smaller, rest, d + 1, parameters, maxRuns, budget, regions);
     return;
   }
-  AccessEvaluation(access, mentions, launch, box, parameters, maxRuns, regions).run();
+  AccessEvaluation(access, mentions, launch, box, parameters, maxRuns, budget, regions).run();
 }
 
 } // namespace
@@ -415,13 +503,16 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
   if (inside.empty())
     return regions;
 
-  const LaunchValues launch{range, arguments, range.local, contents};
+  LaunchValues launch{range, arguments, range.local, nullptr};
+  unsigned budget = maxParts;
   for (const Access& access : summary.accesses) {
     if (access.parameter >= regions.size() || access.parameter >= arguments.size() ||
         arguments[access.parameter].bufferSize == 0 || access.length == 0)
       continue;
+    // Updates may overlap: where exactly they lie is not worth looking through buffers.
+    launch.contents = access.effect == Effect::Update ? nullptr : contents;
     evaluateParts(access, Mentions(access), launch, inside, 0, summary.parameters, maxRanges,
-                  regions[access.parameter]);
+                  budget, regions[access.parameter]);
   }
   for (ArgumentRegions& r : regions) {
     if (r.reads.ranges().size() > maxRanges)

@@ -268,8 +268,13 @@ private:
     if (bottom.low <= 0 && bottom.high >= 0)
       return Form::unknown(b.cause.kind != Cause::Kind::None ? b.cause
                                                              : Cause{Cause::Kind::MayDivideByZero});
-    if (b.isConstant() && b.rest.low > 0 && (op == Op::DivFloor || top.low >= 0))
-      return divideFloor(domain_, a, b.rest.low).quotient;
+    if (b.isConstant() && b.rest.low > 0) {
+      if (op == Op::DivFloor || top.low >= 0)
+        return divideFloor(domain_, a, b.rest.low).quotient;
+      if (top.high <= 0) // towards zero
+        return domain_.scaled(divideFloor(domain_, domain_.scaled(a, -1), b.rest.low).quotient, -1);
+      domain_.undecided(a);
+    }
     // Both quotients are monotone in each operand while the divisor keeps its sign.
     Interval values{infinity, -infinity};
     for (const Int x : {top.low, top.high})
@@ -294,6 +299,10 @@ private:
       return a;
     if (b.isConstant() && top.low >= 0)
       return divideFloor(domain_, a, largest).remainder; // the divisor's sign plays no part
+    if (b.isConstant() && top.high <= 0)
+      return domain_.scaled(divideFloor(domain_, domain_.scaled(a, -1), largest).remainder, -1);
+    if (b.isConstant())
+      domain_.undecided(a);
     Interval values = hull(top, {0, 0}); // the result has the sign of `a` and is no larger
     if (!isInfinite(largest))
       values = intersection(values, {1 - largest, largest - 1});
@@ -371,11 +380,13 @@ private:
   Form extreme(Op op, const Form& a, const Form& b) const {
     const Form& least = op == Op::Min ? a : b;
     const Form& most = op == Op::Min ? b : a;
-    const Interval gap = domain_.interval(domain_.difference(most, least));
+    const Form difference = domain_.difference(most, least);
+    const Interval gap = domain_.interval(difference);
     if (gap.low >= 0)
       return a;
     if (gap.high <= 0)
       return b;
+    domain_.undecided(difference);
     const Interval x = domain_.interval(a);
     const Interval y = domain_.interval(b);
     return bounded(op == Op::Min ? Interval{std::min(x.low, y.low), std::min(x.high, y.high)}
@@ -395,12 +406,13 @@ private:
   }
 
   Form selected(const std::vector<Expr>& operands) {
-    const Interval gap =
-        domain_.interval(domain_.difference(value(operands[0]), value(operands[1])));
+    const Form difference = domain_.difference(value(operands[0]), value(operands[1]));
+    const Interval gap = domain_.interval(difference);
     if (gap.high < 0)
       return value(operands[2]);
     if (gap.low >= 0)
       return value(operands[3]);
+    domain_.undecided(difference);
     const Form a = value(operands[2]);
     const Form b = value(operands[3]);
     // What both have in common stays a form: base + (c ? 1 : 0).

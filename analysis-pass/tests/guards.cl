@@ -103,7 +103,9 @@ kernel void data_decides(global int* a, global const int* mask, int n) {
 // A return in one arm above: the write below is reached by some and missed by others.
 // CHECK-LABEL: kernel return_in_arm(
 // CHECK-NEXT: writes a at 4*G0, 4 bytes, if G0 < 5 and n <= 3{{$}}
-// CHECK-NEXT: may write a at 4*(G0 + 100), 4 bytes{{$}}
+// CHECK-NEXT: writes a at 4*(G0 + 100), 4 bytes, if G0 < 5 and n <= 3{{$}}
+// CHECK-NEXT: writes a at 4*(G0 + 100), 4 bytes, if 5 <= G0{{$}}
+// oracle: exact
 kernel void return_in_arm(global int* a, int n) {
   int i = get_global_id(0);
   if (i < 5) {

@@ -1,8 +1,9 @@
 // RUN: %splitc %s | %FileCheck %s
 
 // CHECK-LABEL: kernel one_of_two(
-// CHECK-NEXT: may write a at 4*G0, 4 bytes{{$}}
-// CHECK-NEXT: may write b at 4*G0, 4 bytes{{$}}
+// CHECK-NEXT: writes a at 4*G0, 4 bytes, if 3 < n{{$}}
+// CHECK-NEXT: writes b at 4*G0, 4 bytes, if n <= 3{{$}}
+// oracle: exact
 kernel void one_of_two(global int* a, global int* b, int n) {
   global int* p = n > 3 ? a : b;
   p[get_global_id(0)] = 1;
@@ -19,8 +20,9 @@ kernel void two_places(global int* a) {
 // The arms are too big to become a select: the pointer is a phi.
 // CHECK-LABEL: kernel branch_pointer(
 // CHECK: writes b at 4*(G0 + 5), 4 bytes, if 3 < n{{$}}
-// CHECK: may write a at 4*G0, 4 bytes{{$}}
-// CHECK: may write b at 4*G0, 4 bytes{{$}}
+// CHECK: writes a at 4*G0, 4 bytes, if 3 < n{{$}}
+// CHECK: writes b at 4*G0, 4 bytes, if n <= 3{{$}}
+// oracle: exact
 kernel void branch_pointer(global int* a, global int* b, int n) {
   int i = get_global_id(0);
   global int* p;

@@ -21,7 +21,7 @@ kernel void generic_helper(global int* out, global const int* in) {
 kernel void linear(global int* a) { a[get_global_linear_id()] = 1; }
 
 // CHECK-LABEL: kernel c11_atomic(
-// CHECK: can't be split: atomic operation on `a`
+// CHECK: updates a by add at 0, 4 bytes
 kernel void c11_atomic(global atomic_int* a) { atomic_fetch_add(a, 1); }
 
 // CHECK-LABEL: kernel c11_atomic_explicit(

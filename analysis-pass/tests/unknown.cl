@@ -18,7 +18,7 @@ kernel void private_table(global int* a, int k) {
 
 constant int permutation[4] = {2, 0, 3, 1};
 // CHECK-LABEL: kernel constant_table(
-// CHECK: may write a anywhere: value loaded from `permutation`
+// CHECK: may write a at 4*min(max(unknown(value loaded from `permutation`), 0), 3), 4 bytes
 kernel void constant_table(global int* a) { a[permutation[get_global_id(0) & 3]] = 0; }
 
 // CHECK-LABEL: kernel changed_parameter(

@@ -27,6 +27,11 @@ SAMPLES = {
     "mandelbrot": Expectation(("mandelbrot",), launches={"mandelbrot": 4}),
     "reduction": Expectation(("reduction",), launches={"reduction": 3}),
     "spmv_csr": Expectation(("spmv_csr",), launches={"spmv_csr": 3}),
+    "histogram": Expectation(("histogram_direct", "histogram_local"), launches={"histogram_direct": 3}),
+    "extremes": Expectation(("extremes",), launches={"extremes": 3}),
+    "breadth_first": Expectation(("breadth_first",)),
+    "float_sum": Expectation(whole=("float_sum",), launches={"float_sum": 2}),
+    "scatter": Expectation(("scatter",), launches={"scatter": 4}),
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
     "images": Expectation(whole=("to_image", "blur", "from_image"), launches={"blur": 3}),
     "two_queues": Expectation(launches={"scale": 8, "add": 4}),
@@ -105,6 +110,38 @@ def splits_without_waiting(bench):
     warm.require(warm.kernel("jacobi2d")["split_launches"] > 0, "not split with a warm cache")
 
 
+MERGED = {"histogram": (4, ("histogram_direct", "histogram_local")), "extremes": (4, ("extremes",)),
+          "breadth_first": (3, ("breadth_first",))}
+
+
+def merges(bench):
+    """Bytes that several memories change: two and three devices, and what the stats say of it."""
+    three = {"POCL_DEVICES": "basic pthread pthread"}
+    for name, (rung, kernels) in MERGED.items():
+        for env, nodes, shares in (({}, "1", "0.37,0.63"), (three, "1", "0.2,0.5,0.3"), (three, "1", "0.6,0,0.4"),
+                                   ({}, "home", "0.37,0.63"), (three, "home", "0.2,0.5,0.3")):
+            for home in ("0.0", "0.1"):
+                command = bench.sample(name, "--device", home)
+                native = bench.native(command, env=env, dump=True)
+                native.require_success()
+                run = bench.run(command, "preload", {**CHECKED, "SEPARATE_NODES": nodes, "POLICY": "static:" + shares},
+                                env=env, dump=True)
+                run.require_same_as(native)
+                for kernel in kernels:
+                    stats = run.kernel(kernel)
+                    run.require(stats["rung"] == rung, f"{kernel} got rung {stats['rung']}: {stats['reason']}")
+                run.require(run.total("bytes_merged") > 0, "no bytes were merged")
+                run.require(run.total("verified_launches") > 0, "nothing was verified")
+                run.require(run.total("differing_launches") == 0, "split and unsplit results differ")
+    run = bench.run(bench.sample("float_sum"), "preload",
+                    {**CHECKED, "SEPARATE_NODES": "1", "POLICY": "static:0.4,0.6", "RELAXED_FP": "1"})
+    run.require_success()
+    run.require(run.kernel("float_sum")["rung"] == 4, "floats were not summed up by parts")
+    run = bench.run(bench.sample("histogram"), "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
+    run.require(run.total("bytes_merged") == 0, "bytes were merged in one memory")
+    run.require(run.kernel("histogram_direct")["rung"] == 0, "not split in place")
+
+
 def passes_through_programs_with_several_devices(bench):
     run = bench.run(bench.sample("two_devices"), "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
     run.require_success()
@@ -174,6 +211,7 @@ def detects_a_wrong_program(bench):
 if __name__ == "__main__":
     main({
         "sample": sample,
+        "merges": merges,
         "splits_without_waiting": splits_without_waiting,
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
         "policy_off_and_single": policy_off_and_single,

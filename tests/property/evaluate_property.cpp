@@ -224,6 +224,24 @@ TEST(EvaluateProperty, neverMissesAByteAndNeverClaimsAWriteThatDidNotHappen) {
   }
 }
 
+TEST(EvaluateProperty, updatesAreFoundWhereReadsAre) {
+  forEachSeed(3000, [](std::mt19937& random) {
+    Launch launch(random);
+    Access access = randomAccess(random, launch.range.dimensions);
+    access.effect = Effect::Read;
+    auto regions = [&] {
+      return evaluate(kernelWith(access), launch.range, launch.arguments, launch.box)[0];
+    };
+    const ByteSet reads = regions().reads;
+    access.effect = Effect::Update;
+    const ArgumentRegions updating = regions();
+    EXPECT_EQ(updating.updates.empty() ? ByteSet() : updating.updates[0].bytes, reads)
+        << describe(launch, access);
+    EXPECT_TRUE(updating.reads.empty() && updating.possibleWrites.empty());
+    EXPECT_FALSE(updating.unknownWrites);
+  });
+}
+
 /// c0 + sum c*v, as a program would write it.
 Expr randomAffine(std::mt19937& random, unsigned dimensions, std::size_t loops) {
   Expr sum = Expr::constant(pick(random, -20, 60));

@@ -53,6 +53,13 @@ ProgramSummary randomSummary(std::mt19937& random) {
   for (auto n = pick(random, 0, 4); n > 0; --n) {
     Access access;
     access.effect = chance(random, 50) ? Effect::Read : Effect::Write;
+    if (access.effect == Effect::Write)
+      access.grain = std::uint32_t{1} << pick(random, 0, 4);
+    else if (chance(random, 30)) {
+      access.effect = Effect::Update;
+      access.update = {static_cast<UpdateKind::Operation>(pick(random, 0, 6)),
+                       chance(random, 50) ? 4u : 8u, chance(random, 50)};
+    }
     access.certain = chance(random, 50);
     access.length = static_cast<std::uint64_t>(pick(random, 0, 64));
     access.offset = randomExpr(random, 4);

@@ -62,11 +62,12 @@ private:
 struct Argument {
   enum class Kind { Value, Buffer, Local };
   Kind kind = Kind::Value;
-  std::vector<std::byte> value; ///< of a by-value argument
-  std::byte* address = nullptr; ///< Buffer: within a memory object; null for NULL
-  std::uint64_t size = 0;       ///< Buffer, Local: bytes
-  unsigned memory = 0;          ///< Buffer: which memory object
-  std::uint64_t offset = 0;     ///< Buffer: bytes from the object's start
+  std::vector<std::byte> value;  ///< of a by-value argument
+  std::byte* address = nullptr;  ///< Buffer: within a memory object; null for NULL
+  std::uint64_t size = 0;        ///< Buffer, Local: bytes
+  std::vector<std::byte> before; ///< Buffer: what it holds at the launch
+  unsigned memory = 0;           ///< Buffer: which memory object
+  std::uint64_t offset = 0;      ///< Buffer: bytes from the object's start
 };
 
 /// One kernel, ready to run.

@@ -39,6 +39,7 @@ protected:
       argument.size = 256;
       argument.memory = i;
       argument.address = memories_.add(256).data();
+      argument.before.assign(256, std::byte{0});
     }
     result.observed = kernels[0]->run(result.launch.range, result.launch.arguments, memories_);
     return result;

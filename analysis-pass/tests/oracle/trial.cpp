@@ -107,6 +107,34 @@ void fill(std::span<std::byte> bytes, Chance& chance) {
   }
 }
 
+/// What the buffers hold that no other argument shares: what the runtime would look up.
+class ContentsInMemory : public Contents {
+public:
+  explicit ContentsInMemory(const Launch& launch) : launch_(launch) {}
+
+  std::optional<Interval> values(const ElementSlice& slice) override {
+    const Argument& buffer = launch_.arguments[slice.parameter];
+    unsigned users = 0;
+    for (const Argument& other : launch_.arguments)
+      users += other.kind == Argument::Kind::Buffer && other.memory == buffer.memory;
+    if (users != 1)
+      return std::nullopt;
+    std::optional<Interval> result;
+    for (std::uint64_t at = slice.first; at <= slice.last; at += slice.step) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, buffer.before.data() + at, slice.width / 8);
+      Int value = bits;
+      if (slice.isSigned && bits >> (slice.width - 1) & 1)
+        value -= Int{1} << slice.width;
+      result = result ? hull(*result, {value, value}) : Interval{value, value};
+    }
+    return result;
+  }
+
+private:
+  const Launch& launch_;
+};
+
 } // namespace
 
 Launch randomLaunch(const KernelSummary& kernel, Memories& memories, std::mt19937& random) {
@@ -133,6 +161,7 @@ Launch randomLaunch(const KernelSummary& kernel, Memories& memories, std::mt1993
         fill(memories.add(argument.size), chance);
       }
       argument.address = memories.at(argument.memory).data() + argument.offset;
+      argument.before.assign(argument.address, argument.address + argument.size);
       break;
     case ParameterKind::LocalBuffer:
       argument.kind = Argument::Kind::Local;
@@ -160,6 +189,7 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
       value.bytes = argument.value;
   }
 
+  ContentsInMemory contents(launch);
   std::vector<GroupBox> boxes{wholeBox(range)};
   auto randomBox = [&](unsigned dimensions) {
     GroupBox box = wholeBox(range);
@@ -197,7 +227,7 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
       ByteSet reads, possible, certain;
     };
     std::vector<Predicted> predicted(memories.count());
-    auto regions = evaluate(kernel, range, values, box);
+    auto regions = evaluate(kernel, range, values, box, 65536, &contents);
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       const Argument& argument = launch.arguments[i];
       if (argument.kind != Argument::Kind::Buffer)
@@ -206,6 +236,11 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
       p.reads = unite(p.reads, shift(regions[i].reads, argument.offset));
       p.possible = unite(p.possible, shift(regions[i].possibleWrites, argument.offset));
       p.certain = unite(p.certain, shift(regions[i].certainWrites, argument.offset));
+      for (const UpdatedBytes& updated : regions[i].updates) {
+        // An atomic update reads and writes, and is told as neither.
+        p.reads = unite(p.reads, shift(updated.bytes, argument.offset));
+        p.possible = unite(p.possible, shift(updated.bytes, argument.offset));
+      }
     }
     for (unsigned m = 0; m < memories.count(); ++m) {
       auto demand = [&](const ByteSet& inner, const ByteSet& outer, const char* what) {

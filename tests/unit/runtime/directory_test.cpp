@@ -48,6 +48,17 @@ TEST(Directory, GathersFromSeveralNodes) {
                                {3, hostNode, ByteSet(60, 90)}}));
 }
 
+TEST(Directory, TakesBackWhatANodeStillHolds) {
+  Directory directory(3, home, 80);
+  directory.bring(other, ByteSet(0, 80));
+  directory.wrote(hostNode, ByteSet(0, 80));
+  const std::uint64_t writes = directory.version();
+  directory.confirm(other, ByteSet(0, 40));
+  EXPECT_EQ(directory.version(), writes);
+  EXPECT_EQ(directory.missing(other, ByteSet(0, 80)), ByteSet(40, 80));
+  EXPECT_TRUE(directory.isValid(hostNode, ByteSet(0, 80)));
+}
+
 // The essay's stencil: 8 rows of 10 bytes in two buffers that change places, split 4:4.
 TEST(Directory, APingPongStencilMovesTheHaloAlone) {
   Directory a(3, home, 80), b(3, home, 80);

@@ -33,7 +33,8 @@ TEST(Options, TakeTheCacheFolderFromTheMostSpecificVariable) {
 TEST(Options, ReadEveryKindOfValue) {
   Options options =
       parse({"LIBSPLIT_VERIFY=1", "LIBSPLIT_LOG=debug", "LIBSPLIT_DEVICES=0.0,1.0/2+6",
-             "LIBSPLIT_POLICY=static:3,1", "LIBSPLIT_STATS=s.json", "LIBSPLIT_MIN_LAUNCH=1000"});
+             "LIBSPLIT_POLICY=static:3,1", "LIBSPLIT_STATS=s.json", "LIBSPLIT_MIN_LAUNCH=1000",
+             "LIBSPLIT_RELAXED_FP=1", "LIBSPLIT_SEPARATE_NODES=home"});
   EXPECT_TRUE(options.verify);
   EXPECT_EQ(options.log, LogLevel::Debug);
   EXPECT_EQ(options.devices, "0.0,1.0/2+6");
@@ -41,6 +42,8 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_EQ(options.policy.shares, (std::vector<double>{0.75, 0.25}));
   EXPECT_EQ(options.stats, "s.json");
   EXPECT_DOUBLE_EQ(options.minLaunchSeconds, 1e-3);
+  EXPECT_TRUE(options.relaxedFloat);
+  EXPECT_EQ(options.separateNodes, SeparateNodes::Home);
 }
 
 TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {

@@ -107,6 +107,63 @@ TEST(Planner, MergesUnknownWritesByDifferenceOrLeavesThemInOneMemory) {
   EXPECT_EQ(std::get<LaunchPlan>(inPlace).rung, Rung::InPlace);
 }
 
+/// atomic_add(&out[?], ...) for in[G0].
+KernelSummary histogram() {
+  KernelSummary summary = stencil(false);
+  summary.accesses[2].effect = Effect::Update;
+  summary.accesses[2].offset = Expr::unknown("index loaded from `in`", 7);
+  summary.accesses[2].where.line = 7;
+  return summary;
+}
+
+TEST(Planner, CollectsUpdatesWithoutBringingOldBytes) {
+  KernelSummary summary = histogram();
+  std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> groups = {4, 4};
+  PlanResult result = planCut(request(64), apart, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::Atomics);
+  ASSERT_EQ(plan.merges.size(), 1u);
+  EXPECT_EQ(plan.merges[0].update, UpdateKind());
+  EXPECT_EQ(plan.merges[0].bytes, ByteSet(0, 256));
+  EXPECT_TRUE(plan.pieces[1].uses[0].needs.empty());
+  EXPECT_TRUE(plan.pieces[1].uses[0].changes());
+}
+
+TEST(Planner, LeavesUpdatesToTheHardwareInOneMemory) {
+  KernelSummary summary = histogram();
+  std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
+  std::vector<std::uint64_t> groups = {4, 4};
+  PlanResult result = planCut(request(64), together, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::InPlace);
+  EXPECT_TRUE(plan.merges.empty());
+  EXPECT_TRUE(plan.pieces[1].uses[0].needs.contains(ByteSet(0, 256)));
+}
+
+TEST(Planner, UpdatesOnOneDeviceOfManyAreNoneToMerge) {
+  KernelSummary summary = histogram();
+  std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> groups = {0, 8};
+  PlanResult result = planCut(request(64), apart, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_TRUE(plan.merges.empty());
+  EXPECT_EQ(plan.pieces[0].uses[0].needs, ByteSet(0, 256));
+  EXPECT_EQ(plan.pieces[0].uses[0].writes, ByteSet(0, 256));
+}
+
+TEST(Planner, RefusesUpdatesOfABufferThatIsReadThroughAnotherArgument) {
+  KernelSummary summary = histogram();
+  LaunchRequest aliased = request(64);
+  aliased.buffers = {{0, 0, 0}, {1, 0, 0}};
+  aliased.bufferCount = 1;
+  std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> groups = {4, 4};
+  PlanResult result = planCut(aliased, apart, 0, groups);
+  ASSERT_TRUE(std::holds_alternative<Reason>(result));
+  EXPECT_EQ(std::get<Reason>(result).where.line, 7u);
+}
+
 TEST(Planner, SeesThroughArgumentsThatShareABuffer) {
   KernelSummary summary = stencil(true);
   LaunchRequest aliased = request(64);

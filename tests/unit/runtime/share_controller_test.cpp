@@ -87,8 +87,13 @@ TEST(ShareController, AutoBeginsCautiouslyAndConverges) {
   EXPECT_GT(first.shares[1], 0);
   std::vector<double> perGroup = {0.01, 0.03};
   run(controller, first.shares, perGroup);
-  for (int i = 0; i < 3; ++i)
-    run(controller, controller.next().shares, perGroup);
+  for (int i = 0; i < 4; ++i) {
+    auto next = controller.next();
+    if (next.action == Action::Measure) // home alone is given a trial
+      controller.observeHome(1.0, 100);
+    else
+      run(controller, next.shares, perGroup);
+  }
   EXPECT_NEAR(controller.next().shares[0], 0.75, 0.02);
 }
 
@@ -125,6 +130,29 @@ TEST(ShareController, AutoGoesOnSplittingWhereHomeHasBecomeSlowToo) {
   EXPECT_EQ(controller.next().action, Action::Measure);
   controller.observeHome(2.5);
   EXPECT_EQ(splitAsSlowAs(controller, 1.5, 100), Action::Split);
+}
+
+TEST(ShareController, ADeviceThatIsNoUseIsLeftAloneNativelyAndProbedNowAndThen) {
+  ShareController controller(setup("auto"));
+  int native = 0, split = 0, probes = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const auto decision = controller.next();
+    const auto groups = decision.action == Action::Split
+                            ? solver::roundToGroups(decision.shares, 100)
+                            : std::vector<std::uint64_t>{100, 0};
+    if (decision.action == Action::Native) {
+      ++native;
+    } else if (groups[1] == 0) {
+      controller.observeHome(1.0, 100);
+    } else {
+      ++split;
+      probes += groups[1] == 1;
+      run(controller, decision.shares, {0.01, 1.5});
+    }
+  }
+  EXPECT_GT(native, 1900);
+  EXPECT_GT(probes, 0);
+  EXPECT_LT(split, 30);
 }
 
 ShareController::Setup known(ShareController::Prior::From from, double homeSeconds, double gain) {

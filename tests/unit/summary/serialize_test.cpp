@@ -28,7 +28,13 @@ ProgramSummary sample() {
   Access read;
   read.parameter = 1;
   read.offset = Expr::unknown("index loaded\nfrom `col`\x01", 9);
-  kernel.accesses = {write, read};
+  write.grain = 4;
+  Access update;
+  update.effect = Effect::Update;
+  update.update = {UpdateKind::Operation::Min, 8, true};
+  update.offset = Expr::constant(16);
+  update.length = 8;
+  kernel.accesses = {write, read, update};
   kernel.obstacles = {{Obstacle::Kind::Atomic, {"atomic_add", {"", 3}}}};
   kernel.dependsOnGroups = true;
   kernel.needsPartitionArgument = true;
@@ -57,7 +63,10 @@ TEST(Serialize, everyFieldComesBack) {
   ASSERT_EQ(a.obstacles.size(), 1u);
   EXPECT_EQ(a.obstacles[0].kind, Obstacle::Kind::Atomic);
   EXPECT_EQ(a.obstacles[0].reason, b.obstacles[0].reason);
-  ASSERT_EQ(a.accesses.size(), 2u);
+  ASSERT_EQ(a.accesses.size(), 3u);
+  EXPECT_EQ(a.accesses[0].grain, 4u);
+  EXPECT_EQ(a.accesses[2].effect, Effect::Update);
+  EXPECT_EQ(a.accesses[2].update, b.accesses[2].update);
   EXPECT_EQ(a.accesses[0].offset, b.accesses[0].offset);
   EXPECT_EQ(a.accesses[0].where, b.accesses[0].where);
   EXPECT_TRUE(a.accesses[0].certain);

@@ -1,0 +1,22 @@
+// What a program is, by its first bytes: the same answer for splitc and for the runtime.
+#pragma once
+
+#include <string_view>
+
+namespace libsplit {
+
+enum class ProgramKind { OpenclC, SpirV, Bitcode };
+
+inline ProgramKind kindOf(std::string_view program) {
+  using namespace std::string_view_literals;
+  for (std::string_view magic : {"\x03\x02\x23\x07"sv, "\x07\x23\x02\x03"sv})
+    if (program.starts_with(magic))
+      return ProgramKind::SpirV;
+  // LLVM's own magic number, and that of its wrapper.
+  for (std::string_view magic : {"BC\xC0\xDE"sv, "\xDE\xC0\x17\x0B"sv})
+    if (program.starts_with(magic))
+      return ProgramKind::Bitcode;
+  return ProgramKind::OpenclC;
+}
+
+} // namespace libsplit
