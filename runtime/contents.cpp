@@ -19,12 +19,11 @@ constexpr unsigned maxRounds = 8;
 /// Smaller buffers come to the host, larger ones are looked through where they lie.
 constexpr std::uint64_t leastOnDevice = 1 << 20;
 
-bool namesLoad(const Expr& expr, std::vector<bool>& loaded) {
+void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
   if (expr.op() == Expr::Op::Load && expr.index() < loaded.size())
     loaded[expr.index()] = true;
   for (const Expr& operand : expr.operands())
-    namesLoad(operand, loaded);
-  return true;
+    noteLoads(operand, loaded);
 }
 
 } // namespace
@@ -32,12 +31,14 @@ bool namesLoad(const Expr& expr, std::vector<bool>& loaded) {
 std::vector<bool> contentParameters(const KernelSummary& summary) {
   std::vector<bool> loaded(summary.parameters.size(), false);
   for (const Access& access : summary.accesses) {
-    namesLoad(access.offset, loaded);
+    if (access.effect == Effect::Update)
+      continue; // evaluated without
+    noteLoads(access.offset, loaded);
     for (const Loop& loop : access.loops)
-      namesLoad(loop.count, loaded);
+      noteLoads(loop.count, loaded);
     for (const Guard& guard : access.guards) {
-      namesLoad(guard.left, loaded);
-      namesLoad(guard.right, loaded);
+      noteLoads(guard.left, loaded);
+      noteLoads(guard.right, loaded);
     }
   }
   return loaded;
@@ -88,7 +89,6 @@ std::optional<Interval> LaunchContents::values(const ElementSlice& slice) {
     return std::nullopt;
   Buffer& buffer = *buffers_[argument->buffer];
   const std::uint64_t first = argument->origin + slice.first;
-  const std::uint64_t size = argument->origin + slice.last + slice.width / 8 - first;
   const ElementLayout layout{slice.width, slice.isSigned, slice.step, first % slice.step};
   const std::uint64_t begin = first / slice.step; // elements of the layout
   const std::uint64_t last = begin + slice.count() - 1;
@@ -104,7 +104,7 @@ std::optional<Interval> LaunchContents::values(const ElementSlice& slice) {
     wanted.bytes = unite(wanted.bytes, ByteSet(bytes.begin / page * page, end));
     return std::nullopt;
   };
-  if (size == 0 || slice.count() <= maxScanned)
+  if (slice.count() <= maxScanned)
     return read(begin, last);
 
   KnownContents& known = buffer.contents();

@@ -499,11 +499,6 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     access.parameter = target.parameter;
     access.effect = touch.effect;
     access.offset = combine(Expr::Op::Add, {target.offset, touch.displacement});
-    // Updates may overlap: where exactly they lie is not worth reading the buffers that say it.
-    if (const Expr* load = findLoad(access.offset); load && touch.effect == Effect::Update)
-      access.offset =
-          Expr::unknown("value loaded from `" + summary_.parameters[load->index()].name + "`",
-                        lineOf(&instruction));
     access.length = touch.length;
     if (touch.effect == Effect::Write)
       access.grain = static_cast<std::uint32_t>(touch.grain);

@@ -503,12 +503,14 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
   if (inside.empty())
     return regions;
 
-  const LaunchValues launch{range, arguments, range.local, contents};
+  LaunchValues launch{range, arguments, range.local, nullptr};
   unsigned budget = maxParts;
   for (const Access& access : summary.accesses) {
     if (access.parameter >= regions.size() || access.parameter >= arguments.size() ||
         arguments[access.parameter].bufferSize == 0 || access.length == 0)
       continue;
+    // Updates may overlap: where exactly they lie is not worth looking through buffers.
+    launch.contents = access.effect == Effect::Update ? nullptr : contents;
     evaluateParts(access, Mentions(access), launch, inside, 0, summary.parameters, maxRanges,
                   budget, regions[access.parameter]);
   }

@@ -317,15 +317,6 @@ Expr operator*(const Expr& a, const Expr& b) {
   return Expr::node(Op::Mul, {a, b});
 }
 
-const Expr* findLoad(const Expr& expr) {
-  if (expr.op() == Op::Load)
-    return &expr;
-  for (const Expr& operand : expr.operands())
-    if (const Expr* found = findLoad(operand))
-      return found;
-  return nullptr;
-}
-
 namespace {
 
 /// How tightly the text of a node binds; an operand that binds looser gets parentheses.

@@ -118,7 +118,10 @@ TEST(ContentParameters, areThoseThatOffsetsLoopsAndGuardsLoadFrom) {
   Access access;
   access.offset = Expr::load(1, Expr::load(2, Expr(), 32, true), 32, true);
   access.loops = {{Expr::load(3, Expr(), 32, true)}};
-  summary.accesses = {access};
+  Access update = access;
+  update.effect = Effect::Update;
+  update.offset = Expr::load(4, Expr(), 32, true);
+  summary.accesses = {access, update};
   EXPECT_EQ(contentParameters(summary), (std::vector<bool>{false, true, true, true, false}));
 }
 
