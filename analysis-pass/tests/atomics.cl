@@ -71,6 +71,14 @@ kernel void resets(global const int* data, global int* bins) {
   atomic_inc(&bins[data[get_global_id(0)]]);
 }
 
+// What no launch can tell is refused here.
+// CHECK-LABEL: kernel resets_anywhere(
+// CHECK: can't be split: atomic operation on `bins`, whose bytes are written in line [[#@LINE+2]]
+kernel void resets_anywhere(global const float* data, global int* bins) {
+  bins[get_global_id(0)] = 0;
+  atomic_inc(&bins[(int)data[get_global_id(0)]]);
+}
+
 // CHECK-LABEL: kernel mixes(
 // CHECK: can't be split: atomic operation on `n`, whose bytes are updated otherwise in line [[#@LINE+3]]
 kernel void mixes(global int* n, int x) {
