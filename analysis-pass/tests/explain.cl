@@ -12,7 +12,7 @@ kernel void rows(global float* a, int w) { a[get_global_id(1) * w + get_global_i
 // CHECK-LABEL: kernel overlapping_rows(
 // CHECK: split at 256x256/16x16: dimension 0, rung 1
 kernel void overlapping_rows(global float* a) {
-  if (get_global_id(1) < 100) a[get_global_id(0)] = 0;
+  if (get_global_id(1) < 200) a[get_global_id(0)] = 0;
 }
 
 // CHECK-LABEL: kernel masked(
