@@ -41,20 +41,42 @@ class Search:
                         self.seconds((share, 1 - share))
 
     def climb(self, start):
-        """More devices: from `start` one device's share after the other, by smaller and smaller factors. A device that
-        costs more than it gives is left out."""
+        """More devices: from `start`, each device alone and all but one, ever smaller amounts go from one device to
+        another as long as that helps. A device that costs more than it gives ends with nothing."""
         self.seconds(start)
-        self.seconds([1] * self.devices)
         for device in range(self.devices):
             self.seconds([float(other == device) for other in range(self.devices)])
-        for factor in (2, 1.4, 1.2, 1.1, 1.05):
-            for device in range(self.devices):
-                for change in (0, 1 / factor, factor):
-                    for centre in self.best():
-                        shares = list(centre)
-                        shares[device] *= change
-                        if sum(shares) > 0:
-                            self.seconds(shares)
+            if sum(start) > start[device]:
+                self.seconds([share * (other != device) for other, share in enumerate(start)])
+        for amount in (0.2, 0.1, 0.05, 0.025, 0.0125, 0.00625):
+            helped = True
+            while helped and self.budget > 0:
+                before = self.best()
+                for device in range(self.devices):
+                    self.scale(device, amount)
+                    self.scale(device, -amount)
+                    for other in range(self.devices):
+                        self.shift(device, other, amount)
+                helped = self.best() != before
+
+    def scale(self, device, amount):
+        """`device` gets `amount` more, from all others by their shares."""
+        for centre in self.best():
+            share = min(max(centre[device] + amount, 0), 1)
+            rest = 1 - centre[device]
+            if rest > 0:
+                self.seconds([share if other == device else each * (1 - share) / rest
+                              for other, each in enumerate(centre)])
+
+    def shift(self, giver, taker, amount):
+        """Up to `amount` goes from `giver` to `taker`."""
+        for centre in self.best():
+            if giver != taker and centre[giver] > 0:
+                shares = list(centre)
+                moved = min(amount, shares[giver])
+                shares[giver] -= moved
+                shares[taker] += moved
+                self.seconds(shares)
 
 
 def search(time_of, start, budget):

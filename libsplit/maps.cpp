@@ -27,7 +27,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                                             list, event, &status);
   report(error, status);
   if (address)
-    tracked([&] { session().mapped(buffer, +1); });
+    tracked([&] { session().mapped(buffer, +1, writes); });
   return address;
 }
 
@@ -45,14 +45,21 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
 cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,
                          const cl_event* list, cl_event* event) {
   return guarded([&] {
+    // To be refused, and now: put off, the error would come too late for the application.
+    if (!session().mayBeMapped(object)) {
+      session().settle({queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event}, {{object}});
+      return next().clEnqueueUnmapMemObject(queue, object, address, count, list, event);
+    }
     // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
+    // But drivers may write what was mapped only now.
     cl_int status = session().command(
-        {queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event}, {{object}},
+        {queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event},
+        {{object, session().isMappedForWriting(object)}},
         [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
           return next().clEnqueueUnmapMemObject(queue, object, address, n, events, done);
         });
     if (status == CL_SUCCESS)
-      tracked([&] { session().mapped(object, -1); });
+      tracked([&] { session().mapped(object, -1, false); });
     return status;
   });
 }

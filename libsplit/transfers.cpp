@@ -3,7 +3,9 @@
 #include "libsplit/door.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <vector>
 
 namespace libsplit {
 
@@ -92,18 +94,32 @@ cl_int CL_API_CALL writeRect(cl_command_queue queue, cl_mem buffer, cl_bool bloc
   });
 }
 
+/// For a command that drivers refuse, if they look: when it is put off, its error would come too
+/// late for the application. So everything before it is finished, and the driver is asked at once.
+/// All old bytes are brought home, since a refused command changes none.
+cl_int atOnce(const Command& command, std::vector<BufferUse> uses,
+              const runtime::NativeCall& call) {
+  for (BufferUse& use : uses)
+    use.reads = true;
+  session().settle(command, uses);
+  return call(command.blocking, command.waitCount, command.waitList, command.event);
+}
+
 cl_int CL_API_CALL copyBuffer(cl_command_queue queue, cl_mem source, cl_mem target,
                               size_t sourceOffset, size_t targetOffset, size_t size, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return session().command({queue, CL_COMMAND_COPY_BUFFER, count, list, event},
-                             {{source, false, sourceOffset, sourceOffset + size},
-                              overwritten(target, targetOffset, size)},
-                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                               return next().clEnqueueCopyBuffer(queue, source, target,
-                                                                 sourceOffset, targetOffset, size,
-                                                                 n, events, done);
-                             });
+    const Command command{queue, CL_COMMAND_COPY_BUFFER, count, list, event};
+    const BufferUse from{source, false, sourceOffset, sourceOffset + size};
+    const BufferUse to = overwritten(target, targetOffset, size);
+    auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+      return next().clEnqueueCopyBuffer(queue, source, target, sourceOffset, targetOffset, size, n,
+                                        events, done);
+    };
+    const bool overlaps =
+        source == target && from.begin < to.end && to.begin < from.end && source != nullptr;
+    return overlaps ? atOnce(command, {from, to}, call)
+                    : session().command(command, {from, to}, call);
   });
 }
 
@@ -131,12 +147,15 @@ cl_int CL_API_CALL fillBuffer(cl_command_queue queue, cl_mem buffer, const void*
   return guarded([&] {
     auto first = static_cast<const std::byte*>(pattern);
     std::vector<std::byte> copy(first, first ? first + patternSize : first);
-    return session().command(
-        {queue, CL_COMMAND_FILL_BUFFER, count, list, event}, {overwritten(buffer, offset, size)},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueFillBuffer(queue, buffer, pattern ? copy.data() : nullptr,
-                                            patternSize, offset, size, n, events, done);
-        });
+    const Command command{queue, CL_COMMAND_FILL_BUFFER, count, list, event};
+    const BufferUse use = overwritten(buffer, offset, size);
+    auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+      return next().clEnqueueFillBuffer(queue, buffer, pattern ? copy.data() : nullptr, patternSize,
+                                        offset, size, n, events, done);
+    };
+    const bool fits = std::has_single_bit(patternSize) && patternSize <= sizeof(cl_double16) &&
+                      offset % patternSize == 0 && size % patternSize == 0;
+    return pattern && fits ? session().command(command, {use}, call) : atOnce(command, {use}, call);
   });
 }
 

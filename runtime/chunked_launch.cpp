@@ -238,6 +238,9 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
     }
   }
   issued.kernel = instruction.done;
+  instruction.traced = tracedPiece(launch, piece, chunked.dimension);
+  if (trace_)
+    task.call.kernel = launch.code->name;
   chunked.chunks.push_back(instruction.done);
   launch.wasSplit = launch.wasSplit || device != machine_->home();
   log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [",

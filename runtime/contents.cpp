@@ -16,6 +16,8 @@ constexpr std::uint64_t maxScanned = 4096;
 constexpr std::uint64_t page = 65536;
 /// A launch whose questions lead to ever more questions goes without.
 constexpr unsigned maxRounds = 8;
+/// Smaller buffers come to the host, larger ones are looked through where they lie.
+constexpr std::uint64_t leastOnDevice = 1 << 20;
 
 bool namesLoad(const Expr& expr, std::vector<bool>& loaded) {
   if (expr.op() == Expr::Op::Load && expr.index() < loaded.size())
@@ -161,17 +163,22 @@ struct ContentsFetch {
       read->finish(CL_SUCCESS);
   }
 
-  struct Table {
+  struct Wanted {
     std::shared_ptr<Buffer> buffer;
     std::uint64_t version = 0;
-    std::span<const std::byte> bytes;
-    ElementLayout layout;
-    std::shared_ptr<const Extremes> made;
+    ByteSet onHost;
+    std::span<const std::byte> memory; ///< of the host, where `onHost` holds
+    struct Table {
+      ElementLayout layout;
+      std::shared_ptr<ExtremesPass> pass; ///< null: made from `memory`
+      std::shared_ptr<const Extremes> made;
+    };
+    std::vector<Table> tables;
   };
 
-  std::vector<CompletionPtr> after;     ///< writers, and what brings bytes to the host
-  std::vector<CompletionPtr> transfers; ///< the latter alone
-  std::vector<Table> tables;
+  std::vector<CompletionPtr> after; ///< writers, and all that follows
+  std::vector<CompletionPtr> work;  ///< transfers, and passes on devices
+  std::vector<Wanted> wanted;
   CompletionPtr read; ///< the background thread has read what it wants
   double seconds = 0; ///< what it took, waiting for writers aside
 
@@ -181,26 +188,65 @@ struct ContentsFetch {
     for (const CompletionPtr& before : after)
       status = std::min(status, before->wait());
     const auto begin = std::chrono::steady_clock::now();
-    if (status >= 0)
-      for (Table& table : tables)
-        table.made = std::make_shared<Extremes>(table.bytes, table.layout);
+    for (Wanted& each : wanted)
+      for (Wanted::Table& table : each.tables)
+        if (status >= 0)
+          table.made = table.pass ? std::make_shared<Extremes>(
+                                        blocksFrom(table.pass->written, table.layout), table.layout)
+                                  : std::make_shared<Extremes>(each.memory, table.layout);
     read->finish(status);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    for (const CompletionPtr& transfer : transfers)
-      if (auto moved = transfer->interval())
-        seconds += moved->seconds();
+    for (const CompletionPtr& done : work)
+      if (auto interval = done->interval())
+        seconds += interval->seconds();
     return status >= 0;
   }
 
-  /// With the lock.
+  /// With the lock, if `run` succeeded.
   void keep() {
-    for (Table& table : tables)
-      if (table.made && table.buffer->directory().version() == table.version)
-        table.buffer->contents().tables[table.layout] = table.made;
+    for (const Wanted& each : wanted) {
+      if (each.buffer->directory().version() != each.version)
+        continue;
+      KnownContents& known = each.buffer->contents();
+      known.onHost = unite(known.onHost, each.onHost);
+      for (const Wanted::Table& table : each.tables)
+        known.tables[table.layout] = table.made;
+    }
   }
 };
 
 } // namespace
+
+/// The device that holds all of a buffer which is better looked through there than on the host.
+std::optional<std::size_t> Session::deviceToLookThrough(const Buffer& buffer,
+                                                        const ElementLayout& layout) const {
+  const ByteSet all(0, buffer.size());
+  const Directory& directory = buffer.directory();
+  if (buffer.size() < leastOnDevice || !isAligned(layout) || directory.isValid(hostNode, all))
+    return std::nullopt;
+  for (NodeId node = 0; node < machine_->nodes(); ++node)
+    if (node != hostNode && directory.isValid(node, all))
+      return node == machine_->homeDevice().node ? machine_->home() : machine_->deviceOfNode(node);
+  return std::nullopt;
+}
+
+/// The kernel that looks through such elements; being built in the background at first.
+std::shared_ptr<ExtremesKernel> Session::extremesKernel(std::size_t device, cl_context context,
+                                                        const ElementLayout& layout) {
+  std::shared_ptr<ExtremesKernel>& kernel =
+      extremesKernels_[{device, context, layout.width, layout.isSigned}];
+  if (!kernel) {
+    kernel = std::make_shared<ExtremesKernel>(cl_);
+    inspector_.post([this, kernel, layout, id = machine_->devices()[device].id,
+                     in = Ref<cl_context>::retain(cl_, machine_->contextOf(device, context))] {
+      Ref<cl_kernel> built = buildExtremesKernel(cl_, in.get(), id.get(), layout);
+      Lock lock(mutex_);
+      kernel->kernel = std::move(built);
+      kernel->built->finish(CL_SUCCESS);
+    });
+  }
+  return kernel;
+}
 
 /// Sets out to get what the launch's last planning lacked; it is planned again then. False if that
 /// can't be, or does not pay.
@@ -214,27 +260,54 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
   auto fetch = std::make_shared<ContentsFetch>(cl_);
   fetch->after = task.after;
   try {
-    Task transfers; // what brings the bytes belongs to no task of a queue
-    transfers.after = task.after;
+    Task work; // what it takes belongs to no task of a queue
+    work.after = task.after;
     for (const ContentsDemand& demand : launch->demands) {
       const std::shared_ptr<Buffer>& buffer = launch->buffers[demand.buffer];
-      if (!buffer->hostMemory(*machine_))
+      const std::uint64_t size = buffer->size();
+      ContentsFetch::Wanted wanted{buffer,
+                                   buffer->directory().version(),
+                                   demand.bytes,
+                                   {buffer->hostMemory(*machine_), size},
+                                   {}};
+      if (!wanted.memory.data())
         return false;
-      ByteSet bytes = demand.bytes;
-      if (!demand.tables.empty())
-        bytes = ByteSet(0, buffer->size());
-      bring(transfers, *buffer, hostNode, bytes);
+      for (const ElementLayout& layout : demand.tables) {
+        const auto device = deviceToLookThrough(*buffer, layout);
+        const auto kernel = device ? extremesKernel(*device, buffer->context(), layout) : nullptr;
+        if (kernel && !kernel->built->over()) {
+          fetch->after.push_back(kernel->built); // planned again, the launch will ask again
+        } else if (kernel && kernel->kernel) {
+          auto pass = std::make_shared<ExtremesPass>();
+          pass->kernel = kernel->kernel;
+          pass->data = buffer->on(*machine_, *device);
+          pass->context = machine_->contextOf(*device, buffer->context());
+          pass->queue = machine_->queueOf(*device, buffer->context());
+          pass->layout = layout;
+          pass->count = layout.count(size);
+          NodeHazards& hazards = buffer->hazards(machine_->devices()[*device].node);
+          Instruction instruction;
+          instruction.queue = pass->queue;
+          hazards.collect(false, instruction.after);
+          instruction.run = [this, pass](cl_event* last) { return pass->enqueue(cl_, last); };
+          instruction.done = std::make_shared<Completion>(cl_);
+          hazards.addReader(instruction.done);
+          issue(work, *device, std::move(instruction));
+          wanted.tables.push_back({layout, std::move(pass), nullptr});
+          ++stats_.contentsOnDevice;
+        } else {
+          wanted.onHost = ByteSet(0, size);
+          wanted.tables.push_back({layout, nullptr, nullptr});
+        }
+      }
+      bring(work, *buffer, hostNode, wanted.onHost);
       buffer->hazards(hostNode).collect(false, fetch->after);
       buffer->hazards(hostNode).addReader(fetch->read);
-      for (const ElementLayout& layout : demand.tables)
-        fetch->tables.push_back({buffer,
-                                 buffer->directory().version(),
-                                 {buffer->hostMemory(*machine_), buffer->size()},
-                                 layout,
-                                 nullptr});
+      fetch->wanted.push_back(std::move(wanted));
     }
-    fetch->transfers = transfers.parts;
-    fetch->after.insert(fetch->after.end(), transfers.parts.begin(), transfers.parts.end());
+    fetch->work = work.parts;
+    task.traced.insert(task.traced.end(), work.traced.begin(), work.traced.end());
+    fetch->after.insert(fetch->after.end(), work.parts.begin(), work.parts.end());
   } catch (const std::exception& error) {
     log(LogLevel::Debug, "contents can't be read: ", error.what());
     return false;
@@ -245,7 +318,8 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
                    weak = std::weak_ptr<Task>(task.shared_from_this())]() mutable {
     const bool found = fetch->run();
     Lock lock(mutex_);
-    fetch->keep();
+    if (found)
+      fetch->keep();
     launch->withoutContents = launch->withoutContents || !found;
     launch->code->histories.at(launch->key).budget.spent(fetch->seconds);
     std::shared_ptr<Task> waiting = weak.lock();

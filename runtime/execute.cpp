@@ -199,7 +199,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
       launch->buffers[b]
           ->hazards(machine_->devices()[piece.device].node)
           .collect(piece.uses[b].changes(), instruction.after);
-    instruction.traced = tracedPiece(*launch, piece);
+    instruction.traced = tracedPiece(*launch, piece, plan->dimension);
     instructions.push_back(std::move(instruction));
   }
   for (std::size_t b = 0; b < launch->buffers.size(); ++b) {

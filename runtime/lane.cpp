@@ -110,8 +110,10 @@ void Lane::execute(Instruction& instruction) {
     log(LogLevel::Error, name_, ": ", error.what());
     status = CL_OUT_OF_HOST_MEMORY;
   }
-  if (traced)
+  if (traced) {
     traced->after = hostNow();
+    traced->overOnReturn = !event;
+  }
   instruction.run = nullptr; // what it held goes before anybody sees the work done
   if (status != CL_SUCCESS || !event) {
     if (status != CL_SUCCESS)

@@ -95,6 +95,7 @@ public:
   void setHomeOnly(std::string why) { homeOnly_ = std::move(why); }
   /// Regions that the application has mapped; while any is, launches on it are not split.
   int maps = 0;
+  bool mapsWrite = false; ///< any of them may be written to
 
   /// Starts keeping the directory. False if the host's address of a host-memory buffer can't be
   /// had.

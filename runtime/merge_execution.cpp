@@ -205,6 +205,7 @@ void Session::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_
     return CL_SUCCESS;
   };
   copy.done = std::make_shared<Completion>(cl_);
+  copy.traced = tracedStep("put old bytes aside");
   buffer.hazards(hostNode).addReader(copy.done);
   issue(task, machine_->home(), std::move(copy));
 }
@@ -227,6 +228,7 @@ void Session::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::
     return CL_SUCCESS;
   };
   fill.done = std::make_shared<Completion>(cl_);
+  fill.traced = tracedStep("fill with the neutral element");
   buffer.hazards(of.node).setWriters({fill.done});
   issue(task, of.device, std::move(fill));
 }
@@ -247,6 +249,7 @@ void Session::snapshotMerges(Task& task, Launch& launch) {
                                        last);
       };
       copy.done = std::make_shared<Completion>(cl_);
+      copy.traced = tracedStep("keep a copy of old bytes");
       buffer.hazards(part.node).addReader(copy.done);
       issue(task, part.device, std::move(copy));
     }
@@ -300,6 +303,7 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
     return CL_SUCCESS;
   };
   compare.done = std::make_shared<Completion>(cl_);
+  compare.traced = tracedStep("compare with old bytes");
   CompletionPtr done = compare.done;
   buffer.hazards(part.node).addReader(done);
   issue(task, part.device, std::move(compare));
@@ -318,11 +322,14 @@ CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_pt
         compareOnDevice(task, buffer, job, index)); // waits for the flags themselves
   else
     copy.queue = queue;
-  copy.run = [this, job, index, queue,
+  copy.traced = tracedTransfer(true, part.bytes, nullptr);
+  copy.run = [this, job, index, queue, traced = copy.traced,
               memory = buffer.on(*machine_, part.device)](cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];
     if (of.comparer)
       of.changed = flaggedBytes(of);
+    if (traced)
+      traced->bytes = of.changed.size();
     cl_int status = copyBytes(cl_, queue, memory, of.staging.base(), of.changed, true, last);
     cl_.clFlush(queue);
     return status;
@@ -360,6 +367,7 @@ void Session::issueMerges(Task& task, Launch& launch) {
         job->run(slice);
         return CL_SUCCESS;
       };
+      instruction.traced = tracedStep("merge");
       merged.push_back(instruction.done);
       issue(task, i, std::move(instruction));
     }

@@ -131,6 +131,8 @@ void Session::contextReleased(cl_context context) {
   contexts_.erase(found);
   if (machine_ && unfinishedTasks_ == 0)
     machine_->forget(context);
+  std::erase_if(extremesKernels_,
+                [&](const auto& entry) { return std::get<1>(entry.first) == context; });
 }
 
 void Session::queueCreated(cl_command_queue queue) {
@@ -256,11 +258,30 @@ void Session::memoryReleased(cl_mem object) {
   }
 }
 
-void Session::mapped(cl_mem buffer, int change) {
+void Session::mapped(cl_mem handle, int change, bool writes) {
   Lock lock(mutex_);
-  auto object = findObject(buffer);
-  if (object && object->buffer)
-    object->buffer->maps = std::max(0, object->buffer->maps + change);
+  auto object = findObject(handle);
+  if (!object || !object->buffer)
+    return;
+  Buffer& buffer = *object->buffer;
+  if (change < 0 && buffer.mapsWrite && buffer.engaged())
+    buffer.directory().changed(); // the application wrote in between
+  buffer.maps = std::max(0, buffer.maps + change);
+  buffer.mapsWrite = buffer.maps > 0 && (buffer.mapsWrite || writes);
+}
+
+bool Session::isMappedForWriting(cl_mem handle) {
+  if (quiet())
+    return false;
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  return object && object->buffer && object->buffer->mapsWrite;
+}
+
+bool Session::mayBeMapped(cl_mem handle) {
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  return !object || !object->buffer || object->buffer->maps > 0;
 }
 
 // --- programs and kernels

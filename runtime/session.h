@@ -6,6 +6,7 @@
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
+#include "runtime/device_extremes.h"
 #include "runtime/known_speeds.h"
 #include "runtime/machine.h"
 #include "runtime/memory.h"
@@ -175,7 +176,11 @@ public:
   void settleKernel(const Command& command, cl_kernel kernel);
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
-  void mapped(cl_mem buffer, int change);
+  /// One map more or less. `writes`: of a new map, whether it may be written to.
+  void mapped(cl_mem buffer, int change, bool writes);
+  bool isMappedForWriting(cl_mem buffer);
+  /// Whether the application has mapped it; true also for what is no tracked buffer.
+  bool mayBeMapped(cl_mem object);
 
   void writeStats();
 
@@ -239,6 +244,10 @@ private:
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);
+  std::optional<std::size_t> deviceToLookThrough(const Buffer& buffer,
+                                                 const ElementLayout& layout) const;
+  std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
+                                                 const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
@@ -286,7 +295,9 @@ private:
   std::shared_ptr<TracedWork> tracedTransfer(bool toHost, const ByteSet& bytes,
                                              const char* uncounted) const;
   std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
-  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece) const;
+  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece,
+                                          unsigned dimension) const;
+  std::shared_ptr<TracedWork> tracedStep(const char* name) const;
   void traceCallBegins(Task& task, const Command& command);
   void traceNative(const Kernel& kernel);
   void traceTask(const Task& task);
@@ -352,6 +363,9 @@ private:
 
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   Stats stats_;
+  /// By device, the program's context, and the elements' width and sign.
+  std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
+      extremesKernels_;
   std::unique_ptr<Trace> trace_;                 ///< null while tracing is off
   std::size_t tracedDevices_ = 0;                ///< that the trace has names of
   Worker preparer_;                              ///< analysis and builds

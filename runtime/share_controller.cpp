@@ -13,6 +13,9 @@ namespace {
 /// when launches overlap, only the sum of their times means anything.
 constexpr unsigned firstVerdict = 6;
 constexpr unsigned longestVerdict = 96;
+/// If none of the first splits comes near home's time, the rest is not waited for.
+constexpr unsigned hopelessSplits = 3;
+constexpr double hopelessFactor = 1.1;
 constexpr unsigned judgedSplits = 3;
 /// Launches at home that decide about a suspicion.
 constexpr unsigned remeasures = 2;
@@ -240,11 +243,14 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   if (setup_.policy.kind != Policy::Kind::Auto)
     return;
   ++splits_;
+  fastestSplit_ = splits_ == 1 ? wallSeconds : std::min(fastestSplit_, wallSeconds);
   if (splits_ > verdictAfter_ - judgedSplits)
     judgedSeconds_ += wallSeconds;
-  if (splits_ < verdictAfter_)
+  const bool isHopeless =
+      splits_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
+  if (splits_ < verdictAfter_ && !isHopeless)
     return;
-  splitSeconds_ = judgedSeconds_ / judgedSplits;
+  splitSeconds_ = isHopeless ? fastestSplit_ : judgedSeconds_ / judgedSplits;
   splits_ = 0;
   judgedSeconds_ = 0;
   // A report that never came must not leave the suspicion open for ever.

@@ -102,6 +102,7 @@ private:
   double homeSeconds_ = -1;
   double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
   double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
+  double fastestSplit_ = 0;      ///< since the last verdict
   unsigned splits_ = 0;          ///< since the last verdict
   unsigned verdictAfter_;        ///< splits until the next
   unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion

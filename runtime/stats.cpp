@@ -78,6 +78,7 @@ std::string toJson(const Stats& stats, const Machine* machine) {
                      {"bytes_merged", stats.bytesMerged},
                      {"transfers", stats.transfers},
                      {"contents_fetched", stats.contentsFetched},
+                     {"contents_on_device", stats.contentsOnDevice},
                      {"verified_launches", stats.verifiedLaunches},
                      {"differing_launches", stats.differingLaunches}}},
                    {"stepped_aside", stats.steppedAside}};

@@ -58,6 +58,7 @@ struct TracedWork {
   std::size_t device = 0;
   CompletionPtr done;
   HostTime before = 0, after = 0; ///< around the enqueuing; 0: it never was
+  bool overOnReturn = false;      ///< work of the host, over when `after` was
   std::uint64_t bytes = 0;        ///< of a transfer
   /// Why they don't count as moved between nodes, if so: "stopover" (in host memory, on the way to
   /// another device), or "home" (the application reads what is on its own device).

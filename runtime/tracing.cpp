@@ -99,11 +99,19 @@ std::shared_ptr<TracedWork> Session::tracedCommand(const Task& task) const {
   return work;
 }
 
-std::shared_ptr<TracedWork> Session::tracedPiece(const Launch& launch, const Piece& piece) const {
+std::shared_ptr<TracedWork> Session::tracedStep(const char* name) const {
   if (!trace_)
     return nullptr;
   auto work = std::make_shared<TracedWork>();
-  const unsigned dimension = launch.plan->dimension;
+  work->name = name;
+  return work;
+}
+
+std::shared_ptr<TracedWork> Session::tracedPiece(const Launch& launch, const Piece& piece,
+                                                 unsigned dimension) const {
+  if (!trace_)
+    return nullptr;
+  auto work = std::make_shared<TracedWork>();
   work->track = TracedWork::Track::Kernels;
   work->name = launch.code->name;
   work->dimension = dimension;
@@ -147,10 +155,13 @@ void Session::traceTask(const Task& task) {
       call.kernel.empty() ? Trace::Arguments{} : Trace::Arguments{{"kernel", call.kernel}});
   HostTime launched = now;
   for (const auto& work : task.traced) {
-    if (work->after == 0 || !work->done)
-      continue; // what it depends on failed
+    const bool moves = work->track == TracedWork::Track::TransfersIn ||
+                       work->track == TracedWork::Track::TransfersOut;
+    if (work->after == 0 || !work->done || (moves && work->bytes == 0))
+      continue; // what it depends on failed, or there was nothing to do
     // Without times of the device: between the enqueuing and when its end was noticed.
-    HostTime begin = work->before, end = now, uncertainty = now - begin;
+    HostTime begin = work->before, end = work->overOnReturn ? work->after : now;
+    HostTime uncertainty = now - begin;
     auto queued = work->done->profilingTime(CL_PROFILING_COMMAND_QUEUED);
     auto interval = work->done->interval();
     if (queued && interval && *queued != 0 && *queued <= interval->start &&
@@ -163,7 +174,10 @@ void Session::traceTask(const Task& task) {
     }
     const int process = Trace::firstDevice + static_cast<int>(work->device);
     const int thread = trace_->freeThread(process, work->track, begin, end, uncertainty);
-    trace_->slice(process, thread, work->name, begin, end, argumentsOf(*work, call));
+    Trace::Arguments arguments = argumentsOf(*work, call);
+    arguments.emplace_back("enqueued_us_before",
+                           static_cast<double>(std::max<HostTime>(begin - work->before, 0)) * 1e-3);
+    trace_->slice(process, thread, work->name, begin, end, std::move(arguments));
     trace_->arrow(Trace::application, call.thread, call.begin, process, thread, begin);
     launched = std::min(launched, begin);
   }

@@ -166,8 +166,11 @@ private:
   /// A device's fixed cost is only known from launches of different sizes. Were it thought too
   /// large, more groups would seem to cost nothing: so shares grow by steps.
   void allowGrowth(const Vector& shares, double total) {
+    // Later, when there is less to win, by smaller ones: what lies beyond may be a step in the
+    // device's performance.
+    const double growth = summary_.launches <= 6 ? 3 : 1.5;
     largest_ = largest_.cwiseMax(shares);
-    limits_ = 3 * largest_.array() + 2 / total;
+    limits_ = growth * largest_.array() + 2 / total;
   }
 
   void decide(double total) {

@@ -28,7 +28,8 @@ void ChunkPlan::begin(std::uint64_t totalGroups, std::uint64_t granularity,
   total_ = totalGroups;
   given_ = 0;
   granularity_ = std::max<std::uint64_t>(granularity, 1);
-  leastSeconds_ = limits.leastSeconds;
+  leastSeconds_ =
+      std::isfinite(limits.leastSeconds) && limits.leastSeconds > 0 ? limits.leastSeconds : 0;
   samples_.clear();
   samples_.reserve(devices_.size() * 64);
 }

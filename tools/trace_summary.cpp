@@ -18,7 +18,8 @@ using Json = nlohmann::ordered_json;
 
 // As runtime/trace.h numbers them.
 constexpr int application = 1, firstDevice = 2;
-enum Kind { Kernels, TransfersIn, TransfersOut, Other, kinds };
+enum Kind { Kernels, TransfersIn, TransfersOut, Other };
+constexpr int kinds = 4;
 
 struct Work {
   std::size_t device = 0;
@@ -26,6 +27,7 @@ struct Work {
   std::string name;
   double begin = 0, end = 0; // microseconds
   Json arguments;
+  double idleBefore = 0; ///< the device's idle time between the enqueuing and the begin
 };
 
 struct Call {
@@ -45,9 +47,18 @@ struct Contents {
   std::uint64_t dropped = 0;
 };
 
+constexpr std::string_view idlePrefix = "imbalance of ";
+
 class Reader {
 public:
   Contents read(std::istream& trace) {
+    readLines(trace);
+    findIdleStarts();
+    return std::move(contents_);
+  }
+
+private:
+  void readLines(std::istream& trace) {
     std::string line;
     std::size_t number = 0;
     std::optional<std::size_t> bad;
@@ -72,10 +83,23 @@ public:
     }
     if (number == 0 || (bad && *bad == 1))
       throw TraceError("this is no trace");
-    return std::move(contents_);
   }
 
-private:
+  void findIdleStarts() {
+    std::vector<Work*> works;
+    for (Work& work : contents_.works)
+      works.push_back(&work);
+    std::sort(works.begin(), works.end(),
+              [](const Work* a, const Work* b) { return a->begin < b->begin; });
+    std::map<std::size_t, double> ends; // of earlier work, by device
+    for (Work* work : works) {
+      double& end = ends[work->device];
+      const double enqueued = work->begin - work->arguments.value("enqueued_us_before", 0.0);
+      work->idleBefore = std::max(0.0, work->begin - std::max(enqueued, end));
+      end = std::max(end, work->end);
+    }
+  }
+
   using Place = std::tuple<int, int, double>;
 
   void add(const Json& event) {
@@ -130,7 +154,6 @@ private:
     contents_.devices[device] = name;
   }
 
-  const std::string idlePrefix = "imbalance of ";
   Contents contents_;
   std::map<Place, std::size_t> calls_, works_;
   std::map<std::uint64_t, Place> origins_;
@@ -258,7 +281,7 @@ private:
     KernelSummary* kernel = call.kernel.empty() ? nullptr : &kernelNamed(call.kernel);
     const std::string& cause = kernel ? call.kernel : call.name;
     double begin = 0, end = 0;
-    bool isSplit = false, isUnsplit = false;
+    bool isUnsplit = false;
     std::vector<double> groups(contents_.devices.size());
     double all = 0;
     for (const std::size_t index : call.works) {
@@ -269,10 +292,10 @@ private:
       if (work.arguments.contains("bytes")) {
         addTransfer(work, cause, kernel);
       } else if (work.arguments.contains("groups") && kernel) {
-        isSplit = true;
         DevicePart& part = kernel->parts[work.device];
         ++part.pieces;
         part.seconds += seconds;
+        part.startSeconds += work.idleBefore * 1e-6;
         groups[work.device] += work.arguments.at("groups").get<double>();
         all = work.arguments.at("all_groups").get<double>();
       } else if (work.arguments.contains("unsplit") && kernel) {
@@ -282,8 +305,11 @@ private:
     }
     if (!kernel)
       return;
+    bool isSplit = false;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      isSplit = isSplit || (groups[i] > 0 && !contents_.devices[i].ends_with(", home"));
     kernel->split += isSplit;
-    kernel->unsplit += isUnsplit;
+    kernel->unsplit += !isSplit && (isUnsplit || all > 0);
     if (!isSplit)
       return;
     seconds_[call.kernel].push_back((end - begin) * 1e-6);
@@ -333,15 +359,16 @@ private:
 
 /// What the figures suggest, the plainest first. Thresholds are where an effect is worth a look.
 std::vector<std::string> advise(const TraceSummary& summary) {
-  constexpr double muchIdle = 0.1, muchMoving = 0.3, shortLaunch = 300e-6;
+  constexpr double muchIdle = 0.1, muchMoving = 0.3, shortLaunch = 300e-6, lateStart = 20e-3;
   std::vector<std::string> advice;
   if (summary.dropped > 0)
     advice.push_back("The trace lacks " + std::to_string(summary.dropped) +
                      " events: trace a shorter run, or write to a faster disk.");
   for (const KernelSummary& kernel : summary.kernels) {
     if (kernel.split == 0) {
-      advice.push_back(kernel.name + " was never split: " + kernel.reason +
-                       ". `splitc` on its source says more.");
+      if (!kernel.reason.empty())
+        advice.push_back(kernel.name + " was never split: " + kernel.reason +
+                         ". `splitc` on its source says more.");
       continue;
     }
     if (kernel.native + kernel.unsplit > kernel.split)
@@ -354,13 +381,19 @@ std::vector<std::string> advise(const TraceSummary& summary) {
       advice.push_back(
           "Devices wait for the slowest during " + percent(kernel.idle) + " of " + kernel.name +
           ": let it run for more launches, or compare LIBSPLIT_POLICY=profile, dynamic.");
-    for (const DevicePart& part : kernel.parts)
+    for (const DevicePart& part : kernel.parts) {
+      if (part.startSeconds > std::max(lateStart, muchMoving * part.seconds))
+        advice.push_back(part.device + " did nothing for " + duration(part.startSeconds) +
+                         " between being given pieces of " + kernel.name +
+                         " and starting them: its driver may compile for each new size; giving a "
+                         "local size in the launch can help.");
       if (part.pieces > 0 && part.transferSeconds > muchMoving * part.seconds)
         advice.push_back(kernel.name + " moves bytes on " + part.device + " for " +
                          duration(part.transferSeconds) + " to compute for " +
                          duration(part.seconds) +
                          ": keep its buffers untouched by the host between launches, or leave " +
                          part.device + " out (LIBSPLIT_DEVICES).");
+    }
   }
   return advice;
 }
@@ -406,14 +439,15 @@ std::string toText(const TraceSummary& summary) {
                     kernel.split ? percent(kernel.idle) : "-"});
   text << table(rows) << "\n";
 
-  rows = {{"kernel on device", "share", "last", "pieces", "computes", "moves", "in", "out"}};
+  rows = {
+      {"kernel on device", "share", "last", "pieces", "computes", "moves", "starts", "in", "out"}};
   for (const KernelSummary& kernel : summary.kernels)
     for (const DevicePart& part : kernel.parts)
       if (part.pieces > 0 || part.bytesIn + part.bytesOut > 0)
         rows.push_back({kernel.name + " on " + part.device, percent(part.share),
                         percent(part.lastShare), std::to_string(part.pieces),
                         duration(part.seconds), duration(part.transferSeconds),
-                        amount(part.bytesIn), amount(part.bytesOut)});
+                        duration(part.startSeconds), amount(part.bytesIn), amount(part.bytesOut)});
   if (rows.size() > 1)
     text << table(rows) << "\n";
 
@@ -450,6 +484,7 @@ Json toJson(const TraceSummary& summary) {
                        {"last_share", part.lastShare},
                        {"seconds", part.seconds},
                        {"transfer_seconds", part.transferSeconds},
+                       {"start_seconds", part.startSeconds},
                        {"bytes_in", part.bytesIn},
                        {"bytes_out", part.bytesOut}});
     kernels.push_back({{"name", kernel.name},

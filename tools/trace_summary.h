@@ -24,13 +24,14 @@ struct DevicePart {
   double lastShare = 0;       ///< of those of the last
   double seconds = 0;         ///< running pieces
   double transferSeconds = 0; ///< moving bytes for them
+  double startSeconds = 0;    ///< from their enqueuing to their start, the device doing nothing
   std::uint64_t bytesIn = 0, bytesOut = 0;
 };
 
 struct KernelSummary {
   std::string name;
-  std::uint64_t split = 0;   ///< launches that libsplit gave to devices of its choice
-  std::uint64_t unsplit = 0; ///< that it gave to the program's own device
+  std::uint64_t split = 0;   ///< launches that ran on more than the program's own device
+  std::uint64_t unsplit = 0; ///< that libsplit ran there alone, to measure or for order's sake
   std::uint64_t native = 0;  ///< that went to the driver as they came
   std::string reason;        ///< the last one why a launch was not split
   double medianSeconds = 0;  ///< of a split launch, from its first transfer to its last piece's end

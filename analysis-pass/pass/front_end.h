@@ -29,7 +29,7 @@ namespace libsplit {
 
 /// What the runtime says of the device that the program is built for.
 struct TargetDevice {
-  unsigned version = 120;                             ///< of OpenCL C: 100 * major + 10 * minor
+  unsigned version = 120; ///< of OpenCL C: 100 * major + 10 * minor
   /// For programs that name no version. Not said: 1.2, or less if the device knows no better.
   std::optional<unsigned> defaultVersion;
   std::optional<std::vector<std::string>> extensions; ///< not said: those that SPIR has

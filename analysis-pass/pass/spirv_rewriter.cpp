@@ -35,7 +35,6 @@ struct Instruction {
   Words words; ///< the first one too, which holds opcode and length
   Id result = 0;
   std::vector<unsigned> ids; ///< positions in `words` that hold ids, the result's not
-  bool isDebugInfo = false;
 };
 
 Instruction make(Op op, Words operands) {
@@ -88,14 +87,17 @@ bool isDebugInfo(spv_ext_inst_type_t set) {
          set == SPV_EXT_INST_TYPE_NONSEMANTIC_SHADER_DEBUGINFO_100;
 }
 
+/// Debug information is left out: producers make modules whose debug information the validator
+/// refuses, and parts of a launch have no use for it.
 std::vector<Instruction> parse(const Context& context, const Words& module) {
   std::vector<Instruction> instructions;
   auto keep = [](void* user, const spv_parsed_instruction_t* parsed) {
+    if (isDebugInfo(parsed->ext_inst_type))
+      return SPV_SUCCESS;
     Instruction instruction{static_cast<Op>(parsed->opcode),
                             {parsed->words, parsed->words + parsed->num_words},
                             parsed->result_id,
                             {}};
-    instruction.isDebugInfo = isDebugInfo(parsed->ext_inst_type);
     for (unsigned i = 0; i < parsed->num_operands; ++i)
       if (namesAnId(parsed->operands[i].type))
         instruction.ids.push_back(parsed->operands[i].offset);
@@ -109,13 +111,11 @@ std::vector<Instruction> parse(const Context& context, const Words& module) {
   return instructions;
 }
 
-/// What is wrong with the module, if anything is.
-std::optional<std::string> invalidity(const Context& context, const Words& module) {
+void validate(const Context& context, const Words& module, const char* what) {
   spv_const_binary_t binary{module.data(), module.size()};
   spv_diagnostic diagnostic = nullptr;
-  if (spvValidate(context.get(), &binary, &diagnostic) == SPV_SUCCESS)
-    return std::nullopt;
-  return take(diagnostic);
+  if (spvValidate(context.get(), &binary, &diagnostic) != SPV_SUCCESS)
+    throw Refusal(std::string(what) + " is not valid: " + take(diagnostic));
 }
 
 /// The built-in variables that a part gets wrong.
@@ -159,6 +159,7 @@ private:
   void declareTypes();
   void rewriteLoad(const Instruction& load, Id parameter, std::vector<Instruction>& out);
   std::vector<Instruction> rewritten();
+  Words assembled(const std::vector<Instruction>& instructions) const;
   std::vector<std::string> needyKernels() const;
 
   Context context_;
@@ -221,8 +222,6 @@ void Rewriter::checkUses() const {
   for (const Instruction& instruction : instructions_)
     for (unsigned position : instruction.ids) {
       Id id = instruction.words[position];
-      if (instruction.isDebugInfo)
-        continue;
       switch (instruction.op) {
       case Op::OpName:
       case Op::OpDecorate:
@@ -439,8 +438,18 @@ std::vector<Instruction> Rewriter::rewritten() {
   return out;
 }
 
+/// The module of these instructions.
+Words Rewriter::assembled(const std::vector<Instruction>& instructions) const {
+  Words module(module_.begin(), module_.begin() + headerWords);
+  module[boundWord] = bound_;
+  for (const Instruction& instruction : instructions)
+    module.insert(module.end(), instruction.words.begin(), instruction.words.end());
+  return module;
+}
+
 PartitionRewrite Rewriter::run() {
   PartitionRewrite result;
+  validate(context_, assembled(instructions_), "the SPIR-V");
   readDeclarations();
   readFunctions();
   closeOverCalls();
@@ -449,13 +458,8 @@ PartitionRewrite Rewriter::run() {
   if (result.kernels.empty())
     return result;
   declareTypes();
-  Words module(module_.begin(), module_.begin() + headerWords);
-  for (const Instruction& instruction : rewritten())
-    module.insert(module.end(), instruction.words.begin(), instruction.words.end());
-  module[boundWord] = bound_;
-  // Producers make modules that the validator refuses and drivers take: debug information, mostly.
-  if (auto invalid = invalidity(context_, module); invalid && !invalidity(context_, module_))
-    throw Refusal("the rewritten SPIR-V is not valid: " + *invalid);
+  const Words module = assembled(rewritten());
+  validate(context_, module, "the rewritten SPIR-V");
   result.source.assign(reinterpret_cast<const char*>(module.data()),
                        module.size() * sizeof(std::uint32_t));
   return result;

@@ -20,9 +20,9 @@
 //     %f = OpVectorShuffle %v3ulong %p %p 0 1 2
 //     %i = OpIAdd %v3ulong %l %f
 //
-// SPIRV-Tools parses the module before and validates it after. Whatever is not of this plain form
-// (an access chain into the variable, a function pointer, 32-bit addressing) makes the rewrite fail
-// as a whole and say so.
+// SPIRV-Tools parses the module, and validates it before and after. Whatever is not of this plain
+// form (an access chain into the variable, a function pointer, 32-bit addressing) makes the rewrite
+// fail as a whole and say so.
 #pragma once
 
 #include "analysis-pass/pass/partition_rewriter.h"

@@ -1,11 +1,12 @@
 # Configuration of the analysis tests; the paths come from lit.site.cfg.py.in through CMake.
 import os
+import shutil
 import lit.formats
 
 config.name = "libsplit-analysis"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".cl", ".test"]
 config.excludes = ["inputs"]
+config.suffixes = [".cl", ".test"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.output_folder
 
@@ -23,5 +24,12 @@ config.substitutions += [
     ("%recompile12", recompile("CL1.2")),
     ("%recompile20", recompile("CL2.0")),
     ("%FileCheck", config.filecheck),
+    ("%spirv_as", config.spirv_as),
+    ("%spirv_val", config.spirv_val),
+    ("%kernels", config.sample_kernels),
     ("%inputs", os.path.join(config.test_source_root, "inputs")),
 ]
+
+# splitc finds the same one.
+if any(shutil.which(f"llvm-spirv{suffix}") for suffix in ("", *(f"-{version}" for version in range(14, 20)))):
+    config.available_features.add("llvm-spirv")

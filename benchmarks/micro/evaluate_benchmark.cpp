@@ -94,5 +94,38 @@ void loop(benchmark::State& state) {
 }
 BENCHMARK(loop);
 
+/// Rows of a sparse matrix, with contents that are found at once.
+void sparseRows(benchmark::State& state) {
+  struct Known : Contents {
+    std::optional<Interval> values(const ElementSlice& slice) override {
+      const Int first = slice.first, last = slice.last;
+      return slice.parameter == 0 ? Interval{4 * first, 4 * last} : Interval{0, 1 << 20};
+    }
+  } known;
+  auto intAt = [](unsigned parameter, const Expr& element) {
+    return Expr::load(parameter, bytes(element), 32, true);
+  };
+  const Expr begin = intAt(0, g0), end = intAt(0, g0 + Expr::constant(1));
+  const Expr j = index32(begin + Expr::loop(0));
+  KernelSummary k;
+  k.parameters.resize(5, {"a", "int*", ParameterKind::GlobalBuffer, 0});
+  for (const auto& [parameter, offset] :
+       {std::pair{1U, bytes(j)}, {2U, bytes(j)}, {3U, bytes(intAt(1, j))}}) {
+    Access access;
+    access.parameter = parameter;
+    access.offset = offset;
+    access.length = 4;
+    access.loops = {{Expr::node(Op::Max, {end + Expr::constant(-1) * begin, Expr::constant(0)})}};
+    k.accesses.push_back(access);
+  }
+  const NDRange range{1, {}, {1 << 20, 1, 1}, {64, 1, 1}};
+  const std::vector<ArgumentValue> arguments(5, {{}, std::uint64_t{1} << 30});
+  for (auto _ : state) {
+    const auto regions = evaluate(k, range, arguments, slab(range, 0, 100, 5000), 65536, &known);
+    benchmark::DoNotOptimize(regions.data());
+  }
+}
+BENCHMARK(sparseRows);
+
 } // namespace
 } // namespace libsplit

@@ -3,6 +3,7 @@
 from harness import main
 
 ROWS = 20000
+MANY_ROWS = 80000  # their columns fill more than the megabyte from which devices look through arrays themselves
 GROUP = 64
 WORD = 4
 MASK = 2**64 - 1
@@ -18,37 +19,47 @@ def random_bits(index, seed):
     return z ^ (z >> 31)
 
 
-def spmv_bytes(first_row, last_row, steps):
+def spmv_bytes(rows, first_row, last_row, steps):
     """Bytes between nodes for `steps` steps of spmv_csr, rows [first_row, last_row) elsewhere.
 
     Once: these rows' bounds, and the columns and values between. Each step: the part of x that
     these columns name goes there, the rows' part of y comes back for the program's copy.
     """
     begin = [0]
-    for row in range(ROWS):
+    for row in range(rows):
         begin.append(begin[-1] + random_bits(row, 1) % 32)
-    columns = [random_bits(index, 2) % ROWS for index in range(begin[first_row], begin[last_row])]
+    columns = [random_bits(index, 2) % rows for index in range(begin[first_row], begin[last_row])]
     once = (last_row - first_row + 1) + 2 * len(columns)
     each = max(columns) + 1 - min(columns) + (last_row - first_row)
     return WORD * (once + steps * each)
 
 
-def matrix_is_partitioned(bench):
+def require_partitioned(bench, rows, home, share, steps):
     """Each device gets the rows' elements that it needs, once, and nothing else but x."""
-    groups = (ROWS + GROUP - 1) // GROUP
+    run = bench.run(bench.sample("spmv_csr", "--device", f"0.{home}", "--size", str(rows), "--iterations", str(steps)),
+                    "preload", {**SPLIT, "POLICY": f"static:{share},{1 - share}"})
+    run.require_success()
+    run.require(run.kernel("spmv_csr")["split_launches"] == steps, "not every launch was split")
+    cut = round(run.kernel("spmv_csr")["last_shares"][0] * ((rows + GROUP - 1) // GROUP)) * GROUP
+    remote = (cut, rows) if home == 0 else (0, cut)
+    expected = spmv_bytes(rows, *remote, steps)
+    moved = run.total("bytes_between_nodes")
+    run.require(moved == expected, f"{moved} bytes between nodes, expected {expected}")
+    return run
+
+
+def matrix_is_partitioned(bench):
     for home in (0, 1):
         for share in (0.5, 0.25):
             for steps in (1, 4):
-                run = bench.run(bench.sample("spmv_csr", "--device", f"0.{home}", "--iterations", str(steps)),
-                                "preload", {**SPLIT, "POLICY": f"static:{share},{1 - share}"})
-                run.require_success()
-                run.require(run.kernel("spmv_csr")["split_launches"] == steps, "not every launch was split")
-                shares = run.kernel("spmv_csr")["last_shares"]
-                cut = round(shares[0] * groups) * GROUP
-                remote = (cut, ROWS) if home == 0 else (0, cut)
-                expected = spmv_bytes(*remote, steps)
-                moved = run.total("bytes_between_nodes")
-                run.require(moved == expected, f"{moved} bytes between nodes, expected {expected}")
+                run = require_partitioned(bench, ROWS, home, share, steps)
+                run.require(run.total("contents_on_device") == 0, "a short array was looked through on a device")
+
+
+def long_arrays_are_looked_through_where_they_lie(bench):
+    for home in (0, 1):
+        run = require_partitioned(bench, MANY_ROWS, home, 0.5, 2)
+        run.require(run.total("contents_on_device") > 0, "no array was looked through on a device")
 
 
 def unchanged_contents_are_looked_up_once(bench):
@@ -83,6 +94,7 @@ def changed_contents_are_looked_up_again(bench):
 if __name__ == "__main__":
     main({
         "matrix_is_partitioned": matrix_is_partitioned,
+        "long_arrays_are_looked_through_where_they_lie": long_arrays_are_looked_through_where_they_lie,
         "unchanged_contents_are_looked_up_once": unchanged_contents_are_looked_up_once,
         "one_memory_needs_no_contents": one_memory_needs_no_contents,
         "changed_contents_are_looked_up_again": changed_contents_are_looked_up_again,

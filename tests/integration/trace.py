@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 from harness import main
 
@@ -54,6 +55,15 @@ def require_sound(run, events):
         run.require(begin["ts"] <= end["ts"], f"arrow {number} leads back in time")
 
 
+def require_stats(run, events):
+    """A slice per transfer, and as many bytes as the stats count."""
+    transfers = [event["args"] for event in slices(events, on_devices=True)
+                 if "bytes" in event.get("args", {}) and "home" not in event["args"]]
+    run.require(len(transfers) == run.total("transfers"), f"{len(transfers)} slices of transfers")
+    moved = sum(each["bytes"] for each in transfers if "stopover" not in each)
+    run.require(moved == run.total("bytes_between_nodes"), f"{moved} bytes in the trace")
+
+
 def pieces_and_transfers(bench):
     """A slice per piece and per transfer, and as many bytes as the stats say; with either home."""
     for home in ("0.0", "0.1"):
@@ -65,11 +75,7 @@ def pieces_and_transfers(bench):
         groups = sum(event["args"]["groups"] for event in pieces)
         expected = sum(event["args"]["all_groups"] for event in pieces) / 2
         run.require(groups == expected, f"{groups} groups in all pieces, expected {expected}")
-        transfers = [event["args"] for event in slices(events, on_devices=True)
-                     if "bytes" in event.get("args", {}) and "home" not in event["args"]]
-        run.require(len(transfers) == run.total("transfers"), f"{len(transfers)} slices of transfers")
-        moved = sum(each["bytes"] for each in transfers if "stopover" not in each)
-        run.require(moved == run.total("bytes_between_nodes"), f"{moved} bytes in the trace")
+        require_stats(run, events)
         shares = [event["args"] for event in events if event["ph"] == "C" and event["name"] == "shares of jacobi2d"]
         run.require(len(shares) == 7, f"{len(shares)} counters of shares")
         run.require(all(abs(sum(each.values()) - 1) < 1e-9 for each in shares), "shares do not sum to one")
@@ -86,6 +92,24 @@ def every_policy(bench):
                         {**SEPARATE, "VERIFY": "1"}):
             run, events = traced(bench, bench.sample(name), options)
             require_sound(run, events)
+
+
+def merges_and_chunks(bench):
+    """What merges move counts as much as in the stats; a launch given out in chunks has a slice for each."""
+    dumps = bench.tmp / "dumps"
+    dumps.mkdir()
+    kernels = Path(__file__).resolve().parents[1] / "corpus" / "kernels" / "merging" / "histograms.cl"
+    command = [str(bench.build / "bin" / "corpus_driver"), "--dump", str(dumps), "--device", "0.0", str(kernels)]
+    run, events = traced(bench, command, SEPARATE)
+    require_sound(run, events)
+    require_stats(run, events)
+    run.require(run.total("bytes_merged") > 0, "nothing was merged")
+    run.require(any(event["name"] == "merge" for event in slices(events, on_devices=True)), "no merge in the trace")
+
+    run, events = traced(bench, bench.sample("nbody"), {"POLICY": "dynamic", "WAIT_ANALYSIS": "1", "MIN_LAUNCH": "0"})
+    pieces = [event["args"] for event in slices(events, on_devices=True) if "groups" in event["args"]]
+    groups = sum(piece["groups"] for piece in pieces)
+    run.require(groups == 5 * pieces[0]["all_groups"], f"{groups} groups in the pieces of 5 launches")
 
 
 def names_why_not(bench):
@@ -157,6 +181,7 @@ if __name__ == "__main__":
     main({
         "pieces_and_transfers": pieces_and_transfers,
         "every_policy": every_policy,
+        "merges_and_chunks": merges_and_chunks,
         "names_why_not": names_why_not,
         "process_id_in_the_name": process_id_in_the_name,
         "survives_a_kill": survives_a_kill,

@@ -1,5 +1,6 @@
 // What every share solver promises whatever it is told.
 #include "solver/chunk_plan.h"
+#include "solver/sequence.h"
 #include "solver/share_solver.h"
 #include "tests/property/seeds.h"
 
@@ -139,8 +140,17 @@ TEST(SolverProperty, chunksCoverTheLaunchOnceWhateverTheTimings) {
     const auto total = static_cast<std::uint64_t>(pick(random, 1, 3000));
     const auto granularity = static_cast<std::uint64_t>(pick(random, 1, 9));
     ChunkPlan plan(devices);
-    plan.begin(total, granularity);
+    std::vector<std::uint64_t> fill(devices);
+    for (std::uint64_t& groups : fill)
+      groups = static_cast<std::uint64_t>(pick(random, 0, 200));
+    const double leastSeconds = chance(random, 50) ? 0 : absurd(random);
+    plan.begin(total, granularity, {}, {leastSeconds, fill});
     std::uint64_t next = 0;
+    if (chance(random, 20)) {
+      const GroupRange taken =
+          plan.take(0, granularity * static_cast<std::uint64_t>(pick(random, 0, 400)));
+      next = taken.end;
+    }
     std::vector<bool> done(devices, false);
     unsigned left = devices;
     while (left > 0) {
@@ -163,7 +173,57 @@ TEST(SolverProperty, chunksCoverTheLaunchOnceWhateverTheTimings) {
   });
 }
 
+/// A cycle of kernels, a part of whose numbers makes no sense.
+std::vector<LoadProfile> randomProfiles(std::mt19937& random, std::size_t kernels,
+                                        std::size_t devices, int percentAbsurd) {
+  std::vector<LoadProfile> profiles(kernels);
+  for (LoadProfile& profile : profiles) {
+    for (std::size_t d = 0; d < devices; ++d) {
+      profile.fixed.push_back(chance(random, percentAbsurd) ? absurd(random) : 0.01);
+      profile.whole.push_back(chance(random, percentAbsurd)
+                                  ? absurd(random)
+                                  : std::uniform_real_distribution<double>(0.1, 2)(random));
+    }
+    if (chance(random, 30))
+      profile.work = {0, chance(random, percentAbsurd) ? absurd(random) : 0.3, 1};
+  }
+  return profiles;
+}
+
+TEST(SolverProperty, jointSharesStayOnTheSimplexAreReproducibleAndNoWorse) {
+  forEachSeed(60, [](std::mt19937& random) {
+    const auto kernels = static_cast<std::size_t>(pick(random, 1, 4));
+    const auto devices = static_cast<std::size_t>(pick(random, 1, 4));
+    const int percentAbsurd = chance(random, 50) ? 0 : 30;
+    const auto profiles = randomProfiles(random, kernels, devices, percentAbsurd);
+    std::vector<CycleLink> links;
+    for (std::size_t k = 0; k < kernels; ++k)
+      links.push_back({k, (k + 1) % kernels,
+                       chance(random, percentAbsurd)
+                           ? absurd(random)
+                           : std::uniform_real_distribution<double>(0, 1)(random)});
+    const std::vector<std::vector<double>> own(
+        kernels, std::vector<double>(devices, 1.0 / static_cast<double>(devices)));
+    const CycleShares joint = balanceCycle(profiles, links, own);
+    ASSERT_EQ(joint.shares.size(), kernels);
+    for (const auto& shares : joint.shares)
+      expectOnSimplex(shares, "joint");
+    EXPECT_EQ(balanceCycle(profiles, links, own).shares, joint.shares);
+    if (percentAbsurd == 0) {
+      EXPECT_LE(joint.seconds, cycleSeconds(profiles, links, own) * (1 + 1e-9));
+    }
+  });
+}
+
 #ifdef COUNTS_ALLOCATIONS
+TEST(SolverProperty, watchingForACycleAllocatesNothing) {
+  CycleDetector detector;
+  const std::size_t before = allocations;
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    detector.next(i % 7);
+  EXPECT_EQ(allocations, before);
+}
+
 TEST(SolverProperty, nothingIsAllocatedOnceWarm) {
   for (const Method& method : methods()) {
     std::mt19937 random(1);

@@ -70,6 +70,8 @@ TEST(Simulator, autoIsWithin15PercentAtTheFirstLaunchAnd3After3Launches) {
     step(machine, *solver);
     later.push_back(step(machine, *solver) / optimum);
   }
+  std::printf("over the optimum, median: launch 1 %.3f, launch 4 %.3f\n", quantile(first, 0.5),
+              quantile(later, 0.5));
   EXPECT_LE(quantile(first, 0.5), 1.15);
   EXPECT_LE(quantile(later, 0.5), 1.03);
 }
@@ -106,8 +108,11 @@ TEST(Simulator, autoIsNotSlowerThanTheBestSingleDevice) {
   }
   // Every machine, counting all launches after the fifth, probes included; and single launches of
   // 98 machines in 100: the rest meet a step in a device's performance, once, before they know it.
+  std::printf("over the best single device: all launches %.3f at worst, single ones %.3f\n",
+              quantile(overall, 1), quantile(worst, 1));
   EXPECT_LE(quantile(overall, 1), 1.02);
   EXPECT_LE(quantile(worst, 0.98), 1.02);
+  EXPECT_LE(quantile(worst, 1), 1.6);
 }
 
 TEST(Simulator, twoDevicesThatOnlyHinderEachOtherAreNotBothUsed) {

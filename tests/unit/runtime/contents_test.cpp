@@ -1,5 +1,6 @@
 // Tables of extremes, and when finding contents out is given up.
 #include "runtime/contents.h"
+#include "runtime/device_extremes.h"
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,19 @@ TEST(Extremes, unsignedElementsBeyondTheSignedOnesAreKept) {
   const auto bytes = std::as_bytes(std::span(values));
   const Interval all = scanElements(bytes, {64, false, 8, 0}, 0, 1);
   EXPECT_TRUE(all.low == 5 && all.high == Int{~std::uint64_t{0}});
+}
+
+TEST(DeviceExtremes, whatTheKernelWritesIsReadBackBlockByBlock) {
+  const std::int16_t written[] = {-5, 7, 100, 300};
+  const auto blocks = blocksFrom(std::as_bytes(std::span(written)), {16, true, 6, 2});
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_TRUE((blocks[0] == Interval{-5, 7} && blocks[1] == Interval{100, 300}));
+}
+
+TEST(DeviceExtremes, onlyElementsAtMultiplesOfTheirSizeAreAddressed) {
+  EXPECT_TRUE(isAligned({32, true, 12, 8}));
+  EXPECT_FALSE(isAligned({32, true, 12, 2}));
+  EXPECT_FALSE(isAligned({32, true, 2, 0}));
 }
 
 TEST(ContentsBudget, cheapLookUpsAreAlwaysWorthIt) {

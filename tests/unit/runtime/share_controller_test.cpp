@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace libsplit::runtime {
@@ -153,6 +154,29 @@ TEST(ShareController, ADeviceThatIsNoUseIsLeftAloneNativelyAndProbedNowAndThen) 
   EXPECT_GT(native, 1900);
   EXPECT_GT(probes, 0);
   EXPECT_LT(split, 30);
+}
+
+TEST(ShareController, DevicesThatSlowEachOtherDownCostTwoPercentAtMost) {
+  // Alone either takes 1 s; together each is 2.6 times as slow, so that a split takes 1.3 s.
+  ShareController controller(setup("auto"));
+  double sum = 0;
+  int counted = 0;
+  for (int launch = 1; launch <= 300; ++launch) {
+    const auto decision = controller.next();
+    double seconds = 1;
+    if (decision.action == Action::Measure) {
+      controller.observeHome(1, 100);
+    } else if (decision.action == Action::Split) {
+      const auto groups = solver::roundToGroups(decision.shares, 100);
+      seconds = 0.026 * static_cast<double>(*std::max_element(groups.begin(), groups.end()));
+      run(controller, decision.shares, {0.026, 0.026});
+    }
+    if (launch > 5) {
+      sum += seconds;
+      ++counted;
+    }
+  }
+  EXPECT_LE(sum / counted, 1.02);
 }
 
 ShareController::Setup known(ShareController::Prior::From from, double homeSeconds, double gain) {

@@ -155,6 +155,30 @@ TEST(TraceSummary, AdvisesWhereDevicesWaitAndWhereBytesCostMoreThanTheyGive) {
   EXPECT_FALSE(advised("k moves bytes on 0.0"));
 }
 
+TEST(TraceSummary, NamesADeviceThatStartsItsPiecesLate) {
+  TraceText trace;
+  trace.call(10, "k")
+      .work(0, 1, 30, 1000,
+            R"("groups":5,"first_group":0,"all_groups":10,"dimension":0,)"
+            R"("enqueued_us_before":10)")
+      .work(1, 1, 50030, 1000,
+            R"("groups":5,"first_group":5,"all_groups":10,"dimension":0,)"
+            R"("enqueued_us_before":50000)");
+  const TraceSummary summary = trace.summary();
+  EXPECT_NEAR(summary.kernels[0].parts[1].startSeconds, 50e-3, 1e-9);
+  ASSERT_FALSE(summary.advice.empty());
+  EXPECT_NE(summary.advice[0].find("0.1 did nothing for 50.00 ms"), std::string::npos);
+}
+
+TEST(TraceSummary, CountsALaunchOnTheProgramsOwnDeviceAsUnsplit) {
+  TraceText trace;
+  trace.call(10, "k").work(0, 1, 30, 1000,
+                           R"("groups":10,"first_group":0,"all_groups":10,"dimension":0)");
+  const TraceSummary summary = trace.summary();
+  EXPECT_EQ(summary.kernels[0].split, 0U);
+  EXPECT_EQ(summary.kernels[0].unsplit, 1U);
+}
+
 TEST(TraceSummary, HasNothingToAdviseWhereAllIsWell) {
   EXPECT_TRUE(twoLaunches().summary().advice.empty());
 }

@@ -1,0 +1,93 @@
+"""benchmarks/run and its search do what they say; no test looks at a time."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from harness import Failure, main
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+sys.dont_write_bytecode = True
+
+from oracle import search  # noqa: E402
+
+
+def require(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def finds_the_best_shares(_):
+    """On devices of known speeds and costs the search comes within 2 % of the best, whatever it starts from."""
+
+    def machine(speeds, setup):
+        # A device takes its share by its speed and, if it does anything, a fixed time besides.
+        return lambda shares: max((share / speed + cost if share else 0)
+                                  for share, speed, cost in zip(shares, speeds, setup))
+
+    for speeds, setup, best in (((1, 1), (0, 0), 1 / 2), ((1, 9), (0, 0), 1 / 10), ((1, 3), (0, 0), 1 / 4),
+                                ((1, 20), (1, 0), 1 / 20),  # the first costs more than it gives
+                                ((1, 3, 12), (0, 0, 0), 1 / 16), ((5, 5, 5, 1), (0, 0, 0, 0), 1 / 16),
+                                ((1, 4, 4), (0.5, 0, 0), 1 / 8)):
+        for start in (speeds, [1] * len(speeds)):
+            found = search(machine(speeds, setup), start, 200)
+            took = found.tried[found.best()[0]]
+            require(took <= 1.02 * best, f"{speeds}: {found.best()[0]} takes {took}, the best {best}")
+
+
+def keeps_to_its_budget(_):
+    runs = []
+    search(lambda shares: runs.append(shares) or 1.0, [1, 2, 3], 7)
+    require(len(runs) == len(set(runs)) == 7, f"{len(runs)} runs")
+
+
+def lives_with_failures(_):
+    """Where runs fail the search goes on, and what failed is never the best."""
+    found = search(lambda shares: None if shares[0] > 0 else 1.0, [1, 1], 40)
+    require(found.best()[0] == (0, 1), f"best is {found.best()}")
+    require(search(lambda shares: None, [1, 1], 40).best() == [], "nothing ran, and there is a best")
+
+
+def compares(bench):
+    """From a bare folder that holds only what the script asks for: JSON and Markdown with every way's figures, and a
+    program that hangs costs its time limit and is named."""
+    bundle = bench.tmp / "bundle"
+    for part in ("bin/splitrun", "bin/splitc", "lib/libsplit.so", "benchmarks/apps/ep", "benchmarks/apps/spmv"):
+        (bundle / part).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(bench.build / part, bundle / part)
+    hanging = bundle / "benchmarks/apps/nbody"
+    hanging.write_text("#!/bin/sh\nexec sleep 1000\n")
+    hanging.chmod(0o755)
+    out = bench.tmp / "out"
+    command = [sys.executable, "-B", str(BENCHMARKS / "run"), "--build", str(bundle), "--out", str(out),
+               "--only", "ep,spmv,nbody", "--size", "ep=16", "--size", "spmv=5000", "--rounds", "1",
+               "--launches", "7", "--sweep-launches", "3", "--sweep-budget", "2", "--time-limit", "5"]
+    environment = bench.environment({"HOME": str(bench.tmp)})
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
+    require(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")
+    document = json.loads((out / "run.json").read_text())
+    require(document["devices"] == ["0.0", "0.1"], f"devices are {document['devices']}")
+    for name in ("ep", "spmv"):
+        figures = document["figures"][name]
+        require(not figures["errors"], f"{name}: {figures['errors']}")
+        require(abs(sum(document["oracles"][name]) - 1) < 1e-3, f"{name}: no oracle")
+        for way in ("alone:0.0", "alone:0.1", "uniform", "fixed-point", "broyden", "auto", "auto again"):
+            require(figures["by_oracle"][way] > 0, f"{name}: no figure for {way}")
+        shares = figures["shares"]["uniform"][{"ep": "ep", "spmv": "spmv_csr"}[name]]
+        require(shares == [0.5, 0.5] or abs(shares[0] - 0.5) < 0.02, f"{name}: uniform shares are {shares}")
+    require("no end after" in document["unusable"].get("nbody", ""), "the program that hangs is not named")
+    require(not document["bars"]["applications with runs that failed"]["holds"], "a failure passes")
+    text = (out / "run.md").read_text()
+    require(text.strip() in done.stdout and "| ep" in text, f"the table lacks a program:\n{text}")
+
+
+if __name__ == "__main__":
+    main({
+        "finds_the_best_shares": finds_the_best_shares,
+        "keeps_to_its_budget": keeps_to_its_budget,
+        "lives_with_failures": lives_with_failures,
+        "compares": compares,
+    })

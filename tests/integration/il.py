@@ -1,0 +1,67 @@
+"""Programs that come as IL. PoCL here takes SPIR bitcode and no SPIR-V; tests/drivers has drivers that do."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from harness import main
+
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+KERNELS = Path(__file__).parent.parent / "samples/kernels"
+SPLIT = {"POLICY": "static:0.4,0.6", "WAIT_ANALYSIS": "1", "VERIFY": "1"}
+
+
+def folder(bench, name, il):
+    path = bench.tmp / name
+    path.mkdir()
+    (path / "program.il").write_bytes(il)
+    return path
+
+
+def bitcode(bench):
+    """By a Clang that is no newer than the LLVM of PoCL."""
+    for version in ("15", "14"):
+        clang = shutil.which(f"clang-{version}")
+        if clang:
+            file = bench.tmp / "il_program.bc"
+            subprocess.run([clang, "-target", "spir64", "-cl-std=CL2.0", "-O1", "-c", "-emit-llvm",
+                            "-Xclang", "-finclude-default-header", KERNELS / "il_program.cl", "-o", file], check=True)
+            return file.read_bytes()
+    print("skipped: neither clang-15 nor clang-14 is installed")
+    sys.exit(SKIPPED)
+
+
+def bitcode_is_split(bench):
+    """The kernel that needs no rewrite is; the others say why they are not."""
+    where = folder(bench, "bitcode", bitcode(bench))
+    for home in ("0.0", "0.1"):
+        command = bench.sample("il_program", "--device", home)
+        native = bench.native(command, cwd=where, dump=True)
+        if native.code != 0:
+            print("skipped: PoCL does not take this bitcode: " + native.stderr)
+            sys.exit(SKIPPED)
+        for memories in ("0", "1"):
+            run = bench.run(command, "preload", {**SPLIT, "SEPARATE_NODES": memories}, cwd=where, dump=True)
+            run.require_same_as(native)
+            scale = run.kernel("scale")
+            run.require(scale["split_launches"] == 2, f"scale is not split: {scale['reason']}")
+            for name in ("ask_groups", "ask_linear"):
+                kernel = run.kernel(name)
+                run.require(kernel["split_launches"] == 0, f"{name} was split")
+                run.require("bitcode is not rewritten" in kernel["reason"], f"the reason is {kernel['reason']!r}")
+
+
+def refused_the_same(bench):
+    """What the driver refuses is refused with the same error."""
+    spirv = (bench.build / "samples/il_program.spv").read_bytes()
+    for name, il in {"spirv": spirv, "cut": spirv[:301], "text": b"kernel void k() {}", "nothing": b""}.items():
+        where = folder(bench, name, il)
+        native = bench.native(bench.sample("il_program"), cwd=where)
+        native.require(native.code == 1, f"natively it ends with {native.code}: nothing is tested here")
+        for door in ("preload", "layer"):
+            bench.run(bench.sample("il_program"), door, SPLIT, cwd=where).require_same_as(native)
+
+
+if __name__ == "__main__":
+    main({test.__name__: test for test in (bitcode_is_split, refused_the_same)})
