@@ -6,6 +6,7 @@
 #include "analysis-pass/pass/analyze_program.h"
 #include "analysis-pass/pass/report.h"
 #include "analysis-pass/summary/serialize.h"
+#include "tools/explain.h"
 
 #include <CLI/CLI.hpp>
 
@@ -34,7 +35,7 @@ std::vector<std::string> words(const std::string& text) {
 }
 
 /// Writes what `emit` asks for. False if there is none; the reason is on stderr.
-bool write(const ProgramInput& input, const std::string& emit) {
+bool write(const ProgramInput& input, const std::string& emit, const ImaginedLaunch& launch) {
   if (emit == "ir") {
     std::string failure;
     std::cout << preparedIr(input, failure);
@@ -46,7 +47,11 @@ bool write(const ProgramInput& input, const std::string& emit) {
   if (emit == "summary") {
     std::cout << serialize(program);
   } else if (emit == "report") {
-    std::cout << describe(program);
+    if (program.kernels.empty())
+      std::cout << describe(program);
+    for (const KernelSummary& kernel : program.kernels)
+      std::cout << (&kernel == program.kernels.data() ? "" : "\n") << describe(kernel)
+                << explainSplit(kernel, launch);
   } else if (!program.failure.empty()) {
     std::cerr << "splitc: " << program.failure << "\n";
     return false;
@@ -84,6 +89,17 @@ int main(int argc, char** argv) {
   app.add_option("--device-undefine", input.device.undefines,
                  "Macro that the device's compiler is known not to set")
       ->allow_extra_args(false);
+  std::string range;
+  std::vector<std::string> arguments;
+  auto* rangeOption = app.add_option(
+      "--range", range,
+      "Global and local sizes of a launch, 1024x1024/16x16: how will it be split? Default: "
+      "4096/64, "
+      "256x256/16x16 or 64x64x32/8x8x4, by the dimensions that the kernel asks about");
+  app.add_option("--argument", arguments,
+                 "NAME=NUMBER, for --range: the value of a number (default: the global size of "
+                 "dimension 0), or the bytes of a buffer")
+      ->allow_extra_args(false);
   app.footer("Build options may also follow after --.");
 
   // CLI11 would take what stands behind -- as positionals; they are the program's.
@@ -93,15 +109,15 @@ int main(int argc, char** argv) {
       own = i;
   trailing.assign(argv + std::min(own + 1, argc), argv + argc);
   // Nor does it take an empty value after =, which stands for none.
-  std::vector<char*> arguments;
+  std::vector<char*> ownWords;
   for (int i = 0; i < own; ++i) {
     std::string_view argument = argv[i];
     if (argument == "--device-extensions=")
       input.device.extensions.emplace();
     if (!(argument.starts_with("--") && argument.ends_with("=")))
-      arguments.push_back(argv[i]);
+      ownWords.push_back(argv[i]);
   }
-  CLI11_PARSE(app, static_cast<int>(arguments.size()), arguments.data());
+  CLI11_PARSE(app, static_cast<int>(ownWords.size()), ownWords.data());
 
   auto options = splitOptions(buildOptions);
   options.insert(options.end(), trailing.begin(), trailing.end());
@@ -127,7 +143,20 @@ int main(int argc, char** argv) {
     std::cerr << "splitc: can't read " << path << "\n";
     return 1;
   }
-  if (!write(input, emit))
+  ImaginedLaunch launch;
+  if (rangeOption->count() > 0 && !(launch.range = parseRange(range))) {
+    std::cerr << "splitc: bad --range " << range << "\n";
+    return 1;
+  }
+  for (const std::string& argument : arguments) {
+    std::size_t equals = argument.find('=');
+    std::istringstream number(equals == std::string::npos ? "" : argument.substr(equals + 1));
+    if (!(number >> launch.arguments[argument.substr(0, equals)]) || !number.eof()) {
+      std::cerr << "splitc: bad --argument " << argument << "\n";
+      return 1;
+    }
+  }
+  if (!write(input, emit, launch))
     return 1;
   return std::cout.flush() ? 0 : 1;
 }

@@ -54,7 +54,7 @@ kernel void beyond(global int* a) { a[get_global_size(3)] = 0; }
 // CHECK-LABEL: kernel twice(
 // CHECK-NEXT: reads in at 4*G0, 4 bytes{{$}}
 // CHECK-NEXT: writes out at 4*G0, 4 bytes{{$}}
-// CHECK-EMPTY:
+// CHECK-NEXT: split at
 kernel void twice(global int* out, global const int* in, int n) {
   int i = get_global_id(0);
   out[i] = in[i];
