@@ -295,8 +295,17 @@ void Machine::assignNodes(SeparateNodes separate, cl_context homeContext) {
     deviceOfNode_[devices_[device].node] = device;
   };
   auto mayShare = [&](const Device& device) {
-    return !device.isGpu && separate != SeparateNodes::All &&
-           !(separate == SeparateNodes::Home && device.isHome);
+    switch (separate) {
+    case SeparateNodes::All:
+      return false;
+    case SeparateNodes::AllButLast:
+      return !device.isGpu && &device == &devices_.back();
+    case SeparateNodes::Home:
+      return !device.isGpu && !device.isHome;
+    case SeparateNodes::None:
+      break;
+    }
+    return !device.isGpu;
   };
   bool homeOnHost = mayShare(devices_[home_]) && homeSharesMemoryWith(homeContext, devices_[home_]);
   if (!homeOnHost)

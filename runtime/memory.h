@@ -136,7 +136,7 @@ private:
   std::optional<Directory> directory_;
   std::vector<NodeHazards> hazards_; ///< by node
   KnownContents contents_;
-  std::byte* hostMemory_ = nullptr;  ///< the home buffer's own address, or the block's
+  std::byte* hostMemory_ = nullptr; ///< the home buffer's own address, or the block's
   std::shared_ptr<HostBlock> hostBlock_;
   std::map<NodeId, Staging> staging_;
   std::map<std::size_t, std::shared_ptr<DeviceSnapshot>> snapshots_; ///< by device

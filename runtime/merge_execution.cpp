@@ -10,9 +10,8 @@
 //                       the same time. The blocks that changed are read into memory of their own
 //                       and merged into the host's, by all lanes, each a slice.
 //   in the end          The host's copy is valid. Where no other device changed a block, so is that
-//   of
-//                       the device that started from the same old bytes: an iteration that changes
-//                       little moves little.
+//                       of the device that started from the same old bytes: an iteration that
+//                       changes little moves little.
 //
 // The host's old bytes stay what they were until all others have arrived, and what has to be
 // allocated is allocated before anything begins: a plan whose merges find no memory is not begun.
@@ -151,10 +150,12 @@ bool Session::startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
 
 std::string Session::reserveMerges(Launch& launch, const LaunchPlan& plan) {
   for (const Merge& merge : plan.merges)
-    for (const Merge::Part& part : merge.parts)
+    for (const Merge::Part& part : merge.parts) {
+      const ByteSet& bytes = part.node == hostNode ? merge.bytes : part.bytes;
       if ((part.node != hostNode || keepsOldBytes(merge)) &&
-          !launch.buffers[merge.buffer]->staging(*machine_, part.node, part.bytes.hull()))
+          !launch.buffers[merge.buffer]->staging(*machine_, part.node, bytes.hull()))
         return "there is no host memory to merge in";
+    }
   return {};
 }
 
@@ -183,18 +184,18 @@ void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) 
       }
       job->parts.push_back(std::move(part));
     }
-    for (std::size_t i = 0; i < job->parts.size(); ++i) {
-      if (job->parts[i].node == hostNode && keepsOldBytes(merge))
-        keepOldBytes(task, buffer, *job, i);
-      else if (job->parts[i].node != hostNode && merge.update)
+    if (keepsOldBytes(merge))
+      keepOldBytes(task, buffer, *job);
+    for (std::size_t i = 0; i < job->parts.size(); ++i)
+      if (job->parts[i].node != hostNode && merge.update)
         fillNeutral(task, buffer, *job, i);
-    }
     launch.merges.push_back(std::move(job));
   }
 }
 
-void Session::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_t part) {
-  const ByteSet& bytes = job.parts[part].bytes;
+void Session::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job) {
+  // All of them: what other devices changed is told from these, also where the host took no part.
+  const ByteSet& bytes = job.merge.bytes;
   job.kept = buffer.staging(*machine_, hostNode, bytes.hull());
   Instruction copy;
   buffer.hazards(hostNode).collect(false, copy.after);

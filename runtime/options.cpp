@@ -65,7 +65,10 @@ bool set(bool& member, const std::string& text) {
 
 bool set(SeparateNodes& member, const std::string& text) {
   static const std::map<std::string, SeparateNodes> words = {
-      {"0", SeparateNodes::None}, {"1", SeparateNodes::All}, {"home", SeparateNodes::Home}};
+      {"0", SeparateNodes::None},
+      {"1", SeparateNodes::All},
+      {"all-but-last", SeparateNodes::AllButLast},
+      {"home", SeparateNodes::Home}};
   auto found = words.find(text);
   if (found == words.end())
     return false;

@@ -30,7 +30,7 @@ struct Policy {
 std::optional<Policy> parsePolicy(const std::string& text);
 
 /// Which devices are memory nodes of their own although they could share the host's memory.
-enum class SeparateNodes { None, All, Home };
+enum class SeparateNodes { None, All, AllButLast, Home };
 
 struct Options {
   std::string devices = "all";

@@ -281,7 +281,7 @@ private:
   void snapshotMerges(Task& task, Launch& launch);
   void issueMerges(Task& task, Launch& launch);
   void finishMerges(Launch& launch);
-  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job, std::size_t part);
+  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job);
   void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
   CompletionPtr compareOnDevice(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
                                 std::size_t part);

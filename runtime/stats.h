@@ -14,8 +14,8 @@ struct Stats {
   std::vector<std::shared_ptr<KernelStats>> kernels; ///< in the order of their first creation
   std::uint64_t bytesBetweenNodes = 0;
   std::uint64_t bytesMerged = 0;
-  std::uint64_t transfers = 0; ///< commands that moved them
-  std::uint64_t contentsFetched = 0; ///< times that a launch had to wait for contents
+  std::uint64_t transfers = 0;        ///< commands that moved them
+  std::uint64_t contentsFetched = 0;  ///< times that a launch had to wait for contents
   std::uint64_t contentsOnDevice = 0; ///< passes over buffers where they lay
   std::uint64_t verifiedLaunches = 0;
   std::uint64_t differingLaunches = 0;

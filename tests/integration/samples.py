@@ -119,7 +119,8 @@ def merges(bench):
     three = {"POCL_DEVICES": "basic pthread pthread"}
     for name, (rung, kernels) in MERGED.items():
         for env, nodes, shares in (({}, "1", "0.37,0.63"), (three, "1", "0.2,0.5,0.3"), (three, "1", "0.6,0,0.4"),
-                                   ({}, "home", "0.37,0.63"), (three, "home", "0.2,0.5,0.3")):
+                                   ({}, "home", "0.37,0.63"), (three, "home", "0.2,0.5,0.3"),
+                                   (three, "all-but-last", "0.4,0.5,0.1")):
             for home in ("0.0", "0.1"):
                 command = bench.sample(name, "--device", home)
                 native = bench.native(command, env=env, dump=True)

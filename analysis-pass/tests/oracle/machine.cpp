@@ -16,7 +16,9 @@
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/Scalarizer.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
@@ -180,11 +182,14 @@ template <typename Pass> auto onFunctions(Pass pass) {
   return llvm::createModuleToFunctionPassAdaptor(std::move(pass));
 }
 
-/// Drops what nobody uses, as every compiler does: values, branches, and loads with them.
+/// Drops what nobody uses, as every compiler does: values, branches, and loads with them; of
+/// vectors each part by itself.
 void cleanUp(llvm::Module& module) {
   Managers managers;
   llvm::FunctionPassManager perFunction;
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  perFunction.addPass(llvm::ScalarizerPass());
+  perFunction.addPass(llvm::InstSimplifyPass());
   perFunction.addPass(llvm::EarlyCSEPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(llvm::ADCEPass());
