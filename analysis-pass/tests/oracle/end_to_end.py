@@ -11,7 +11,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tests" / "corpus"))
 import corpus  # noqa: E402
 
-WAYS = (("0.0", {"POLICY": "static:0.37,0.63", "SEPARATE_NODES": "1"}),)
+WAYS = ((corpus.TWO, "0.0", {"POLICY": "static:0.37,0.63", "SEPARATE_NODES": "1"}),
+        (corpus.THREE, "0.0", {"POLICY": "static:0.2,0.5,0.3", "SEPARATE_NODES": "all-but-last"}))
 BATCH = 500  # kernels whose programs are built in one process
 
 
