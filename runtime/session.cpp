@@ -193,9 +193,12 @@ void Session::bufferCreated(cl_mem buffer) {
   auto query = cl_.clGetMemObjectInfo;
   auto context = property<cl_context>(query, buffer, CL_MEM_CONTEXT);
   auto size = property<std::size_t>(query, buffer, CL_MEM_SIZE);
+  auto flags = property<cl_mem_flags>(query, buffer, CL_MEM_FLAGS);
   auto object = std::make_shared<MemoryObject>();
   object->buffer = std::make_shared<Buffer>(cl_, context, buffer, size, engagements_);
   object->size = size;
+  if (flags & (CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY))
+    object->buffer->setHomeOnly("the program restricts the host's access to it");
   Lock lock(mutex_);
   memory_[buffer] = {std::move(object), 1};
 }

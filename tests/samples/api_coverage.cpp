@@ -9,8 +9,11 @@
 #include "tests/samples/sample.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 namespace {
 
@@ -340,11 +343,11 @@ void barriersAndMarkers(Case& c) {
 }
 
 void CL_CALLBACK noteRelease(cl_mem, void* released) {
-  *static_cast<bool*>(released) = true;
+  *static_cast<std::atomic<bool>*>(released) = true;
 }
 
 void hostPointer(Case& c) {
-  static bool released;
+  static std::atomic<bool> released;
   released = false;
   Case other(c.s, c.queue, c.advance);
   std::vector<cl_int> memory = numbers(c.n, 3);
@@ -366,6 +369,9 @@ void hostPointer(Case& c) {
   other.compare("USE_HOST_PTR");
   other.buffer.reset();
   check(clFinish(c.queue), "clFinish");
+  // A driver may delete the object on a thread of its own.
+  for (int i = 0; i < 200 && !released; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   require(released, "the destructor callback did not come");
 }
 
@@ -403,6 +409,15 @@ void bufferWithProperties(Case& c) {
   if (error == CL_INVALID_OPERATION)
     return; // a device of before 3.0
   check(error, "clCreateBufferWithProperties");
+  c.launchOn(other, 0, c.n);
+  check(clEnqueueCopyBuffer(c.queue, other, c.buffer, 0, 0, c.n * itemBytes, 0, nullptr, nullptr),
+        "clEnqueueCopyBuffer");
+}
+
+void withoutHostAccess(Case& c) {
+  const sample::Memory other = c.s.buffer(CL_MEM_HOST_NO_ACCESS, c.n * itemBytes);
+  check(clEnqueueCopyBuffer(c.queue, c.buffer, other, 0, 0, c.n * itemBytes, 0, nullptr, nullptr),
+        "clEnqueueCopyBuffer");
   c.launchOn(other, 0, c.n);
   check(clEnqueueCopyBuffer(c.queue, other, c.buffer, 0, 0, c.n * itemBytes, 0, nullptr, nullptr),
         "clEnqueueCopyBuffer");
@@ -481,6 +496,7 @@ void apiCoverage(sample::Sample& s) {
       {"host pointer", hostPointer},
       {"native kernel", nativeKernel},
       {"buffer with properties", bufferWithProperties},
+      {"buffer without host access", withoutHostAccess},
       {"retain and release", retained},
       {"shared virtual memory", svm},
   };
