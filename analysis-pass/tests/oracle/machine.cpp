@@ -229,10 +229,14 @@ void answerDivisions(llvm::Module& module) {
   }
 }
 
-/// Drops what nobody uses, as every compiler does: values, branches, and loads with them; of
-/// vectors each part by itself.
+/// Drops what nobody uses, as every compiler does: values, branches, and loads with them; stores
+/// that the next one overwrites, and what they stored; of vectors each part by itself.
 void cleanUp(llvm::Module& module) {
   makeDivisionsTotal(module);
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && function.hasInternalLinkage() &&
+        !function.hasFnAttribute(llvm::Attribute::NoInline))
+      function.addFnAttr(llvm::Attribute::AlwaysInline);
   Managers managers;
   llvm::FunctionPassManager perFunction;
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -240,8 +244,12 @@ void cleanUp(llvm::Module& module) {
   perFunction.addPass(llvm::InstSimplifyPass());
   perFunction.addPass(llvm::EarlyCSEPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
+  perFunction.addPass(llvm::EarlyCSEPass());
+  perFunction.addPass(llvm::InstSimplifyPass());
+  perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(llvm::ADCEPass());
   llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(onFunctions(std::move(perFunction)));
   passes.run(module, managers.modules);
   answerDivisions(module);
