@@ -71,12 +71,11 @@ llvm::Value* totalResult(llvm::BinaryOperator& division) {
   auto* vector = dyn_cast<llvm::FixedVectorType>(division.getType());
   if (!vector)
     return nullptr;
-  auto callee =
-      totalFunction(module, opcode, cast<llvm::IntegerType>(vector->getElementType()));
+  auto callee = totalFunction(module, opcode, cast<llvm::IntegerType>(vector->getElementType()));
   llvm::Value* result = llvm::PoisonValue::get(vector);
   for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
-    llvm::Value* quotient = code.CreateCall(callee, {code.CreateExtractElement(left, lane),
-                                                     code.CreateExtractElement(right, lane)});
+    llvm::Value* quotient = code.CreateCall(
+        callee, {code.CreateExtractElement(left, lane), code.CreateExtractElement(right, lane)});
     result = code.CreateInsertElement(result, quotient, lane);
   }
   return result;

@@ -230,7 +230,8 @@ std::optional<Expr> PathConditions::countByCondition(llvm::Loop* loop, llvm::Val
     return known(first) ? first : second;
   }
   auto* comparison = dyn_cast<llvm::ICmpInst>(condition);
-  return comparison ? countByComparison(loop, *comparison, staysIf, endsLoop, proven) : std::nullopt;
+  return comparison ? countByComparison(loop, *comparison, staysIf, endsLoop, proven)
+                    : std::nullopt;
 }
 
 /// The count of `for (v = start; v < bound; v += step)` as max(0, ceil((bound - start) / step)),
@@ -284,8 +285,8 @@ std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::IC
   Expr one = Expr::constant(1);
   if (!endsLoop && evolution.isKnownNonPositive(step))
     return std::nullopt;
-  Expr by = combine(Op::Max, {builder_.build(step, natural, scope),
-                              endsLoop ? one : Expr::constant(0)});
+  Expr by =
+      combine(Op::Max, {builder_.build(step, natural, scope), endsLoop ? one : Expr::constant(0)});
   Expr start = builder_.build(first, how, scope);
   Expr end = builder_.build(bound, how, scope);
   bool inclusive = llvm::ICmpInst::isLE(predicate) || llvm::ICmpInst::isGE(predicate);

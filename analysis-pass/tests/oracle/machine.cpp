@@ -221,9 +221,9 @@ void answerDivisions(llvm::Module& module) {
     auto callee =
         module.getOrInsertFunction("oracle_quotient", code.getInt64Ty(), code.getInt32Ty(),
                                    code.getInt64Ty(), code.getInt64Ty(), code.getInt32Ty());
-    llvm::Value* answer = code.CreateCall(
-        callee, {code.getInt32(opcode), wide(0), wide(1),
-                 code.getInt32(division->getType()->getIntegerBitWidth())});
+    llvm::Value* answer =
+        code.CreateCall(callee, {code.getInt32(opcode), wide(0), wide(1),
+                                 code.getInt32(division->getType()->getIntegerBitWidth())});
     division->replaceAllUsesWith(code.CreateTrunc(answer, division->getType()));
     division->eraseFromParent();
   }
@@ -243,9 +243,11 @@ void cleanUp(llvm::Module& module) {
   perFunction.addPass(llvm::ScalarizerPass());
   perFunction.addPass(llvm::InstSimplifyPass());
   perFunction.addPass(llvm::EarlyCSEPass());
-  perFunction.addPass(llvm::SimplifyCFGPass());
-  perFunction.addPass(llvm::EarlyCSEPass());
-  perFunction.addPass(llvm::InstSimplifyPass());
+  for (int round = 0; round < 2; ++round) {
+    perFunction.addPass(llvm::SimplifyCFGPass());
+    perFunction.addPass(llvm::EarlyCSEPass());
+    perFunction.addPass(llvm::InstSimplifyPass());
+  }
   perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(llvm::ADCEPass());
   llvm::ModulePassManager passes;

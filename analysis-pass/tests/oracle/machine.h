@@ -7,8 +7,8 @@
 // nobody uses are no accesses: LLVM's plain clean-up passes run first.
 //
 // Memory objects lie far apart with nothing between them, so an access that misses its buffer, even
-// by gigabytes, is noticed; such a launch is undefined, as is signed overflow. What a division by zero
-// gives is unspecified: one of a few values.
+// by gigabytes, is noticed; such a launch is undefined, as is signed overflow. What a division by
+// zero gives is unspecified: one of a few values.
 #pragma once
 
 #include "analysis-pass/pass/front_end.h"
