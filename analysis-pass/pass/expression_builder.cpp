@@ -1,5 +1,7 @@
 #include "analysis-pass/pass/expression_builder.h"
 
+#include "analysis-pass/pass/divisions.h"
+
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
@@ -382,24 +384,51 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
     return inRange(View::Signed, combine(Op::ShrArith, {build(left, View::Signed),
                                                         build(right, View::Unsigned)}));
   case llvm::Instruction::UDiv:
-    return inRange(View::Unsigned, combine(Op::DivFloor, operands(View::Unsigned)));
-  case llvm::Instruction::URem: {
-    Expr divided = build(left, View::Unsigned);
-    if (divided.op() == Op::Unknown) // but not negative
-      divided = Expr::node(Op::Max, {divided, Expr::constant(0)});
-    return inRange(View::Unsigned, combine(Op::RemTrunc, {divided, build(right, View::Unsigned)}));
-  }
   case llvm::Instruction::SDiv:
-    return inRange(View::Signed, combine(Op::DivTrunc, operands(View::Signed)));
+  case llvm::Instruction::URem:
   case llvm::Instruction::SRem:
-    return inRange(View::Signed, combine(Op::RemTrunc, operands(View::Signed)));
+    return division(instruction, cast<llvm::BinaryOperator>(instruction).getOpcode(), view);
   default:
     return Expr::unknown(std::string("computed by `") + instruction.getOpcodeName() + "`",
                          lineOf(&instruction));
   }
 }
 
+/// What `opcode` makes of the first two operands of `instruction`, a division or a call for one.
+Expr ExpressionBuilder::division(llvm::Instruction& instruction,
+                                 llvm::Instruction::BinaryOps opcode, View view) {
+  unsigned width = instruction.getType()->getIntegerBitWidth();
+  bool isSigned = opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::SRem;
+  View natural = isSigned ? View::Signed : View::Unsigned;
+  Expr left = build(instruction.getOperand(0), natural);
+  Expr right = build(instruction.getOperand(1), natural);
+  if (right.op() == Op::Constant && right.value() == 0)
+    return Expr::unknown("division by zero", lineOf(&instruction));
+  Expr result;
+  switch (opcode) {
+  case llvm::Instruction::UDiv:
+    result = combine(Op::DivFloor, {left, right});
+    break;
+  case llvm::Instruction::URem:
+    if (left.op() == Op::Unknown) // but not negative
+      left = Expr::node(Op::Max, {left, Expr::constant(0)});
+    result = combine(Op::RemTrunc, {left, right});
+    break;
+  case llvm::Instruction::SDiv:
+    result = combine(Op::DivTrunc, {left, right});
+    if (right.op() != Op::Constant || right.value() == -1) // the least number / -1 does not fit
+      result = viewed(result, width, View::Signed);
+    break;
+  default:
+    result = combine(Op::RemTrunc, {left, right});
+    break;
+  }
+  return view == View::Modular || view == natural ? result : viewed(result, width, view);
+}
+
 Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
+  if (auto opcode = totalDivision(instruction))
+    return division(instruction, *opcode, view);
   auto& call = cast<llvm::CallBase>(instruction);
   unsigned width = instruction.getType()->getIntegerBitWidth();
   unsigned line = lineOf(&instruction);

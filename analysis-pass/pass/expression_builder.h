@@ -21,6 +21,7 @@
 #include "analysis-pass/summary/expr.h"
 
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/Instruction.h>
 
 #include <functional>
 #include <initializer_list>
@@ -127,6 +128,7 @@ public:
 private:
   Expr compute(llvm::Value* value, View view);
   Expr binary(llvm::Instruction& instruction, View view);
+  Expr division(llvm::Instruction& instruction, llvm::Instruction::BinaryOps opcode, View view);
   Expr call(llvm::Instruction& instruction, View view);
   Expr component(llvm::ExtractElementInst& extract, View view);
   Expr load(llvm::LoadInst& load, unsigned width, unsigned bit, View view);

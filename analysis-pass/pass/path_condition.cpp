@@ -196,8 +196,9 @@ Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting, llvm
   const llvm::SCEV* count = evolution.getExitCount(loop, exiting);
   bool proven = !llvm::isa<llvm::SCEVCouldNotCompute>(count);
   auto* branch = cast<llvm::BranchInst>(exiting->getTerminator());
+  const bool endsLoop = loop->getExitingBlock() == exiting;
   auto counted = countByCondition(loop, branch->getCondition(), branch->getSuccessor(0) == stays,
-                                  proven, atMost);
+                                  endsLoop, proven, atMost);
   bool isKnown = counted && known(*counted);
   if (isKnown && !atMost)
     return *counted;
@@ -213,14 +214,15 @@ Expr PathConditions::exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting, llvm
 
 /// `j < n && j <= i`: the smaller count; where only one of them is known, at most that.
 std::optional<Expr> PathConditions::countByCondition(llvm::Loop* loop, llvm::Value* condition,
-                                                     bool staysIf, bool proven, bool& atMost) {
+                                                     bool staysIf, bool endsLoop, bool proven,
+                                                     bool& atMost) {
   llvm::Value *a = nullptr, *b = nullptr;
   bool bothNeeded =
       staysIf ? match::match(condition, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b)))
               : match::match(condition, match::m_LogicalOr(match::m_Value(a), match::m_Value(b)));
   if (bothNeeded) {
-    auto first = countByCondition(loop, a, staysIf, false, atMost);
-    auto second = countByCondition(loop, b, staysIf, false, atMost);
+    auto first = countByCondition(loop, a, staysIf, false, false, atMost);
+    auto second = countByCondition(loop, b, staysIf, false, false, atMost);
     auto known = [](const std::optional<Expr>& count) { return count && !findUnknown(*count); };
     atMost |= !known(first) || !known(second);
     if (known(first) && known(second))
@@ -228,17 +230,19 @@ std::optional<Expr> PathConditions::countByCondition(llvm::Loop* loop, llvm::Val
     return known(first) ? first : second;
   }
   auto* comparison = dyn_cast<llvm::ICmpInst>(condition);
-  return comparison ? countByComparison(loop, *comparison, staysIf, proven) : std::nullopt;
+  return comparison ? countByComparison(loop, *comparison, staysIf, endsLoop, proven)
+                    : std::nullopt;
 }
 
 /// The count of `for (v = start; v < bound; v += step)` as max(0, ceil((bound - start) / step)),
 /// also for v downwards. Scalar evolution's own count is often hard to bound (a maximum minus one
 /// of its operands), or not there at all if the variable might wrap around. It can't if the last
 /// value, at most bound + step - 1, still fits its type: unless `proven` already, a Wrap says so
-/// and leaves the proof to the launch. A step below 1 would never end but with no iteration, which
-/// step 1 gives as well.
+/// and leaves the proof to the launch. With a step below 1, a loop that nothing else ends would
+/// never end but with no iteration, which step 1 gives as well. Where something else may end it
+/// (not `endsLoop`), such a step gives no count: a division by 0 says so to the launch.
 std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::ICmpInst& comparison,
-                                                      bool staysIf, bool proven) {
+                                                      bool staysIf, bool endsLoop, bool proven) {
   llvm::ScalarEvolution& evolution = builder_.evolution();
   if (!comparison.getOperand(0)->getType()->isIntegerTy())
     return std::nullopt;
@@ -279,7 +283,10 @@ std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::IC
   if (!upwards)
     step = evolution.getNegativeSCEV(step);
   Expr one = Expr::constant(1);
-  Expr by = combine(Op::Max, {builder_.build(step, natural, scope), one});
+  if (!endsLoop && evolution.isKnownNonPositive(step))
+    return std::nullopt;
+  Expr by =
+      combine(Op::Max, {builder_.build(step, natural, scope), endsLoop ? one : Expr::constant(0)});
   Expr start = builder_.build(first, how, scope);
   Expr end = builder_.build(bound, how, scope);
   bool inclusive = llvm::ICmpInst::isLE(predicate) || llvm::ICmpInst::isGE(predicate);

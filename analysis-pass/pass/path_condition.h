@@ -105,9 +105,9 @@ private:
   Expr exitCount(llvm::Loop* loop, llvm::BasicBlock* exiting, llvm::BasicBlock* stays,
                  bool& atMost);
   std::optional<Expr> countByCondition(llvm::Loop* loop, llvm::Value* condition, bool staysIf,
-                                       bool proven, bool& atMost);
+                                       bool endsLoop, bool proven, bool& atMost);
   std::optional<Expr> countByComparison(llvm::Loop* loop, llvm::ICmpInst& comparison, bool staysIf,
-                                        bool proven);
+                                        bool endsLoop, bool proven);
   LoopRuns runs(llvm::Loop* loop, llvm::BasicBlock* block);
   bool isCountedExit(llvm::BasicBlock* block, llvm::BasicBlock* successor);
 

@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/prepare.h"
 
 #include "analysis-pass/pass/builtins.h"
+#include "analysis-pass/pass/divisions.h"
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/read_only_buffers.h"
@@ -114,12 +115,13 @@ public:
   }
 
 private:
-  /// Moves the load that `value` is, behind sums and casts, and what its address needs.
+  /// Moves the load that `value` is, behind arithmetic and casts, and what its address needs.
   static void hoist(llvm::Value* value, llvm::Loop& loop, const std::vector<bool>& readOnly) {
     auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
     if (!instruction || !loop.contains(instruction) || !loop.getLoopPreheader())
       return;
-    if (llvm::isa<llvm::CastInst, llvm::BinaryOperator>(instruction)) {
+    if (llvm::isa<llvm::CastInst, llvm::BinaryOperator>(instruction) ||
+        totalDivision(*instruction)) {
       for (llvm::Value* operand : instruction->operands())
         hoist(operand, loop, readOnly);
       return;
@@ -252,6 +254,7 @@ llvm::ModulePassManager simplification() {
   llvm::FunctionPassManager perFunction;
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   perFunction.addPass(llvm::EarlyCSEPass());
+  perFunction.addPass(PlainDivisionsPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
   llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(perFunction)));
@@ -266,8 +269,10 @@ llvm::ModulePassManager pipeline() {
   perFunction.addPass(llvm::EarlyCSEPass());
   perFunction.addPass(llvm::ScalarizerPass());
   perFunction.addPass(llvm::InstSimplifyPass());
+  perFunction.addPass(PlainDivisionsPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(llvm::EarlyCSEPass());
+  perFunction.addPass(PlainDivisionsPass());
   perFunction.addPass(llvm::InstSimplifyPass());
   perFunction.addPass(llvm::ADCEPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
@@ -275,6 +280,7 @@ llvm::ModulePassManager pipeline() {
   perFunction.addPass(UnrollPass());
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   perFunction.addPass(llvm::EarlyCSEPass());
+  perFunction.addPass(PlainDivisionsPass());
   perFunction.addPass(llvm::InstSimplifyPass());
   perFunction.addPass(llvm::ADCEPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
@@ -309,6 +315,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Module& module,
           call->removeFnAttr(llvm::Attribute::NoInline);
       }
   }
+  makeDivisionsTotal(module);
   simplification().run(module, analyses);
   for (llvm::Function& function : module)
     if (isKernel(function))

@@ -143,3 +143,23 @@ kernel void after_loop(global float* a, int n) {
   for (int i = 0; i < n; i++) *p++ = i;
   *p = 3;
 }
+
+// The second exit moves away from its bound: it is taken in the first iteration or never.
+// CHECK-LABEL: kernel away(
+// CHECK-NEXT: may write a at 4*(G0 + k0), 4 bytes, k0 < at most max(n, 0)
+kernel void away(global int* a, int n, int m) {
+  for (int i = 0; i < n; ++i) {
+    a[get_global_id(0) + i] = 0;
+    if (2 * i < m) return;
+  }
+}
+
+// A step that may be 0 or less leaves the count to the other exit.
+// CHECK-LABEL: kernel any_step(
+// CHECK-NEXT: writes a at 4*(G0 + k0), 4 bytes, k0 < min(max(n, 0), max(floordiv(m + max(s, 0) - 1, max(s, 0)), 0) + 1)
+kernel void any_step(global int* a, int n, int m, int s) {
+  for (int i = 0, j = 0; i < n; ++i, j += s) {
+    a[get_global_id(0) + i] = 0;
+    if (j >= m) return;
+  }
+}

@@ -1,5 +1,6 @@
 #include "analysis-pass/tests/oracle/machine.h"
 
+#include "analysis-pass/pass/divisions.h"
 #include "analysis-pass/tests/oracle/builtin_library.h"
 #include "analysis-pass/tests/oracle/fibers.h"
 #include "analysis-pass/tests/oracle/record_accesses.h"
@@ -8,6 +9,7 @@
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
@@ -71,6 +73,26 @@ void steps() {
   if (running->steps-- == 0)
     giveUp("endless loop");
 }
+/// The value of a division in the program itself: where it is unspecified, one of several.
+std::int64_t quotient(std::uint32_t opcode, std::int64_t a, std::int64_t b, std::uint32_t bits) {
+  const bool isSigned = opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::SRem;
+  if (b == 0 || (isSigned && b == -1 && a == -(std::int64_t{1} << (bits - 1)))) {
+    running->recorder->unspecified();
+    const std::int64_t any[] = {0, -1, a, 5};
+    return any[static_cast<std::uint64_t>(a) % std::size(any)];
+  }
+  switch (opcode) {
+  case llvm::Instruction::SDiv:
+    return a / b;
+  case llvm::Instruction::SRem:
+    return b == -1 ? 0 : a % b;
+  case llvm::Instruction::UDiv:
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) / static_cast<std::uint64_t>(b));
+  default:
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) % static_cast<std::uint64_t>(b));
+  }
+}
+/// In PoCL's functions, which the program must not make divide by 0.
 void divides(std::int64_t a, std::int64_t b, std::uint32_t bits) {
   if (b == 0)
     giveUp("division by zero");
@@ -132,6 +154,7 @@ const std::pair<const char*, void*> hostFunctions[] = {
     {"oracle_wrote", reinterpret_cast<void*>(wrote)},
     {"oracle_steps", reinterpret_cast<void*>(steps)},
     {"oracle_divides", reinterpret_cast<void*>(divides)},
+    {"oracle_quotient", reinterpret_cast<void*>(quotient)},
     {"oracle_computes", reinterpret_cast<void*>(computes)},
     {"_Z13get_global_idj", reinterpret_cast<void*>(globalId)},
     {"_Z12get_local_idj", reinterpret_cast<void*>(localId)},
@@ -182,20 +205,56 @@ template <typename Pass> auto onFunctions(Pass pass) {
   return llvm::createModuleToFunctionPassAdaptor(std::move(pass));
 }
 
-/// Drops what nobody uses, as every compiler does: values, branches, and loads with them; of
-/// vectors each part by itself.
+/// Lets the machine answer the divisions that may give an unspecified value.
+void answerDivisions(llvm::Module& module) {
+  std::vector<std::pair<llvm::Instruction*, llvm::Instruction::BinaryOps>> divisions;
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto opcode = totalDivision(instruction))
+        divisions.emplace_back(&instruction, *opcode);
+  for (auto [division, opcode] : divisions) {
+    llvm::IRBuilder<> code(division);
+    const bool isSigned = opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::SRem;
+    auto wide = [&](unsigned i) {
+      return code.CreateIntCast(division->getOperand(i), code.getInt64Ty(), isSigned);
+    };
+    auto callee =
+        module.getOrInsertFunction("oracle_quotient", code.getInt64Ty(), code.getInt32Ty(),
+                                   code.getInt64Ty(), code.getInt64Ty(), code.getInt32Ty());
+    llvm::Value* answer =
+        code.CreateCall(callee, {code.getInt32(opcode), wide(0), wide(1),
+                                 code.getInt32(division->getType()->getIntegerBitWidth())});
+    division->replaceAllUsesWith(code.CreateTrunc(answer, division->getType()));
+    division->eraseFromParent();
+  }
+}
+
+/// Drops what nobody uses, as every compiler does: values, branches, and loads with them; stores
+/// that the next one overwrites, and what they stored; of vectors each part by itself.
 void cleanUp(llvm::Module& module) {
+  makeDivisionsTotal(module);
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && function.hasInternalLinkage() &&
+        !function.hasFnAttribute(llvm::Attribute::NoInline))
+      function.addFnAttr(llvm::Attribute::AlwaysInline);
   Managers managers;
   llvm::FunctionPassManager perFunction;
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   perFunction.addPass(llvm::ScalarizerPass());
   perFunction.addPass(llvm::InstSimplifyPass());
   perFunction.addPass(llvm::EarlyCSEPass());
+  for (int round = 0; round < 2; ++round) {
+    perFunction.addPass(llvm::SimplifyCFGPass());
+    perFunction.addPass(llvm::EarlyCSEPass());
+    perFunction.addPass(llvm::InstSimplifyPass());
+  }
   perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(llvm::ADCEPass());
   llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(onFunctions(std::move(perFunction)));
   passes.run(module, managers.modules);
+  answerDivisions(module);
 }
 
 void instrument(llvm::Module& module) {
@@ -465,6 +524,7 @@ Observation Kernel::run(const NDRange& range, std::span<const Argument> argument
       }
   running = nullptr;
   result.racy = recorder.racy();
+  result.unspecified = recorder.isUnspecified();
   return result;
 }
 

@@ -7,8 +7,8 @@
 // nobody uses are no accesses: LLVM's plain clean-up passes run first.
 //
 // Memory objects lie far apart with nothing between them, so an access that misses its buffer, even
-// by gigabytes, is noticed; such a launch is undefined, as are signed overflow and division by
-// zero.
+// by gigabytes, is noticed; such a launch is undefined, as is signed overflow. What a division by
+// zero gives is unspecified: one of a few values.
 #pragma once
 
 #include "analysis-pass/pass/front_end.h"
@@ -35,6 +35,7 @@ struct Observation {
   /// The result may depend on the order of work-items: two write different values to a byte, or one
   /// writes what another, not separated by a barrier, reads.
   bool racy = false;
+  bool unspecified = false; ///< an integer was divided by zero, or the quotient did not fit
   std::vector<std::vector<Touched>> groups; ///< by linear group number, then by memory object
 };
 

@@ -134,7 +134,7 @@ void check(unsigned first, unsigned count, const std::string& folder, Memories& 
         ++totals.failures;
         break;
       }
-      if (!observation.racy && lines.empty())
+      if (!observation.racy && !observation.unspecified && lines.empty())
         lines = "//@ run " + names[i] + made.script + "\n";
     }
     if (!lines.empty()) {

@@ -31,6 +31,8 @@ public:
   void undefined(std::string why) { undefined_ = std::move(why); }
   const std::string& undefined() const { return undefined_; }
   bool racy() const { return racy_; }
+  void unspecified() { unspecified_ = true; }
+  bool isUnspecified() const { return unspecified_; }
 
 private:
   /// When a byte was last written, or read, and by whom.
@@ -61,6 +63,7 @@ private:
   const std::byte* base_ = nullptr; ///< of the first slot
   std::uint32_t group_ = 0, phase_ = 0;
   bool racy_ = false;
+  bool unspecified_ = false;
   std::string undefined_;
 };
 
