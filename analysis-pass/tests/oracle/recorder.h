@@ -12,8 +12,9 @@ namespace libsplit::oracle {
 
 class Recorder {
 public:
-  /// An object lies in the middle of a slot, the rest of which belongs to nobody.
-  static constexpr std::uint64_t slotSize = std::uint64_t{1} << 36;
+  /// An object lies in the middle of a slot, the rest of which belongs to nobody. No power of two:
+  /// an index that wrapped around at 32 bits must not meet the object of another slot.
+  static constexpr std::uint64_t slotSize = (std::uint64_t{1} << 36) + (std::uint64_t{3} << 22);
   static constexpr std::uint64_t maxObject = std::uint64_t{1} << 20;
 
   /// `isOther` tells which bytes outside of all slots the kernel may use.
