@@ -31,7 +31,7 @@ bool isLoaderName(const char* path) {
 
 /// Whether the library's read-only data names the variable that lists layers.
 bool knowsLayers(void* library) {
-  constexpr std::string_view variable = "OPENCL_LAYERS";
+  static constexpr std::string_view variable = "OPENCL_LAYERS";
   struct Search {
     ElfW(Addr) base;
     bool found;

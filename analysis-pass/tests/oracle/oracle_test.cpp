@@ -32,26 +32,26 @@ protected:
     result.summary = analyzeProgram(input).kernels.at(0);
     result.launch.range.global[0] = 8;
     result.launch.range.local[0] = 4;
-    memories_.clear();
+    memories.clear();
     for (unsigned i = 0; i < 2; ++i) {
       Argument& argument = result.launch.arguments.emplace_back();
       argument.kind = Argument::Kind::Buffer;
       argument.size = 256;
       argument.memory = i;
-      argument.address = memories_.add(256).data();
+      argument.address = memories.add(256).data();
       argument.before.assign(256, std::byte{0});
     }
-    result.observed = kernels[0]->run(result.launch.range, result.launch.arguments, memories_);
+    result.observed = kernels[0]->run(result.launch.range, result.launch.arguments, memories);
     return result;
   }
 
   std::string judge(const Result& result) {
     std::mt19937 random(1);
     Tally tally;
-    return compare(result.summary, result.launch, result.observed, memories_, random, tally);
+    return compare(result.summary, result.launch, result.observed, memories, random, tally);
   }
 
-  Memories memories_;
+  Memories memories;
 };
 
 TEST_F(Oracle, SeesWhatEachGroupReadsAndWrites) {
@@ -74,7 +74,7 @@ TEST_F(Oracle, RunsBarriersAndLocalMemory) {
                  "barrier(CLK_LOCAL_MEM_FENCE); a[i] = t[3 - l];");
   EXPECT_FALSE(r.observed.racy);
   int values[8];
-  std::memcpy(values, memories_.at(0).data(), sizeof values);
+  std::memcpy(values, memories.at(0).data(), sizeof values);
   EXPECT_EQ(values[0], 3);
   EXPECT_EQ(values[7], 4);
 }

@@ -13,11 +13,11 @@ namespace fs = std::filesystem;
 class Origins : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
+    folder = fs::path(testing::TempDir()) /
+             testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(folder);
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder); }
 
   Origin some() const {
     Origin origin{"kernel void k() {}\n3 \0x", "-DA=1 -DB", true, DeviceMacros{}};
@@ -26,11 +26,11 @@ protected:
     return origin;
   }
 
-  fs::path folder_;
+  fs::path folder;
 };
 
 TEST_F(Origins, AreTheSameInAnotherProcess) {
-  DiskCache disk(folder_);
+  DiskCache disk(folder);
   BinaryOrigins(disk).keep("0123", some());
   BinaryOrigins later(disk);
   auto found = later.find("0123");
@@ -43,7 +43,7 @@ TEST_F(Origins, AreTheSameInAnotherProcess) {
 }
 
 TEST_F(Origins, CutAnywhereAreNone) {
-  DiskCache disk(folder_);
+  DiskCache disk(folder);
   BinaryOrigins(disk).keep("0123", some());
   std::string whole = *disk.read("0123.origin");
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -72,15 +72,15 @@ TEST_F(Origins, ReadFilesOnlyWhereTheTextNamesSome) {
 }
 
 TEST_F(Origins, ThatWereUsedLastStayWhenTheCacheIsTrimmed) {
-  DiskCache disk(folder_);
+  DiskCache disk(folder);
   const std::string names[] = {hashOf("a") + ".origin", hashOf("b") + ".origin",
                                hashOf("c") + ".origin"};
   auto now = fs::file_time_type::clock::now();
   for (int i = 0; i < 3; ++i) {
     disk.write(names[i], "text");
-    fs::last_write_time(folder_ / names[i], now - std::chrono::hours(10 - i));
+    fs::last_write_time(folder / names[i], now - std::chrono::hours(10 - i));
   }
-  std::ofstream(folder_ / "other.txt") << "not ours";
+  std::ofstream(folder / "other.txt") << "not ours";
   EXPECT_EQ(disk.read(names[0]), "text"); // used now
   disk.trim({.entries = 2, .bytes = 1 << 20});
   EXPECT_TRUE(disk.read(names[0]));
@@ -89,7 +89,7 @@ TEST_F(Origins, ThatWereUsedLastStayWhenTheCacheIsTrimmed) {
   disk.trim({.entries = 2, .bytes = 40});
   EXPECT_TRUE(disk.read(names[2]));
   EXPECT_FALSE(disk.read(names[0]));
-  EXPECT_TRUE(fs::exists(folder_ / "other.txt"));
+  EXPECT_TRUE(fs::exists(folder / "other.txt"));
 }
 
 } // namespace
