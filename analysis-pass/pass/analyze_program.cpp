@@ -1,5 +1,6 @@
 #include "analysis-pass/pass/analyze_program.h"
 
+#include "analysis-pass/pass/analysis_managers.h"
 #include "analysis-pass/pass/ir_program.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/partition_rewriter.h"
@@ -9,7 +10,6 @@
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
@@ -17,21 +17,10 @@
 namespace libsplit {
 namespace {
 
-/// The four analysis managers, which must know of each other.
-struct Managers {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-
+/// With this project's own analysis beside LLVM's.
+struct Managers : AnalysisManagers {
   Managers() {
     functions.registerPass([] { return KernelAccessAnalysis(); });
-    llvm::PassBuilder builder;
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(callGraph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, callGraph, modules);
   }
 };
 

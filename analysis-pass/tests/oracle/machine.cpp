@@ -1,5 +1,6 @@
 #include "analysis-pass/tests/oracle/machine.h"
 
+#include "analysis-pass/pass/analysis_managers.h"
 #include "analysis-pass/pass/divisions.h"
 #include "analysis-pass/tests/oracle/builtin_library.h"
 #include "analysis-pass/tests/oracle/fibers.h"
@@ -10,7 +11,6 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -185,22 +185,6 @@ std::vector<std::string> suppliedNames() {
   return names;
 }
 
-struct Managers {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-
-  Managers() {
-    llvm::PassBuilder builder;
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(callGraph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  }
-};
-
 template <typename Pass> auto onFunctions(Pass pass) {
   return llvm::createModuleToFunctionPassAdaptor(std::move(pass));
 }
@@ -237,7 +221,7 @@ void cleanUp(llvm::Module& module) {
     if (!function.isDeclaration() && function.hasInternalLinkage() &&
         !function.hasFnAttribute(llvm::Attribute::NoInline))
       function.addFnAttr(llvm::Attribute::AlwaysInline);
-  Managers managers;
+  AnalysisManagers managers;
   llvm::FunctionPassManager perFunction;
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   perFunction.addPass(llvm::ScalarizerPass());
@@ -258,7 +242,7 @@ void cleanUp(llvm::Module& module) {
 }
 
 void instrument(llvm::Module& module) {
-  Managers managers;
+  AnalysisManagers managers;
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(llvm::GlobalDCEPass());
@@ -328,7 +312,7 @@ std::unique_ptr<llvm::Module> extract(const llvm::Module& whole, const std::stri
   for (llvm::GlobalVariable& variable : module->globals())
     if (!variable.isDeclaration())
       variable.setLinkage(llvm::GlobalValue::InternalLinkage);
-  Managers managers;
+  AnalysisManagers managers;
   llvm::ModulePassManager passes;
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(*module, managers.modules);
