@@ -218,6 +218,13 @@ private:
 
 } // namespace
 
+ByteSet toByteSet(const std::set<std::uint64_t>& bytes) {
+  ByteSet set;
+  for (const std::uint64_t b : bytes)
+    set.add({b, b + 1});
+  return set;
+}
+
 std::optional<std::vector<TouchedBytes>> execute(const KernelSummary& summary, const NDRange& range,
                                                  std::span<const ArgumentValue> arguments,
                                                  const GroupBox& box, std::uint64_t salt,

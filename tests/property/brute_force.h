@@ -17,6 +17,8 @@ struct TouchedBytes {
   std::set<std::uint64_t> sureWrites;
 };
 
+ByteSet toByteSet(const std::set<std::uint64_t>& bytes);
+
 /// What buffers hold, by parameter; only those that are loaded from need be there.
 using BufferBytes = std::span<const std::vector<std::byte>>;
 

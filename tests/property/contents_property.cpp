@@ -11,13 +11,6 @@ namespace {
 
 using Op = Expr::Op;
 
-ByteSet toByteSet(const std::set<std::uint64_t>& bytes) {
-  ByteSet set;
-  for (const std::uint64_t b : bytes)
-    set.add({b, b + 1});
-  return set;
-}
-
 Expr c(std::int64_t value) {
   return Expr::constant(value);
 }

@@ -13,13 +13,6 @@ namespace {
 
 using Op = Expr::Op;
 
-ByteSet toByteSet(const std::set<std::uint64_t>& bytes) {
-  ByteSet set;
-  for (const std::uint64_t b : bytes)
-    set.add({b, b + 1});
-  return set;
-}
-
 struct Launch {
   NDRange range;
   GroupBox box;
