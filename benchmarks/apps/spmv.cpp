@@ -4,7 +4,7 @@
 // Each launch multiplies what the last one gave. Rows are scaled so that the vectors stay in size.
 // The first and the last product are checked on the host.
 #include "kernels/spmv_csr.h"
-#include "tests/samples/sample.h"
+#include "tests/samples/csr.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,29 +14,19 @@ namespace {
 
 constexpr std::size_t groupSize = 64;
 
-struct Matrix {
-  std::vector<cl_int> rowBegin{0};
-  std::vector<cl_int> column;
-  std::vector<float> value;
-};
-
-Matrix unevenMatrix(std::size_t rows) {
-  Matrix matrix;
+sample::CsrMatrix unevenMatrix(std::size_t rows) {
+  sample::CsrMatrix matrix;
   for (std::size_t row = 0; row < rows; ++row) {
     const double at = static_cast<double>(row) / static_cast<double>(rows);
     const std::size_t length = 2 + static_cast<std::size_t>(158 * at * at * at);
     const float scale = 1.7F / std::sqrt(static_cast<float>(length));
-    for (std::size_t k = 0; k < length; ++k) {
-      const std::size_t index = matrix.column.size();
-      matrix.column.push_back(static_cast<cl_int>(sample::randomBits(index, 2) % rows));
-      matrix.value.push_back(sample::randomFloat(index, -scale, scale, 3));
-    }
-    matrix.rowBegin.push_back(static_cast<cl_int>(matrix.column.size()));
+    matrix.addRow(length, rows, scale);
   }
   return matrix;
 }
 
-void checkProduct(const Matrix& matrix, const std::vector<float>& x, const std::vector<float>& y) {
+void checkProduct(const sample::CsrMatrix& matrix, const std::vector<float>& x,
+                  const std::vector<float>& y) {
   for (std::size_t row = 0; row < y.size(); ++row) {
     double sum = 0;
     for (cl_int k = matrix.rowBegin[row]; k < matrix.rowBegin[row + 1]; ++k)
@@ -47,23 +37,20 @@ void checkProduct(const Matrix& matrix, const std::vector<float>& x, const std::
 
 void spmv(sample::Sample& s) {
   const std::size_t rows = std::max<std::size_t>(s.options().size, 2 * groupSize);
-  Matrix matrix = unevenMatrix(rows);
+  sample::CsrMatrix matrix = unevenMatrix(rows);
   std::vector<float> before = sample::randomFloats(rows, -1, 1, 4), after(rows);
   const std::size_t bytes = rows * sizeof(float);
 
   const auto queue = s.queue();
   const auto program = s.program(sample::spmvCsrSource, "-cl-std=CL1.2");
   const auto kernel = sample::kernel(program, "spmv_csr");
-  const cl_mem_flags input = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-  const auto rowBegin =
-      s.buffer(input, matrix.rowBegin.size() * sizeof(cl_int), matrix.rowBegin.data());
-  const auto column = s.buffer(input, matrix.column.size() * sizeof(cl_int), matrix.column.data());
-  const auto value = s.buffer(input, matrix.value.size() * sizeof(float), matrix.value.data());
+  const sample::CsrBuffers csr(s, matrix);
   auto x = s.buffer(CL_MEM_COPY_HOST_PTR, bytes, before.data());
   auto y = s.buffer(CL_MEM_READ_WRITE, bytes);
 
   for (unsigned i = 0; i < s.options().iterations; ++i) {
-    sample::setArguments(kernel, static_cast<cl_int>(rows), rowBegin, column, value, x, y);
+    sample::setArguments(kernel, static_cast<cl_int>(rows), csr.rowBegin, csr.column, csr.value, x,
+                         y);
     s.timed([&] {
       sample::launch(queue, kernel, {sample::roundUp(rows, groupSize)}, {groupSize});
       sample::check(clFinish(queue), "clFinish");

@@ -1,47 +1,30 @@
 // Sparse matrix times vector, repeatedly: y becomes the next x by a device copy.
 #include "kernels/spmv_csr.h"
-#include "tests/samples/sample.h"
+#include "tests/samples/csr.h"
 
 namespace {
 
-struct Matrix {
-  std::vector<cl_int> rowBegin{0};
-  std::vector<cl_int> column;
-  std::vector<float> value;
-};
-
-Matrix randomMatrix(std::size_t rows) {
-  Matrix matrix;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t length = sample::randomBits(row, 1) % 32;
-    for (std::size_t k = 0; k < length; ++k) {
-      const std::size_t index = matrix.column.size();
-      matrix.column.push_back(static_cast<cl_int>(sample::randomBits(index, 2) % rows));
-      matrix.value.push_back(sample::randomFloat(index, -0.2F, 0.2F, 3));
-    }
-    matrix.rowBegin.push_back(static_cast<cl_int>(matrix.column.size()));
-  }
+sample::CsrMatrix randomMatrix(std::size_t rows) {
+  sample::CsrMatrix matrix;
+  for (std::size_t row = 0; row < rows; ++row)
+    matrix.addRow(sample::randomBits(row, 1) % 32, rows, 0.2F);
   return matrix;
 }
 
 void spmvCsr(sample::Sample& s) {
   const std::size_t rows = s.options().size;
-  Matrix matrix = randomMatrix(rows);
+  sample::CsrMatrix matrix = randomMatrix(rows);
   std::vector<float> x = sample::randomFloats(rows, -1, 1, 4);
   const std::size_t bytes = rows * sizeof(float);
 
   const auto queue = s.queue();
   const auto program = s.program(sample::spmvCsrSource, "-cl-std=CL1.2");
   const auto kernel = sample::kernel(program, "spmv_csr");
-  const cl_mem_flags input = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-  const auto rowBegin =
-      s.buffer(input, matrix.rowBegin.size() * sizeof(cl_int), matrix.rowBegin.data());
-  const auto column = s.buffer(input, matrix.column.size() * sizeof(cl_int), matrix.column.data());
-  const auto value = s.buffer(input, matrix.value.size() * sizeof(float), matrix.value.data());
+  const sample::CsrBuffers csr(s, matrix);
   const auto xBuffer = s.buffer(CL_MEM_COPY_HOST_PTR, bytes, x.data());
   const auto yBuffer = s.buffer(CL_MEM_READ_WRITE, bytes);
-  sample::setArguments(kernel, static_cast<cl_int>(rows), rowBegin, column, value, xBuffer,
-                       yBuffer);
+  sample::setArguments(kernel, static_cast<cl_int>(rows), csr.rowBegin, csr.column, csr.value,
+                       xBuffer, yBuffer);
 
   for (unsigned i = 0; i < s.options().iterations; ++i) {
     sample::launch(queue, kernel, {sample::roundUp(rows, 64)}, {64});
