@@ -62,9 +62,8 @@ bool Session::canChunk(const Launch& launch) const {
 
 /// Begins to give the launch out. Why not, if it can't be.
 std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launch) {
-  for (const auto& buffer : launch->buffers)
-    if (!buffer->engage(*machine_))
-      return "a buffer's address can't be had";
+  if (std::string why = engage(*launch); !why.empty())
+    return why;
   std::vector<double> uniform;
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
     const Device& device = machine_->devices()[i];
@@ -283,22 +282,15 @@ void Session::observeChunks(Launch& launch, double wall) {
     seconds[issued.device] += took;
   }
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  KernelStats& stats = *launch.code->stats;
-  KernelStats::PerRange& range = stats.ranges[launch.key.range];
   if (!launch.wasSplit) {
-    range.homeSeconds = seconds[machine_->home()];
+    const double home = seconds[machine_->home()];
+    launch.code->stats->ranges[launch.key.range].homeSeconds = home;
     if (history.controller)
-      history.controller->observeHome(range.homeSeconds);
+      history.controller->observeHome(home);
     remember(launch, history, groups);
     return;
   }
-  ++stats.splitLaunches;
-  ++range.splitLaunches;
-  stats.rung = static_cast<int>(launch.plan->rung);
-  range.dimension = launch.plan->dimension;
-  range.wallSeconds = wall;
-  range.lastShares = std::move(shares);
-  range.lastSeconds = std::move(seconds);
+  countSplit(launch, wall, std::move(shares), std::move(seconds));
   if (history.controller)
     history.controller->observeChunks(samples, groups);
   remember(launch, history, groups);

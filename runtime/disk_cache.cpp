@@ -22,16 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t hashDigits = 32;
 
-std::optional<std::string> readFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad())
-    return std::nullopt;
-  return text;
-}
-
 /// "0123…ef.summary", also with the ending of an unfinished one.
 bool isEntry(const std::string& name) {
   return name.size() > hashDigits && name[hashDigits] == '.' &&
@@ -62,6 +52,34 @@ std::optional<std::uint64_t> hashOfFile(const std::string& path) {
   return XXH3_64bits(text->data(), text->size());
 }
 
+std::optional<std::string> readFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return std::nullopt;
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad())
+    return std::nullopt;
+  return text;
+}
+
+bool replaceFile(const std::string& path, const std::string& text) {
+  const std::string temporary =
+      path + "." + std::to_string(::getpid()) + "." + std::to_string(::gettid());
+  std::error_code error;
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file.fail()) {
+      fs::rename(temporary, path, error);
+      if (!error)
+        return true;
+    }
+  }
+  fs::remove(temporary, error);
+  return false;
+}
+
 std::optional<std::string> DiskCache::read(const std::string& name) const {
   if (directory_.empty())
     return std::nullopt;
@@ -83,25 +101,9 @@ void DiskCache::write(const std::string& name, const std::string& text) const {
     return;
   std::error_code error;
   fs::create_directories(directory_, error);
-  std::string path = pathOf(name);
-  std::string temporary =
-      path + "." + std::to_string(::getpid()) + "." + std::to_string(::gettid());
-  bool written = false;
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << hashOf(text) << '\n' << text;
-    file.close();
-    written = !file.fail();
-  }
-  if (written) {
-    fs::rename(temporary, path, error);
-    written = !error;
-  }
-  if (!written) {
-    fs::remove(temporary, error);
+  if (!replaceFile(pathOf(name), hashOf(text) + '\n' + text))
     writeLogOnce(LogLevel::Warn, "can't write to the cache directory " + directory_ +
                                      "; kernels are analysed anew in every run");
-  }
 }
 
 void DiskCache::trim(const Limits& limits) const {

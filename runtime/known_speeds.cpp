@@ -1,18 +1,12 @@
 #include "runtime/known_speeds.h"
 
-#include <nlohmann/json.hpp>
+#include "runtime/disk_cache.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include <unistd.h>
 
 namespace libsplit::runtime {
 
@@ -24,10 +18,6 @@ namespace fs = std::filesystem;
 constexpr int formatVersion = 1;
 /// Kernels that tell how devices compare; more would only be older.
 constexpr std::size_t witnesses = 64;
-
-std::string checksum(const std::string& text) {
-  return hashOf({text});
-}
 
 bool isSpeed(double value) {
   return std::isfinite(value) && value >= 0 && value < 1e12;
@@ -64,21 +54,6 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
 }
 
 } // namespace
-
-std::string hashOf(std::span<const std::string> parts) {
-  XXH3_state_t state;
-  XXH3_128bits_reset(&state);
-  for (const std::string& part : parts) {
-    const std::uint64_t size = part.size();
-    XXH3_128bits_update(&state, &size, sizeof size);
-    XXH3_128bits_update(&state, part.data(), part.size());
-  }
-  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
-  char hex[33];
-  std::snprintf(hex, sizeof hex, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
-  return hex;
-}
 
 KnownSpeeds::KnownSpeeds(std::string machine, std::size_t devices, std::size_t home)
     : machine_(std::move(machine)), devices_(devices), home_(home) {}
@@ -190,7 +165,7 @@ ShareController::Prior KnownSpeeds::prior(const std::string& kernel, const Launc
 
 void KnownSpeeds::read(const std::string& text) {
   const std::size_t line = text.find('\n');
-  if (line == std::string::npos || text.substr(0, line) != checksum(text.substr(line + 1)))
+  if (line == std::string::npos || text.substr(0, line) != hashOf(text.substr(line + 1)))
     return;
   const Json document =
       Json::parse(text.begin() + static_cast<std::ptrdiff_t>(line) + 1, text.end(), nullptr, false);
@@ -233,7 +208,7 @@ std::string KnownSpeeds::text() const {
   for (std::size_t i = 0; i < all.size(); ++i)
     body += (i ? ",\n" : "\n") + all[i].second;
   body += "\n]}\n";
-  return checksum(body) + "\n" + body;
+  return hashOf(body) + "\n" + body;
 }
 
 namespace {
@@ -245,25 +220,15 @@ std::string pathOf(const std::string& directory) {
 } // namespace
 
 void readSpeeds(const std::string& directory, KnownSpeeds& speeds) {
-  std::ifstream file(pathOf(directory), std::ios::binary);
-  if (file)
-    speeds.read({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
+  if (auto text = readFile(pathOf(directory)))
+    speeds.read(*text);
 }
 
 bool writeSpeeds(const std::string& directory, KnownSpeeds& speeds) {
   readSpeeds(directory, speeds); // what others wrote since
   std::error_code error;
   fs::create_directories(directory, error);
-  const std::string temporary = pathOf(directory) + "." + std::to_string(::getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file << speeds.text();
-  file.close();
-  if (file.fail()) {
-    fs::remove(temporary, error);
-    return false;
-  }
-  fs::rename(temporary, pathOf(directory), error);
-  return !error;
+  return replaceFile(pathOf(directory), speeds.text());
 }
 
 } // namespace libsplit::runtime

@@ -13,7 +13,6 @@
 #include "runtime/launch_history.h"
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,12 +74,6 @@ private:
   /// Records of other machines, as they were read: JSON with their order of use.
   std::vector<std::pair<std::uint64_t, std::string>> foreign_;
 };
-
-/// Hexadecimal hash of `parts`, in order.
-std::string hashOf(std::span<const std::string> parts);
-inline std::string hashOf(std::initializer_list<std::string> parts) {
-  return hashOf(std::span<const std::string>(parts.begin(), parts.size()));
-}
 
 /// Reads `directory`/speeds into `speeds`; nothing happens if there is no such file.
 void readSpeeds(const std::string& directory, KnownSpeeds& speeds);

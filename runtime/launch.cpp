@@ -555,10 +555,17 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
   return choosePlan(task, *launch, shares, why);
 }
 
-std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
-  for (const auto& buffer : launch->buffers)
+/// Engages all its buffers. Why not, if one can't be.
+std::string Session::engage(const Launch& launch) {
+  for (const auto& buffer : launch.buffers)
     if (!buffer->engage(*machine_))
       return "a buffer's address can't be had";
+  return {};
+}
+
+std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (std::string why = engage(*launch); !why.empty())
+    return why;
   std::vector<double> shares = launch->shares;
   if (launch->action == ShareController::Action::Measure) {
     shares.assign(machine_->devices().size(), 0.0);
@@ -623,39 +630,45 @@ void Session::observe(Task& task, Launch& launch) {
     samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds + transferSeconds,
                               transferSeconds};
   }
-  KernelStats& stats = *launch.code->stats;
-  KernelStats::PerRange& range = stats.ranges[launch.key.range];
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!launch.wasSplit) {
     // What it took to bring the data home says nothing of a program whose data always lies there.
     const auto& home = samples[machine_->home()];
-    range.homeSeconds = home.seconds;
+    launch.code->stats->ranges[launch.key.range].homeSeconds = home.seconds;
     if (history.controller)
       history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall,
                                       groups);
     remember(launch, history, groups);
     return;
   }
+  std::vector<double> shares, seconds;
+  double moving = 0;
+  for (const solver::DeviceSample& sample : samples) {
+    shares.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
+                     static_cast<double>(groups));
+    seconds.push_back(sample.seconds);
+    moving += sample.transferSeconds;
+  }
+  countSplit(launch, wall, std::move(shares), std::move(seconds));
+  if (history.controller && complete)
+    history.controller->observeSplit(samples, groups, wall);
+  noteMoving(launch.bytesToMove, moving);
+  remember(launch, history, groups);
+}
+
+/// Notes in the statistics what a split launch was: shares and seconds by device.
+void Session::countSplit(const Launch& launch, double wall, std::vector<double> shares,
+                         std::vector<double> seconds) {
+  KernelStats& stats = *launch.code->stats;
+  KernelStats::PerRange& range = stats.ranges[launch.key.range];
   ++stats.splitLaunches;
   ++range.splitLaunches;
   stats.rung = static_cast<int>(launch.plan->rung);
   range.dimension = launch.plan->dimension;
   range.wallSeconds = wall;
-  range.lastShares.resize(devices);
-  range.lastSeconds.resize(devices);
-  for (std::size_t i = 0; i < devices; ++i) {
-    range.lastShares[i] = static_cast<double>(samples[i].groupEnd - samples[i].groupBegin) /
-                          static_cast<double>(groups);
-    range.lastSeconds[i] = samples[i].seconds;
-  }
-  if (history.controller && complete)
-    history.controller->observeSplit(samples, groups, wall);
-  double moving = 0;
-  for (const solver::DeviceSample& sample : samples)
-    moving += sample.transferSeconds;
-  noteMoving(launch.bytesToMove, moving);
-  remember(launch, history, groups);
+  range.lastShares = std::move(shares);
+  range.lastSeconds = std::move(seconds);
 }
 
 /// Tells other launches, and later runs, what this one's history knows by now.

@@ -4,6 +4,7 @@
 #include "runtime/session.h"
 
 #include "analysis-pass/summary/program_kind.h"
+#include "runtime/disk_cache.h"
 #include "runtime/known_speeds.h"
 #include "runtime/log.h"
 
@@ -153,7 +154,7 @@ std::unique_ptr<KnownSpeeds> Session::loadSpeeds(const Machine& machine) const {
                 std::to_string(device.computeUnits) + ' ' + std::to_string(device.node) + '\n';
   identity += std::to_string(machine.home());
   auto speeds =
-      std::make_unique<KnownSpeeds>(hashOf({identity}), machine.devices().size(), machine.home());
+      std::make_unique<KnownSpeeds>(hashOf(identity), machine.devices().size(), machine.home());
   if (options_.persist && !options_.cacheDir.empty())
     readSpeeds(options_.cacheDir, *speeds);
   return speeds;
@@ -323,7 +324,7 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
       orInto(code->loaded, contentParameters(*summary));
     }
   code->workScalars = workScalars(*homeSummary);
-  code->identity = hashOf({origin->text, origin->options, code->name});
+  code->identity = hashOf(std::vector{origin->text, origin->options, code->name});
   return {};
 }
 

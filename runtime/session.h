@@ -249,11 +249,14 @@ private:
   std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
                                                  const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
+  std::string engage(const Launch& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
                                                std::span<const double> shares, std::string& why);
   void observe(Task& task, Launch& launch);
+  void countSplit(const Launch& launch, double wall, std::vector<double> shares,
+                  std::vector<double> seconds);
   void alignWithCycle(Stream& stream, Launch& launch);
   void noteMoving(std::uint64_t bytes, double seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
