@@ -382,7 +382,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
       decide(*launch);
     if (launch->action == ShareController::Action::Chunks) {
       why = planChunks(task, launch);
-      if (task.waitsForContents)
+      if (task.mustBePlannedAgain())
         return;
       if (why.empty()) {
         ++launch->code->stats->ranges[launch->key.range].launches;
@@ -398,7 +398,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
     else
       why = planSplit(task, launch);
   }
-  if (task.waitsForContents)
+  if (task.mustBePlannedAgain())
     return;
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
@@ -555,16 +555,8 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
   return choosePlan(task, *launch, shares, why);
 }
 
-/// Engages all its buffers. Why not, if one can't be.
-std::string Session::engage(const Launch& launch) {
-  for (const auto& buffer : launch.buffers)
-    if (!buffer->engage(*machine_))
-      return "a buffer's address can't be had";
-  return {};
-}
-
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
-  if (std::string why = engage(*launch); !why.empty())
+  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
     return why;
   std::vector<double> shares = launch->shares;
   if (launch->action == ShareController::Action::Measure) {

@@ -199,6 +199,19 @@ cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext) {
   return queue.get();
 }
 
+cl_command_queue Machine::idleQueueOf(std::size_t device, cl_context homeContext) {
+  const cl_context context = contextOf(device, homeContext);
+  Ref<cl_command_queue>& queue = idleQueues_[{device, context}];
+  if (!queue)
+    queue = makeQueue(cl_, context, devices_[device].id.get());
+  return queue.get();
+}
+
+void Machine::forget(cl_context homeContext) {
+  homeQueues_.erase(homeContext);
+  idleQueues_.erase({home_, homeContext});
+}
+
 cl_context Machine::contextOf(std::size_t device, cl_context homeContext) const {
   return devices_[device].context ? devices_[device].context.get() : homeContext;
 }

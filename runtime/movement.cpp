@@ -1,12 +1,47 @@
 // Instructions that move bytes between nodes, and commands that run at home.
-#include "runtime/session.h"
-
+#include "runtime/launch.h"
 #include "runtime/log.h"
+#include "runtime/session.h"
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace libsplit::runtime {
+
+/// Engages all buffers of a launch. Why not, if one can't be; or the task waits until it is known
+/// where they lie.
+std::string Session::engage(Task& task, const Launch& launch) {
+  bool found = true;
+  for (const auto& buffer : launch.buffers) {
+    buffer->engage(*machine_);
+    if (auto search = buffer->addressSearch(*machine_)) {
+      if (!std::exchange(search->issued, true))
+        issue(search, *buffer);
+      task.searches.push_back(search->done);
+    } else if (machine_->homeDevice().node == hostNode) {
+      found = found && buffer->hostMemory(*machine_);
+    }
+  }
+  return found ? "" : "a buffer's address can't be had";
+}
+
+void Session::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer) {
+  Instruction ask;
+  ask.done = search->done;
+  ask.run = [this, search, queue = machine_->queueOf(machine_->home(), buffer.context()),
+             home = Ref<cl_mem>::retain(cl_, buffer.home()), size = buffer.size()](cl_event*) {
+    search->address = static_cast<std::byte*>(hostAddress(cl_, queue, home.get(), size));
+    resolver_.post([this, done = search->done] {
+      done->wait();
+      Lock lock(mutex_);
+      pumpAll();
+      progress_.notify_all();
+    });
+    return CL_SUCCESS;
+  };
+  machine_->homeDevice().lane->issue(std::move(ask));
+}
 
 void Session::issue(Task& task, std::size_t device, Instruction instruction) {
   instruction.after.insert(instruction.after.end(), task.after.begin(), task.after.end());
@@ -123,8 +158,7 @@ void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const N
     if (!held.object || !held.object->buffer)
       continue;
     Buffer& buffer = *held.object->buffer;
-    if (!buffer.engage(*machine_))
-      throw std::runtime_error("a buffer's address can't be had");
+    buffer.engage(*machine_);
     ByteSet bytes(rootRange(held.use, *held.object));
     if (held.use.reads)
       bring(task, buffer, home, bytes);
@@ -155,8 +189,7 @@ void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const N
 }
 
 void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
-  if (!buffer.engage(*machine_))
-    throw std::runtime_error("a buffer's address can't be had");
+  buffer.engage(*machine_);
   ByteSet wanted(bytes);
   std::byte* base = host - bytes.begin; // where the buffer's byte 0 would land
   const NodeId home = machine_->homeDevice().node;

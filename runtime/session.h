@@ -222,6 +222,8 @@ private:
   void drain(Lock& lock);
 
   // data movement, movement.cpp
+  std::string engage(Task& task, const Launch& launch);
+  void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
   void issue(Task& task, std::size_t device, Instruction instruction);
   /// `besides`: work on the buffer that touches other bytes, and need not be waited for.
   CompletionPtr move(Task& task, Buffer& buffer, const Move& move,
@@ -249,7 +251,6 @@ private:
   std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
                                                  const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
-  std::string engage(const Launch& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,

@@ -74,7 +74,7 @@ struct Task : std::enable_shared_from_this<Task> {
 
   std::shared_ptr<Stream> stream;
   std::atomic<State> state = State::Parked; ///< changed under the session's lock
-  /// Emits the task's instructions, or sets `waitsForContents` and is called again. Session lock
+  /// Emits the task's instructions, or says what it waits for and is called again. Session lock
   /// held; kept until the task retires: it holds what the instructions use.
   std::function<void(Task&)> plan;
   /// Called after all parts ended, session lock held.
@@ -86,8 +86,10 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<CompletionPtr> parts;             ///< everything that was issued
   bool isLaunch = false;                        ///< counts against the stream's window
   bool open = false;                            ///< more parts will come; it can't retire yet
-  bool waitsForContents = false; ///< parked again: planning it takes data that is on its way
-  bool learning = false;         ///< its timing decides what comes next
+  // Planning it takes what is on its way: it is parked again, and then planned anew.
+  bool waitsForContents = false;       ///< what buffers hold
+  std::vector<CompletionPtr> searches; ///< where buffers lie
+  bool learning = false;               ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
   unsigned helpers = 0;  ///< threads of the application that wait for it
@@ -97,6 +99,8 @@ struct Task : std::enable_shared_from_this<Task> {
   CompletionPtr end;   ///< ends them
   TracedCall call;     ///< these two only if tracing is on
   std::vector<std::shared_ptr<TracedWork>> traced;
+
+  bool mustBePlannedAgain() const { return waitsForContents || !searches.empty(); }
 };
 
 } // namespace libsplit::runtime

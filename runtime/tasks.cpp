@@ -51,7 +51,12 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
         stream->nativeEnd = task->after.back();
       cl_.clReleaseEvent(marker);
     } else {
-      cl_.clFinish(stream->queue);
+      auto finished = std::make_shared<Completion>(cl_);
+      startThread([this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
+        finished->finish(cl_.clFinish(queue.get()));
+      }).detach();
+      task->after.push_back(finished);
+      stream->nativeEnd = finished;
     }
     stream->nativeWork = stream->nativeBarrier = false;
   } else if (stream->nativeEnd && !stream->nativeEnd->over()) {
@@ -148,7 +153,9 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 }
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
-  if (task.unresolved > 0 || task.waitsForContents || openChunks_)
+  auto isOver = [](const CompletionPtr& search) { return search->over(); };
+  if (task.unresolved > 0 || task.waitsForContents || openChunks_ ||
+      !std::all_of(task.searches.begin(), task.searches.end(), isOver))
     return false;
   for (const auto& before : task.waitTasks)
     if (before->state == Task::State::Parked)
@@ -170,7 +177,7 @@ void Session::pump(const std::shared_ptr<Stream>& stream) {
     if (canPlan(*stream, *task)) {
       stream->parked.erase(stream->parked.begin() + static_cast<std::ptrdiff_t>(i));
       planTask(task);
-      if (!task->waitsForContents)
+      if (!task->mustBePlannedAgain())
         continue;
       task->state = Task::State::Parked;
       stream->active.pop_back();
@@ -200,6 +207,7 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   Stream& stream = *task->stream;
   task->state = Task::State::Active;
   task->planned = std::chrono::steady_clock::now();
+  task->searches.clear();
   for (const auto& before : task->waitTasks) {
     task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
     if (before->state == Task::State::Retired && before->status < 0)

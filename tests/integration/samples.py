@@ -143,6 +143,19 @@ def merges(bench):
     run.require(run.kernel("histogram_direct")["rung"] == 0, "not split in place")
 
 
+def callbacks_that_launch(bench):
+    """A driver's thread launches while others plan: nobody waits for that driver with a lock held."""
+    three = {"POCL_DEVICES": "basic pthread pthread"}
+    command = bench.sample("many_threads", "--device", "0.2")
+    native = bench.native(command, env=three, dump=True)
+    native.require_success()
+    for policy in ("auto", "static:0.2,0.5,0.3"):
+        for _ in range(4):
+            options = {"WAIT_ANALYSIS": "1", "MIN_LAUNCH": "0", "PERSIST": "0", "POLICY": policy}
+            run = bench.run(command, "preload", options, env=three, dump=True, timeout=60)
+            run.require_same_as(native)
+
+
 def passes_through_programs_with_several_devices(bench):
     run = bench.run(bench.sample("two_devices"), "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
     run.require_success()
@@ -217,6 +230,7 @@ if __name__ == "__main__":
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
         "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
+        "callbacks_that_launch": callbacks_that_launch,
         "fails_the_same": fails_the_same,
         "detects_a_wrong_program": detects_a_wrong_program,
     })
