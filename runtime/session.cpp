@@ -539,15 +539,20 @@ bool Session::isValid(const Command& command, const std::vector<BufferUse>& uses
   return true;
 }
 
-/// Whether a use touches a buffer of a launch that is still being given out in chunks.
-bool Session::meetsOpenChunks(const std::vector<BufferUse>& uses) {
-  if (!openChunks_)
+/// Whether a use touches a buffer of a launch that is still being given out in chunks, or verified.
+bool Session::isBusy(const std::vector<BufferUse>& uses) {
+  if (!openChunks_ && !openVerification_)
     return false;
-  const auto& buffers = openChunks_->launch->buffers;
+  auto isChunked = [&](const std::shared_ptr<Buffer>& buffer) {
+    if (!openChunks_)
+      return false;
+    const auto& buffers = openChunks_->launch->buffers;
+    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+  };
   return std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
     auto object = use.object ? findObject(use.object) : nullptr;
     return object && object->buffer &&
-           std::find(buffers.begin(), buffers.end(), object->buffer) != buffers.end();
+           (isChunked(object->buffer) || isBeingVerified(*object->buffer));
   });
 }
 
@@ -555,8 +560,7 @@ bool Session::goesNative(Lock& lock, const Command& command, const std::vector<B
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
     return true;
-  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) ||
-      meetsOpenChunks(uses))
+  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) || isBusy(uses))
     return false;
   noteNativeWrites(uses);
   stream->nativeWork = true;

@@ -68,6 +68,7 @@ struct Launch;
 struct MergeJob;
 struct LaunchIssued;
 struct ChunkedLaunch;
+struct Verification;
 
 /// A use whose objects stay alive for as long as this does.
 struct HeldUse {
@@ -192,7 +193,7 @@ private:
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
   bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses);
-  bool meetsOpenChunks(const std::vector<BufferUse>& uses);
+  bool isBusy(const std::vector<BufferUse>& uses);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
   void noteNativeWrites(const std::vector<BufferUse>& uses);
   bool waitListIsNative(const Command& command);
@@ -310,11 +311,11 @@ private:
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
-  void planReadAll(Task& task, const Launch& launch, std::vector<std::vector<std::byte>>& contents);
-  void planRestore(Task& task, const Launch& launch,
-                   const std::vector<std::vector<std::byte>>& contents);
-  void compare(const Launch& launch, const std::vector<std::vector<std::byte>>& split,
-               const std::vector<std::vector<std::byte>>& unsplit);
+  void planReadAll(Task& task, const Verification& verification,
+                   std::vector<std::vector<std::byte>>& contents);
+  void planRestore(Task& task, const Verification& verification);
+  void compare(const Verification& verification);
+  bool isBeingVerified(const Buffer& buffer) const;
 
   // preparation, prepare.cpp
   void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
@@ -370,13 +371,15 @@ private:
   /// By device, the program's context, and the elements' width and sign.
   std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
       extremesKernels_;
-  std::unique_ptr<Trace> trace_;                 ///< null while tracing is off
-  std::size_t tracedDevices_ = 0;                ///< that the trace has names of
-  Worker preparer_;                              ///< analysis and builds
-  Worker resolver_;                              ///< foreign events that completed
-  Worker inspector_;                             ///< waits for contents, looks through them
-  std::vector<std::unique_ptr<Worker>> feeders_; ///< by device: who asks for chunks on its behalf
-  std::shared_ptr<ChunkedLaunch> openChunks_;    ///< while it is being given out nobody plans
+  std::unique_ptr<Trace> trace_;                   ///< null while tracing is off
+  std::size_t tracedDevices_ = 0;                  ///< that the trace has names of
+  Worker preparer_;                                ///< analysis and builds
+  Worker resolver_;                                ///< foreign events that completed
+  Worker inspector_;                               ///< waits for contents, looks through them
+  std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
+  std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans
+  std::shared_ptr<Verification> openVerification_; ///< while it goes on only its own tasks are
+                                                   ///< planned
 };
 
 } // namespace libsplit::runtime

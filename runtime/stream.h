@@ -28,6 +28,7 @@
 namespace libsplit::runtime {
 
 struct Task;
+struct Verification;
 
 /// An event that libsplit gave to the application. The handle is a user event of the application's
 /// context, so that waiting, callbacks and wait lists work natively; queries are answered from
@@ -84,6 +85,7 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
   std::vector<CompletionPtr> after;             ///< must be over before any part runs
   std::vector<CompletionPtr> parts;             ///< everything that was issued
+  const Verification* verification = nullptr;   ///< that it is a step of
   bool isLaunch = false;                        ///< counts against the stream's window
   bool open = false;                            ///< more parts will come; it can't retire yet
   // Planning it takes what is on its way: it is parked again, and then planned anew.

@@ -155,6 +155,7 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 bool Session::canPlan(const Stream& stream, const Task& task) const {
   auto isOver = [](const CompletionPtr& search) { return search->over(); };
   if (task.unresolved > 0 || task.waitsForContents || openChunks_ ||
+      (openVerification_ && openVerification_.get() != task.verification) ||
       !std::all_of(task.searches.begin(), task.searches.end(), isOver))
     return false;
   for (const auto& before : task.waitTasks)

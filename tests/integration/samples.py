@@ -35,6 +35,9 @@ SAMPLES = {
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
     "images": Expectation(whole=("to_image", "blur", "from_image"), launches={"blur": 3}),
     "two_queues": Expectation(launches={"scale": 8, "add": 4}),
+    # Launches from callbacks, which PoCL's basic device runs inside other calls.
+    "many_threads": Expectation(("triple", "scatter", "gather"), launches={"triple": 48, "tally": 96},
+                                homes=("0.1",)),
     # PoCL's basic device deadlocks natively on a closed user event.
     "user_events": Expectation(launches={"scale": 4}, homes=("0.1",)),
     "api_coverage": Expectation(("advance",)),
@@ -156,6 +159,19 @@ def callbacks_that_launch(bench):
             run.require_same_as(native)
 
 
+def threads_that_share_a_buffer(bench):
+    """Each verified launch is compared and undone in its own bytes, beside those of others."""
+    command = bench.sample("many_threads", "--device", "0.1", "--variant", "slices")
+    native = bench.native(command, dump=True)
+    native.require_success()
+    for configuration in CONFIGURATIONS["preload"]:
+        run = bench.run(command, "preload", {**CHECKED, **configuration}, dump=True)
+        run.require_same_as(native)
+        run.require(run.total("differing_launches") == 0, "split and unsplit results differ")
+    run = bench.run(command, "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
+    run.require(run.total("verified_launches") > 0, "nothing was verified")
+
+
 def passes_through_programs_with_several_devices(bench):
     run = bench.run(bench.sample("two_devices"), "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
     run.require_success()
@@ -231,6 +247,7 @@ if __name__ == "__main__":
         "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
         "callbacks_that_launch": callbacks_that_launch,
+        "threads_that_share_a_buffer": threads_that_share_a_buffer,
         "fails_the_same": fails_the_same,
         "detects_a_wrong_program": detects_a_wrong_program,
     })
