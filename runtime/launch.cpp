@@ -303,11 +303,20 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     }
     if (!reason.empty()) {
       stats.reason = reason;
-      if (goesNative(lock, command, usesOf(*kernel))) {
+      CompletionPtr noted;
+      if (goesNative(lock, command, usesOf(*kernel), &noted)) {
         if (trace_)
           traceNative(*kernel);
         lock.unlock();
-        return launchNative(command, arguments);
+        if (!noted)
+          return launchNative(command, arguments);
+        return callNoted(command, noted,
+                         [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+                           return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel,
+                                                             arguments.dimensions, arguments.offset,
+                                                             arguments.global, arguments.local,
+                                                             count, list, event);
+                         });
       }
     } else if (!isValid(command, {})) {
       lock.unlock();

@@ -47,6 +47,9 @@ struct Device {
   std::vector<std::size_t> maxItems;  ///< work-items of a work-group, by dimension
   std::size_t subBufferAlignment = 1; ///< bytes
   bool nonUniformGroups = false;
+  /// Of the home device: commands run inside the calls that enqueue or wait (PoCL's basic does so).
+  /// Such a queue may hang when two threads use it.
+  bool runsInCaller = false;
   NodeId node = hostNode;
   DeviceMacros macros;
   Ref<cl_context> context;     ///< its own; empty for the home device, which uses the program's
@@ -92,6 +95,7 @@ private:
   void describe(Device& device) const;
   bool open(Device& device) const;
   bool worksInHostMemory(const Device& device) const;
+  bool homeRunsInCaller(cl_context homeContext);
   bool homeSharesMemoryWith(cl_context homeContext, const Device& other);
   void assignNodes(SeparateNodes separate, cl_context homeContext);
 

@@ -75,6 +75,14 @@ struct DeviceSnapshot {
   std::uint64_t begin = 0, end = 0;
 };
 
+struct Stream;
+
+/// A native command that writes to a buffer and may still run.
+struct NativeWrite {
+  std::weak_ptr<const Stream> stream;
+  CompletionPtr done;
+};
+
 /// The question where a buffer's bytes lie in host memory, on its way.
 struct AddressSearch {
   explicit AddressSearch(const Dispatch& cl) : done(std::make_shared<Completion>(cl)) {}
@@ -114,6 +122,11 @@ public:
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
   NodeHazards& hazards(NodeId node) { return hazards_[node]; }
+  /// Native commands of several queues, while it is engaged. The program need not order them
+  /// against what other queues do to other bytes, or by atomics; who moves bytes must.
+  std::vector<NativeWrite> nativeWrites;
+  /// The ends of what all queues had natively when somebody asked; nobody kept book of that.
+  std::optional<std::vector<CompletionPtr>> unbookedWork;
   /// What is known of the bytes as they are now.
   KnownContents& contents();
 

@@ -163,11 +163,14 @@ public:
   }
   template <class Call>
   cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
+    CompletionPtr noted;
     if (!quiet()) {
       std::unique_lock lock(mutex_);
-      if (active() && !goesNative(lock, command, uses))
+      if (active() && !goesNative(lock, command, uses, &noted))
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
     }
+    if (noted)
+      return callNoted(command, noted, NativeCall(std::forward<Call>(call)));
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
   /// For commands that can't be deferred (a map has to return its address): waits until the queue
@@ -192,10 +195,10 @@ private:
   std::shared_ptr<Stream> findStream(cl_command_queue queue);
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
-  bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses);
+  bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+                  CompletionPtr* noted);
   bool isBusy(const std::vector<BufferUse>& uses);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
-  void noteNativeWrites(const std::vector<BufferUse>& uses);
   bool waitListIsNative(const Command& command);
   bool isValid(const Command& command, const std::vector<BufferUse>& uses);
   cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
@@ -208,6 +211,7 @@ private:
   void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
   void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
   void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);
+  bool callOnEnd(cl_event event, std::function<void()> job);
   void pump(const std::shared_ptr<Stream>& stream);
   void pumpAll();
   bool canPlan(const Stream& stream, const Task& task) const;
@@ -224,6 +228,11 @@ private:
 
   // data movement, movement.cpp
   std::string engage(Task& task, const Launch& launch);
+  bool awaitNativeWork(Task& task, const Launch& launch);
+  std::vector<CompletionPtr> nativeWorkBeside(const Stream& stream);
+  bool noteNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
+                        CompletionPtr* noted);
+  cl_int callNoted(const Command& command, const CompletionPtr& noted, const NativeCall& call);
   void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
   void issue(Task& task, std::size_t device, Instruction instruction);
   /// `besides`: work on the buffer that touches other bytes, and need not be waited for.

@@ -89,9 +89,9 @@ struct Task : std::enable_shared_from_this<Task> {
   bool isLaunch = false;                        ///< counts against the stream's window
   bool open = false;                            ///< more parts will come; it can't retire yet
   // Planning it takes what is on its way: it is parked again, and then planned anew.
-  bool waitsForContents = false;       ///< what buffers hold
-  std::vector<CompletionPtr> searches; ///< where buffers lie
-  bool learning = false;               ///< its timing decides what comes next
+  bool waitsForContents = false;      ///< what buffers hold
+  std::vector<CompletionPtr> awaited; ///< where buffers lie, and the ends of unbooked work on them
+  bool learning = false;              ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
   unsigned helpers = 0;  ///< threads of the application that wait for it
@@ -102,7 +102,7 @@ struct Task : std::enable_shared_from_this<Task> {
   TracedCall call;     ///< these two only if tracing is on
   std::vector<std::shared_ptr<TracedWork>> traced;
 
-  bool mustBePlannedAgain() const { return waitsForContents || !searches.empty(); }
+  bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty(); }
 };
 
 } // namespace libsplit::runtime

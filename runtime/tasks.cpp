@@ -98,15 +98,20 @@ void Session::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) 
         pumpAll();
       }
     };
-    auto notification = std::make_unique<Notification>(Notification{&resolver_, resolved});
-    if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) ==
-        CL_SUCCESS) {
-      notification.release();
-    } else {
+    if (!callOnEnd(event, resolved)) {
       --task->unresolved;
       task->after.push_back(Completion::of(cl_, event));
     }
   }
+}
+
+/// Has `job` run by the resolver once the event is complete or failed. False if that can't be.
+bool Session::callOnEnd(cl_event event, std::function<void()> job) {
+  auto notification = std::make_unique<Notification>(Notification{&resolver_, std::move(job)});
+  if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) != CL_SUCCESS)
+    return false;
+  static_cast<void>(notification.release());
+  return true;
 }
 
 void Session::addWaitList(const std::shared_ptr<Task>& task, const Command& command) {
@@ -153,10 +158,10 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 }
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
-  auto isOver = [](const CompletionPtr& search) { return search->over(); };
+  auto isOver = [](const CompletionPtr& each) { return each->over(); };
   if (task.unresolved > 0 || task.waitsForContents || openChunks_ ||
       (openVerification_ && openVerification_.get() != task.verification) ||
-      !std::all_of(task.searches.begin(), task.searches.end(), isOver))
+      !std::all_of(task.awaited.begin(), task.awaited.end(), isOver))
     return false;
   for (const auto& before : task.waitTasks)
     if (before->state == Task::State::Parked)
@@ -208,7 +213,7 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   Stream& stream = *task->stream;
   task->state = Task::State::Active;
   task->planned = std::chrono::steady_clock::now();
-  task->searches.clear();
+  task->awaited.clear();
   for (const auto& before : task->waitTasks) {
     task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
     if (before->state == Task::State::Retired && before->status < 0)

@@ -121,6 +121,9 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
   submit(add(
       waiting,
       [this, verification](Task& task) {
+        verification->launch->reason = engage(task, *verification->launch);
+        if (task.mustBePlannedAgain())
+          return;
         openVerification_ = verification;
         planReadAll(task, *verification, verification->before);
       },
