@@ -9,6 +9,7 @@
 
 #include "runtime/known_speeds.h"
 #include "runtime/log.h"
+#include "runtime/piece_range.h"
 #include "runtime/session.h"
 
 #include "analysis-pass/summary/partition_argument.h"
@@ -24,15 +25,6 @@ namespace {
 
 /// While a kernel's shares are still being found, its launches are measured one at a time.
 constexpr std::uint64_t learningSplits = 6;
-
-/// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that
-/// drivers find a good one for every piece, small enough for fine shares.
-std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
-  std::uint64_t unit = d == 0 ? 64 : 16;
-  while (unit > 1 && global / unit < 64)
-    unit /= 2;
-  return unit;
-}
 
 std::string rangeName(const NDRange& range, bool localGiven) {
   auto list = [&](const std::array<std::uint64_t, 3>& values) {

@@ -67,6 +67,7 @@ struct BinaryUse {
 struct Launch;
 struct MergeJob;
 struct LaunchIssued;
+struct GroupLimits;
 struct ChunkedLaunch;
 struct Verification;
 
@@ -287,6 +288,7 @@ private:
   void closeChunks(ChunkedLaunch& chunked);
   void observeChunks(Launch& launch, double wall);
 
+  GroupLimits groupLimits(const Launch& launch) const;
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
 
   // merges, merge_execution.cpp
