@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/analyze_program.h"
 
 #include "analysis-pass/pass/analysis_managers.h"
+#include "analysis-pass/pass/bitcode_rewriter.h"
 #include "analysis-pass/pass/ir_program.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/partition_rewriter.h"
@@ -67,8 +68,7 @@ PartitionRewrite rewrite(const ProgramInput& input, ProgramSummary& program) {
   case ProgramKind::SpirV:
     return rewriteSpirv(input.text);
   case ProgramKind::Bitcode:
-    // The driver's LLVM may be older than ours, and could not read what ours would write.
-    return {{}, {}, "SPIR bitcode is not rewritten", {}};
+    return rewriteBitcode(input.text);
   }
   return {};
 }
