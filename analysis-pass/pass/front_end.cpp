@@ -60,7 +60,8 @@ std::vector<std::string> arguments(const ProgramInput& input) {
                                 "-fdeclare-opencl-builtins",
                                 "-fpreserve-vec3-type",
                                 "-cl-kernel-arg-info",
-                                "-debug-info-kind=line-tables-only",
+                                std::string("-debug-info-kind=") +
+                                    (input.wantsNames ? "limited" : "line-tables-only"),
                                 "-w",
                                 "-include",
                                 baseHeaderName};

@@ -45,6 +45,8 @@ struct ProgramInput {
   std::string text;
   BuildOptions options;
   TargetDevice device;
+  /// Asks for what only reports use: the names of variables, which cost Clang some time.
+  bool wantsNames = false;
 };
 
 struct CompiledProgram {

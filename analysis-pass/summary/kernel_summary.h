@@ -83,6 +83,11 @@ struct Guard {
 struct Loop {
   Expr count;
   bool exact = true; ///< false: `count` is an upper bound (early exits)
+  /// For reports, and no part of the text form: the program's own variable, which is
+  /// first + step * (this one). Empty if its name is not known.
+  std::string name{};
+  Expr first{};
+  Expr step{};
 };
 
 /// One load or store (or builtin that acts as one) of a buffer parameter.
@@ -103,6 +108,14 @@ struct Access {
   std::vector<Guard> guards; ///< conjunction
   std::vector<Loop> loops;   ///< outermost first
   SourceLine where;
+  /// For reports, and no part of the text form: why a write is not certain.
+  Reason doubt{};
+};
+
+/// A variable of the program that holds one value throughout: `i` for get_global_id(0).
+struct NamedValue {
+  std::string name;
+  Expr value;
 };
 
 /// What forbids splitting the kernel whatever the regions are.
@@ -133,6 +146,8 @@ struct KernelSummary {
   bool needsPartitionArgument = false;
   /// reqd_work_group_size, or all 0.
   std::array<std::uint64_t, 3> requiredLocal{0, 0, 0};
+  /// For reports, and no part of the text form.
+  std::vector<NamedValue> variables;
 };
 
 /// A file that the program's text included.
