@@ -265,11 +265,11 @@ PartitionRewrite Rewriter::run() {
 PartitionRewrite rewriteBitcode(const std::string& bitcode) {
   CompiledProgram program = loadIr(bitcode);
   if (!program.module)
-    return {{}, {}, program.failure, {}};
+    return {.failure = program.failure};
   try {
     return Rewriter(*program.module).run();
   } catch (const Refusal& refusal) {
-    return {{}, {}, refusal.what(), {}};
+    return {.failure = refusal.what()};
   }
 }
 

@@ -1,5 +1,5 @@
-// A summary in the analysis' own notation, a line for each access, as its tests read it. What people
-// read is tools/explain.h.
+// A summary in the analysis' own notation, a line for each access, as its tests read it. What
+// people read is tools/explain.h.
 #pragma once
 
 #include "analysis-pass/summary/kernel_summary.h"
