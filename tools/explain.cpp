@@ -188,7 +188,9 @@ std::string whyNotExact(const KernelSummary& kernel, const runtime::LaunchReques
       if (!isHere || access.effect == Effect::Read)
         continue;
       name = nameOf(access);
-      lines += (lines.empty() ? "" : ", ") + text(access.where);
+      const std::string line = text(access.where);
+      if (!lines.ends_with(line))
+        lines += (lines.empty() ? "" : ", ") + line;
     }
     return "  not rung 1: together, several devices may write the same bytes of " + name + " (" +
            lines + ")\n";

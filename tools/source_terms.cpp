@@ -134,6 +134,28 @@ std::string text(const Sum& sum) {
   return result;
 }
 
+/// Whether `text` has no space outside of parentheses.
+bool isOneWord(const std::string& text) {
+  int depth = 0;
+  return std::ranges::none_of(text, [&](char c) {
+    depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+    return c == ' ' && depth == 0;
+  });
+}
+
+/// Without parentheses around all of it.
+std::string bare(std::string text) {
+  if (text.starts_with('(') && text.ends_with(')') && isOneWord(text)) {
+    std::string inside = text.substr(1, text.size() - 2);
+    int depth = 0;
+    bool closes =
+        std::ranges::any_of(inside, [&](char c) { return (depth += (c == '(') - (c == ')')) < 0; });
+    if (!closes)
+      return inside;
+  }
+  return text;
+}
+
 Expr withoutWraps(const Expr& expr) {
   if (expr.op() == Op::Wrap)
     return withoutWraps(expr.operands().front());
@@ -182,6 +204,8 @@ public:
     }
   }
   std::string sayLoop(unsigned depth, const Expr& offset, std::uint64_t length);
+
+  const std::string& name(unsigned depth) const { return names_[depth].text; }
 
   /// Loops whose own variable does not fit the expressions that were said; they are called by
   /// counters in the next attempt.
@@ -314,7 +338,7 @@ Sum Speaker::putName(const Sum& sum, unsigned depth) {
 
 std::string Speaker::inside(const Expr& expr, bool asOperand) {
   std::string result = text(resolved(sum(expr)));
-  return asOperand && result.find(' ') != std::string::npos ? "(" + result + ")" : result;
+  return asOperand && !isOneWord(result) ? "(" + result + ")" : result;
 }
 
 Atom Speaker::atom(const Expr& expr) {
@@ -331,7 +355,7 @@ Atom Speaker::atom(const Expr& expr) {
   auto call = [&](const char* name) {
     std::string result = std::string(name) + "(";
     for (const Expr& operand : expr.operands())
-      result += (result.ends_with("(") ? "" : ", ") + inside(operand, false);
+      result += (result.ends_with("(") ? "" : ", ") + bare(inside(operand, false));
     return Atom{Atom::Other, result + ")"};
   };
   switch (expr.op()) {
@@ -364,7 +388,7 @@ Atom Speaker::atom(const Expr& expr) {
     if (isElement)
       for (auto& [product, coefficient] : bytes)
         coefficient /= size;
-    return {Atom::Other, name + (isElement ? "[" : ".bytes[") + text(bytes) + "]"};
+    return {Atom::Other, name + (isElement ? "[" : ".bytes[") + bare(text(bytes)) + "]"};
   }
   case Op::DivFloor:
   case Op::DivTrunc:
@@ -431,16 +455,16 @@ std::string Speaker::sayLoop(unsigned depth, const Expr& offset, std::uint64_t l
   std::string result = name.text + " = " + say(first) + "..";
   result += (loop.exact ? "" : "at most ") + say(last) + by;
   try {
+    // What the offset changes by from one iteration to the next.
     Sum stride;
-    const Atom self = counter(depth);
-    for (const auto& [product, coefficient] : sum(withoutWraps(offset)))
-      if (std::ranges::count(product, self) > 0) {
-        Product rest;
-        std::ranges::copy_if(product, std::back_inserter(rest),
-                             [&](const Atom& atom) { return !(atom == self); });
+    for (const auto& [product, coefficient] : resolved(sum(withoutWraps(offset))))
+      if (auto self = std::ranges::find(product, named(depth).begin()->first.front());
+          self != product.end()) {
+        Product rest = product;
+        rest.erase(rest.begin() + (self - product.begin()));
         add(stride, rest, coefficient);
       }
-    stride = resolved(stride);
+    stride = stride * resolved(sum(step));
     auto known = asNumber(stride);
     if (!stride.empty() && !(known && *known == static_cast<std::int64_t>(length)))
       result += ", stride " + text(stride);
@@ -464,6 +488,17 @@ const char* relation(Guard::Relation relation) {
   return "";
 }
 
+/// Whether `name` stands in `text` as a word of its own.
+bool mentions(const std::string& text, const std::string& name) {
+  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    std::size_t end = at + name.size();
+    if ((at == 0 || !isWord(text[at - 1])) && (end == text.size() || !isWord(text[end])))
+      return true;
+  }
+  return false;
+}
+
 AccessTerms speak(Speaker& speaker, const Access& access) {
   AccessTerms terms;
   if (access.offset.op() == Op::Unknown) {
@@ -474,23 +509,20 @@ AccessTerms speak(Speaker& speaker, const Access& access) {
     terms.region =
         "bytes [" + speaker.say(access.offset) + ", +" + std::to_string(access.length) + ")";
   }
-  for (unsigned depth = 0; depth < access.loops.size(); ++depth)
-    terms.loops.push_back(speaker.sayLoop(depth, access.offset, access.length));
   for (const Guard& guard : access.guards)
     terms.guards.push_back(speaker.say(guard.left) + relation(guard.relation) +
                            speaker.say(guard.right));
-  return terms;
-}
-
-/// Whether `name` stands in `text` as a word of its own.
-bool mentions(const std::string& text, const std::string& name) {
-  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    std::size_t end = at + name.size();
-    if ((at == 0 || !isWord(text[at - 1])) && (end == text.size() || !isWord(text[end])))
-      return true;
+  std::string said = terms.region;
+  for (const std::string& guard : terms.guards)
+    said += " " + guard;
+  for (auto depth = static_cast<unsigned>(access.loops.size()); depth-- > 0;) {
+    // A loop that changes nothing, but may be left out.
+    if (access.loops[depth].count.op() == Op::Constant && !mentions(said, speaker.name(depth)))
+      continue;
+    terms.loops.insert(terms.loops.begin(), speaker.sayLoop(depth, access.offset, access.length));
+    said += " " + terms.loops.front();
   }
-  return false;
+  return terms;
 }
 
 } // namespace
@@ -525,9 +557,7 @@ std::vector<std::string> variablesInSourceTerms(const KernelSummary& kernel,
     KernelSummary before = kernel;
     before.variables.resize(i);
     const std::vector<Loop> none;
-    std::string value = Speaker(before, none).say(variable.value);
-    if (value.starts_with('(') && value.ends_with(')'))
-      value = value.substr(1, value.size() - 2);
+    std::string value = bare(Speaker(before, none).say(variable.value));
     said += value + "\n";
     result.push_back(variable.name + " = " + value);
   }

@@ -39,7 +39,7 @@ bool isPlain(const llvm::DIExpression& expression) {
           words[2] == llvm::dwarf::DW_OP_swap && words[3] == llvm::dwarf::DW_OP_xderef);
 }
 
-/// Worth a name in a report: not a sum of others, nor a number.
+/// Worth a name in a report: not a sum or product of others, an argument or a number.
 bool isSayable(const Expr& expr) {
   switch (expr.op()) {
   case Expr::Op::Wrap:
@@ -47,11 +47,22 @@ bool isSayable(const Expr& expr) {
   case Expr::Op::GlobalId:
   case Expr::Op::LocalId:
   case Expr::Op::GroupId:
+  case Expr::Op::GlobalSize:
+  case Expr::Op::LocalSize:
+  case Expr::Op::EnqueuedLocalSize:
+  case Expr::Op::NumGroups:
+  case Expr::Op::GlobalOffset:
   case Expr::Op::DivFloor:
   case Expr::Op::DivTrunc:
   case Expr::Op::RemTrunc:
   case Expr::Op::Min:
   case Expr::Op::Max:
+  case Expr::Op::Shl:
+  case Expr::Op::ShrArith:
+  case Expr::Op::And:
+  case Expr::Op::Or:
+  case Expr::Op::Xor:
+  case Expr::Op::Select:
   case Expr::Op::Load:
     return !containsUnknown(expr) && loopDepthUsed(expr) == 0;
   default:
