@@ -177,6 +177,8 @@ Expr replaced(const Expr& expr, const Expr& what, const Expr& by) {
 /// The integer parts of vectors and structs: `n.y`, `p.bytes[4..7]`.
 std::string argumentText(const Parameter& parameter, const Expr& argument) {
   const unsigned bits = parameter.size * 8;
+  if (auto member = parameter.members.find(argument.bit()); member != parameter.members.end())
+    return parameter.name + member->second;
   if (argument.bit() == 0 && argument.width() >= bits)
     return parameter.name;
   const bool isVector = !parameter.type.empty() && !parameter.type.starts_with("struct") &&

@@ -166,6 +166,8 @@ void KernelWalk::readSignature() {
       llvm::Type* type =
           argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
       parameter.size = static_cast<std::uint32_t>(layout_.getTypeAllocSize(type).getFixedValue());
+      if (argument.hasByValAttr())
+        parameter.members = names_.membersOf(i);
     }
     SourceLine line{{}, function_.getSubprogram() ? function_.getSubprogram()->getLine() : 0};
     if (parameter.kind == ParameterKind::Image)

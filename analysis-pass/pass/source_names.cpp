@@ -70,9 +70,40 @@ bool isSayable(const Expr& expr) {
   }
 }
 
+/// Adds what `type` at `bit` is made of; nothing if it is no struct, array or vector.
+void addMembers(const llvm::DIType* type, std::uint64_t bit, const std::string& name,
+                std::map<unsigned, std::string>& members) {
+  constexpr std::size_t maxMembers = 256;
+  while (auto* derived = llvm::dyn_cast_or_null<llvm::DIDerivedType>(type))
+    type = derived->getBaseType();
+  auto* composite = llvm::dyn_cast_or_null<llvm::DICompositeType>(type);
+  if (!composite) {
+    if (!name.empty() && members.size() < maxMembers)
+      members.try_emplace(static_cast<unsigned>(bit), name);
+    return;
+  }
+  if (composite->getTag() == llvm::dwarf::DW_TAG_array_type) {
+    const llvm::DIType* element = composite->getBaseType();
+    const std::uint64_t size = element ? element->getSizeInBits() : 0;
+    for (std::uint64_t i = 0;
+         size != 0 && i < composite->getSizeInBits() / size && members.size() < maxMembers; ++i)
+      addMembers(element, bit + i * size,
+                 composite->isVector() && i < 4 ? name + "." + "xyzw"[i]
+                                                : name + "[" + std::to_string(i) + "]",
+                 members);
+    return;
+  }
+  for (const llvm::DINode* node : composite->getElements())
+    if (auto* member = dyn_cast<llvm::DIDerivedType>(node);
+        member && member->getTag() == llvm::dwarf::DW_TAG_member)
+      addMembers(member->getBaseType(), bit + member->getOffsetInBits(),
+                 name + "." + member->getName().str(), members);
+}
+
 } // namespace
 
-SourceNames::SourceNames(llvm::Function& kernel, ExpressionBuilder& builder) : builder_(builder) {
+SourceNames::SourceNames(llvm::Function& kernel, ExpressionBuilder& builder)
+    : kernel_(kernel), builder_(builder) {
   forEachRecord(kernel, [&](const llvm::DILocalVariable* variable, llvm::Value* value,
                             const llvm::DIExpression* expression, const llvm::DILocation* at) {
     if (!value || isa<llvm::UndefValue>(value) || !isPlain(*expression))
@@ -149,6 +180,16 @@ std::vector<NamedValue> SourceNames::variables() {
       result.push_back({variable->getName().str(), value});
   }
   return result;
+}
+
+std::map<unsigned, std::string> SourceNames::membersOf(unsigned index) const {
+  std::map<unsigned, std::string> members;
+  const llvm::DISubprogram* kernel = kernel_.getSubprogram();
+  const llvm::DISubroutineType* type = kernel ? kernel->getType() : nullptr;
+  // The first is the result's.
+  if (type && type->getTypeArray() && index + 1 < type->getTypeArray().size())
+    addMembers(type->getTypeArray()[index + 1], 0, "", members);
+  return members;
 }
 
 } // namespace libsplit

@@ -32,9 +32,13 @@ public:
   /// computed from ids.
   std::vector<NamedValue> variables();
 
+  /// Of a struct that parameter `index` is: ".size.x" and the like, by first bit.
+  std::map<unsigned, std::string> membersOf(unsigned index) const;
+
 private:
   LoopVariable find(const llvm::Loop& loop);
 
+  const llvm::Function& kernel_;
   ExpressionBuilder& builder_;
   llvm::MapVector<const llvm::DILocalVariable*, std::vector<llvm::Value*>> values_;
   std::map<const llvm::Value*, std::string> names_;

@@ -18,6 +18,7 @@
 #include "analysis-pass/summary/expr.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct Parameter {
   std::string type; ///< as in the source, for messages
   ParameterKind kind = ParameterKind::Other;
   std::uint32_t size = 0; ///< bytes of a by-value argument; 0 for pointers
+  /// For reports, and no part of the text form: ".size.x" and the like of a struct, by first bit.
+  std::map<unsigned, std::string> members{};
   bool operator==(const Parameter&) const = default;
 };
 

@@ -155,6 +155,15 @@ kernel void folded(global float* a, global int* b, int w, int4 v) {
   }
 }
 
+// Members of structs.
+typedef struct { int2 size; struct { int first; int steps[3]; } part; } Plan;
+// CHECK-LABEL: kernel planned(
+// CHECK-NEXT: line [[#@LINE+3]]  writes  a  bytes [4*(i*p.size.y + p.part.first + p.part.steps[2]), +4), if i < p.size.x{{$}}
+kernel void planned(global float* a, Plan p) {
+  int i = get_global_id(0);
+  if (i < p.size.x) a[i * p.size.y + p.part.first + p.part.steps[2]] = 1;
+}
+
 // CHECK-LABEL: kernel tells(
 // CHECK-NEXT: line [[#@LINE+3]]  can't be split: printf
 // CHECK: not split: printf (line [[#@LINE+2]])
