@@ -72,10 +72,12 @@ struct LaunchHistory {
     std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
     std::vector<double> shares;
     std::vector<std::uint64_t> versions; ///< of the buffers whose contents it rests on
+    bool withoutInspections = false;
     bool operator==(const PlanKey&) const = default;
   };
   PlanKey key;
   ContentsBudget budget;
+  ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains
   std::shared_ptr<const LaunchPlan> plan;
 };
 
