@@ -24,6 +24,8 @@ namespace {
 
 /// While a kernel's shares are still being found, its launches are measured one at a time.
 constexpr std::uint64_t learningSplits = 6;
+/// … after which a launch's load and regions are known well enough to judge a cycle by.
+constexpr std::uint64_t knownSplits = 3;
 
 /// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that
 /// drivers find a good one for every piece, small enough for fine shares.
@@ -297,7 +299,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     if (reason.empty()) {
       launch = snapshot(*kernel, arguments);
       if (stream->idle())
-        decide(*launch);
+        decide(*stream, *launch);
       if (launch->action == ShareController::Action::Native)
         reason = "it is not faster split";
     }
@@ -347,7 +349,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   }
 }
 
-void Session::decide(Launch& launch) {
+void Session::decide(Stream& stream, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!history.controller) {
     ShareController::Setup setup;
@@ -370,7 +372,22 @@ void Session::decide(Launch& launch) {
     history.controller = std::make_unique<ShareController>(std::move(setup));
     history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
   }
-  ShareController::Decision decision = history.controller->next(canChunk(launch));
+  using Action = ShareController::Action;
+  const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
+  launch.ticket = ruling.ticket;
+  switch (ruling.mode) {
+  case LaunchCycle::Mode::Free:
+    return adopt(launch, history.controller->next(canChunk(launch)));
+  case LaunchCycle::Mode::Split:
+    return adopt(launch, {Action::Split, ruling.shares});
+  case LaunchCycle::Mode::AtHome:
+    return adopt(launch, {Action::Measure, {}});
+  case LaunchCycle::Mode::Native:
+    return adopt(launch, {Action::Native, {}});
+  }
+}
+
+void Session::adopt(Launch& launch, const ShareController::Decision& decision) {
   launch.action = decision.action;
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
@@ -379,7 +396,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   std::string why = launch->reason;
   if (why.empty()) {
     if (!launch->action)
-      decide(*launch);
+      decide(*task.stream, *launch);
     if (launch->action == ShareController::Action::Chunks) {
       why = planChunks(task, launch);
       if (task.waitsForContents)
@@ -390,8 +407,9 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
       }
       log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
       why.clear();
-      launch->code->histories.at(launch->key).controller->refuseChunks();
-      decide(*launch);
+      ShareController& controller = *launch->code->histories.at(launch->key).controller;
+      controller.refuseChunks();
+      adopt(*launch, controller.next());
     }
     if (launch->action == ShareController::Action::Native)
       why = "it is not faster split";
@@ -416,12 +434,12 @@ std::vector<PlanDevice> Session::planDevices(const Launch& launch) const {
   return devices;
 }
 
-/// Lets the launch's shares suit the cycle of launches that it is part of, where moving data costs.
-void Session::alignWithCycle(Stream& stream, Launch& launch) {
-  const LaunchHistory& history = launch.code->histories.at(launch.key);
-  if (options_.policy.kind != Policy::Kind::Auto || machine_->nodes() < 2 || !history.dimension ||
-      history.splits < learningSplits)
-    return;
+/// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is
+/// free.
+LaunchCycle::Ruling Session::rulingOf(Stream& stream, const Launch& launch,
+                                      LaunchHistory& history) {
+  if (options_.policy.kind != Policy::Kind::Auto || machine_->nodes() < 2)
+    return {};
   std::size_t id = std::hash<const void*>()(launch.code.get());
   auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
   mix(std::hash<std::string>()(launch.key.range));
@@ -431,14 +449,16 @@ void Session::alignWithCycle(Stream& stream, Launch& launch) {
     mix(std::hash<const void*>()(launch.buffers[argument.buffer].get()));
     mix(argument.origin);
   }
-  const unsigned dimension = *history.dimension;
+  const unsigned dimension = history.dimension.value_or(0);
   const std::uint64_t groups = launch.range.groups(dimension);
   LaunchCycle::Passing passing;
   passing.id = id;
-  passing.own = launch.shares;
+  passing.isKnown = history.dimension && history.splits >= knownSplits;
   passing.secondsPerByte = secondsPerByte_;
+  passing.home = machine_->home();
+  passing.own = [&] { return history.controller->split().shares; };
   passing.profile = [&](solver::LoadProfile& profile) {
-    return history.controller && history.controller->describe(profile, groups);
+    return history.controller->describe(profile, groups);
   };
   passing.section = [&] {
     const double half = LaunchCycle::sectionPart / 2 * static_cast<double>(groups);
@@ -452,10 +472,7 @@ void Session::alignWithCycle(Stream& stream, Launch& launch) {
       uses.push_back({launch.buffers[b].get(), piece.uses[b].needs, piece.uses[b].writes});
     return uses;
   };
-  const std::span<const double> shares = stream.cycle.next(passing);
-  launch.isInCycle = true;
-  if (shares.data() != launch.shares.data())
-    launch.shares.assign(shares.begin(), shares.end());
+  return stream.cycle.next(passing);
 }
 
 void Session::noteMoving(std::uint64_t bytes, double seconds) {
@@ -580,10 +597,6 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     shares.assign(machine_->devices().size(), 0.0);
     shares[machine_->home()] = 1;
   }
-  if (launch->action == ShareController::Action::Split) {
-    alignWithCycle(*task.stream, *launch);
-    shares = launch->shares;
-  }
   std::string why;
   auto plan = planOrFetch(task, launch, shares, why);
   if (!plan)
@@ -619,8 +632,6 @@ void Session::observe(Task& task, Launch& launch) {
   finishMerges(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (launch.isInCycle)
-    task.stream->cycle.took(wall);
   if (launch.isChunked) {
     observeChunks(launch, wall);
     return;
@@ -638,6 +649,12 @@ void Session::observe(Task& task, Launch& launch) {
         transferSeconds += moved->seconds();
     samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds + transferSeconds,
                               transferSeconds};
+  }
+  if (launch.ticket.phase != 0 && complete) {
+    double slowest = 0;
+    for (const solver::DeviceSample& sample : samples)
+      slowest = std::max(slowest, sample.seconds);
+    task.stream->cycle.took(launch.ticket, slowest);
   }
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
   LaunchHistory& history = launch.code->histories.at(launch.key);

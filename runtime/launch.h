@@ -2,6 +2,7 @@
 // they were, and references that keep their objects alive.
 #pragma once
 
+#include "runtime/launch_cycle.h"
 #include "runtime/program.h"
 
 namespace libsplit::runtime {
@@ -53,7 +54,7 @@ struct Launch {
   std::vector<Issued> issued;
   bool wasSplit = false;
   bool isChunked = false;
-  bool isInCycle = false;        ///< it passed the queue's LaunchCycle
+  LaunchCycle::Ticket ticket;    ///< of the queue's LaunchCycle
   std::uint64_t bytesToMove = 0; ///< between nodes, for this launch
   std::shared_ptr<const LaunchPlan> plan;
   std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's

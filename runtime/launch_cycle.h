@@ -1,20 +1,26 @@
-// The launches of one queue as a cycle that repeats, with shares that suit all of it. Pure.
+// The launches of one queue as a cycle that repeats, judged as a whole. Pure.
 //
 // Launches pass by one after another. Once they are seen to repeat (solver/sequence.h), each place
 // of the cycle gets a profile of its kernel's load and, from the planner's regions, what the middle
 // section of its work-groups needs and writes of each buffer. Where one launch needs in a section
 // what another wrote in the same section, a cut that differs between the two moves bytes: that is a
-// link. Joint shares follow, are tried for a few cycles if they promise a gain, and stay only if
-// the cycle really got shorter; else they are tried again ever more rarely.
+// link. A kernel that goes home alone then costs its neighbours more than it gains, and one that is
+// split alone drags the data after it; so where links weigh, no kernel decides by itself any more.
+// All are split by their own shares and timed, then by joint shares and all at home, each only if
+// that promises to be faster; the fastest of the three stays, and is reviewed ever more rarely.
+//
+//     Free -> Own -> Joint -> Home -> Settled -> Own -> ...
 //
 // Worked example: a Jacobi program launches stencil(a -> b), copy(b -> a) for ever, over 4096 rows
 // of 16 KiB. Rows 1792 .. 2304 of the copy need exactly the rows of b that the stencil wrote there:
-// 1/8 of the positions, 8 MiB, so a cut that is off by 1/8 moves 8 MiB in either direction.
+// 1/8 of the positions, 8 MiB, so a cut that is off by 1/8 moves 8 MiB in either direction, and a
+// stencil at home beside a copy split in halves moves 32 MiB there and 32 MiB back.
 #pragma once
 
 #include "analysis-pass/summary/byte_set.h"
 #include "solver/sequence.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -35,51 +41,83 @@ public:
   static constexpr double sectionPart = 1.0 / 8;
 
   struct Passing {
-    std::uint64_t id = 0;        ///< equal for launches of one kernel, key and set of buffers
-    std::span<const double> own; ///< shares that suit it by itself, by device
-    double secondsPerByte = 0;   ///< what moving costs; 0: not known
+    std::uint64_t id = 0;      ///< equal for launches of one kernel, key and set of buffers
+    bool isKnown = false;      ///< it was split often enough for the functions below to answer
+    double secondsPerByte = 0; ///< what moving costs; 0: not known
+    std::size_t home = 0;      ///< the program's own device
+    /// The shares that suit it by itself, by device. Valid until the next call.
+    std::function<std::span<const double>()> own;
     /// Fills in what is known of the load, by device; false if nothing is. Called now and then.
     std::function<bool(solver::LoadProfile&)> profile;
     std::function<std::vector<SectionUse>()> section;
   };
-  /// The shares by which the launch that passes should be split. Valid until the next call.
-  std::span<const double> next(const Passing& launch);
-  /// A launch that passed took so long, on the wall.
-  void took(double seconds);
+  /// Which launch of which cycle in which phase: handed back with what it took.
+  struct Ticket {
+    std::uint64_t phase = 0; ///< 0: not asked to come back
+    std::uint64_t cycle = 0;
+    std::size_t place = 0;
+  };
+  enum class Mode {
+    Free,   ///< it is judged by itself
+    Split,  ///< by `shares`
+    AtHome, ///< on the program's own device, timed
+    Native  ///< … as without libsplit
+  };
+  struct Ruling {
+    Mode mode = Mode::Free;
+    std::span<const double> shares; ///< valid until the next call
+    Ticket ticket;
+  };
+  Ruling next(const Passing& launch);
 
+  /// The launch with that ticket took so long on its slowest device, moving included.
+  void took(const Ticket& ticket, double seconds);
+
+  /// The cycle's launches do not decide by themselves.
+  bool governs() const { return phase_ != Phase::Free; }
   /// Joint shares are in use.
-  bool isJoint() const { return phase_ == Phase::Trying || phase_ == Phase::Joint; }
+  bool isJoint() const { return way() == Way::Joint && governs(); }
+  bool isHome() const { return way() == Way::Home && governs(); }
   std::size_t length() const { return places_.size(); }
 
 private:
-  enum class Phase {
-    Watching, ///< the cycle with its own shares, timed
-    Trying,   ///< joint shares, timed
-    Joint,    ///< joint shares, for good
-    Resting   ///< joint shares were no better
-  };
+  enum class Way { Own, Joint, Home };
+  static constexpr std::size_t ways = 3;
+  enum class Phase { Free, Own, Joint, Home, Settled };
   struct Place {
+    std::uint64_t id = 0;
+    bool isKnown = false;
     std::vector<double> own;
     std::vector<double> joint;
     std::vector<SectionUse> section;
     solver::LoadProfile profile;
-    bool isKnown = false;
+    std::vector<double> readings; ///< seconds, of this phase
   };
   void begin(std::size_t length);
+  Place* find(std::uint64_t id);
   void enter(Phase phase);
-  void cycleEnded(double secondsPerByte);
+  Way way() const;
+  void look(Place& place, const Passing& launch);
+  void cycleEnded(const Passing& last);
+  void trialEnded(const Passing& last);
+  void settle();
+  bool isTimed() const;
+  double cycleSeconds() const;
+  double homePromise(std::size_t home) const;
+  bool linksWeigh(double secondsPerByte) const;
+  std::vector<std::size_t> knownPlaces() const;
   std::vector<solver::CycleLink> links(double secondsPerByte) const;
   bool balance(double secondsPerByte);
 
   solver::CycleDetector detector_;
   std::vector<Place> places_;
   std::size_t at_ = 0; ///< the place that passes next
-  Phase phase_ = Phase::Watching;
-  std::size_t cycles_ = 0;      ///< that passed in this phase
-  std::size_t timed_ = 0;       ///< launches that were timed in this phase
-  double seconds_ = 0;          ///< … and what they took
-  double ownSeconds_ = 0;       ///< of a cycle with its own shares
-  std::size_t restCycles_ = 32; ///< how long the next rest is
+  Phase phase_ = Phase::Free;
+  std::uint64_t phases_ = 0; ///< numbers them
+  std::uint64_t cycles_ = 0; ///< that passed in this phase
+  Way settled_ = Way::Own;
+  std::array<double, ways> seconds_{}; ///< of a cycle; 0: not tried
+  std::uint64_t patience_ = 0;         ///< cycles until the next look, Free or Settled
 };
 
 } // namespace libsplit::runtime

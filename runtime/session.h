@@ -240,7 +240,7 @@ private:
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
-  void decide(Launch& launch);
+  void decide(Stream& stream, Launch& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);
@@ -261,7 +261,8 @@ private:
   void observe(Task& task, Launch& launch);
   void countSplit(const Launch& launch, double wall, std::vector<double> shares,
                   std::vector<double> seconds);
-  void alignWithCycle(Stream& stream, Launch& launch);
+  LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
+  static void adopt(Launch& launch, const ShareController::Decision& decision);
   void noteMoving(std::uint64_t bytes, double seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);

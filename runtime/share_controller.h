@@ -61,6 +61,8 @@ public:
   };
   /// `canChunk`: the caller can give the launch out in chunks, should it be asked to.
   Decision next(bool canChunk = false);
+  /// The solver's shares, for a launch that others decided to split.
+  Decision split();
 
   /// `totalGroups`: of the launch, if it was planned; else 0.
   void observeHome(double seconds, std::uint64_t totalGroups = 0);
@@ -82,7 +84,6 @@ public:
 
 private:
   Decision nextAuto(bool canChunk);
-  Decision split();
   Decision chunks();
   bool gainsByWhatIsKnown() const;
   std::vector<double> startingShares() const;

@@ -177,6 +177,7 @@ void LoadModel::keep(const LoadSample& sample) {
 /// then the load drifts and the past counts less. Keeps the noise up to date.
 bool LoadModel::surprised(std::span<const LoadSample> samples) {
   double sum = 0;
+  double worst = 0;
   double before = 0;
   double product = 0;
   int count = 0;
@@ -185,6 +186,7 @@ bool LoadModel::surprised(std::span<const LoadSample> samples) {
       const double off =
           std::clamp(std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups)), -1.0, 1.0);
       sum += off * off;
+      worst = std::max(worst, std::abs(off));
       before += lastOff_[s.device] * lastOff_[s.device];
       product += off * lastOff_[s.device];
       lastOff_[s.device] = off;
@@ -197,22 +199,28 @@ bool LoadModel::surprised(std::span<const LoadSample> samples) {
   noise_ = std::max(0.005, noise_ + 0.3 * (std::min(rms, 2 * noise_) - noise_));
   const double correlation = sum > 0 && before > 0 ? product / std::sqrt(sum * before) : 0;
   drift_ += 0.5 * (correlation - drift_);
-  return large || drift_ > 0.4;
+  return large || worst > contradiction || drift_ > 0.4;
 }
 
 void LoadModel::learn(std::span<const LoadSample> samples) {
-  const double aging = surprised(samples) ? surprisedAging : calmAging;
+  bool calm = !surprised(samples);
   for (LoadSample& s : samples_)
-    s.weight *= aging;
+    s.weight *= calm ? calmAging : surprisedAging;
   std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
   next_ = 0;
   for (const LoadSample& s : samples) {
     if (!knows(s.device)) {
+      calm = false;
       known_[s.device] = 1;
       logCost_[s.device] = std::log(s.seconds / (s.groups * std::max(1e-12, s.end - s.begin)));
     }
     keep(s);
   }
+  early_ = std::max(0, early_ - 1);
+  ++waiting_;
+  if (calm && early_ == 0 && waiting_ < calmLaunches)
+    return;
+  waiting_ = 0;
   fit();
   // One sample per device, and no speeds and density explain both it and the past: it changed.
   if (samples.size() > static_cast<std::size_t>(devices_))

@@ -11,6 +11,8 @@
 // gently and the chunks of a first launch shape it fully. That is what separates "this device is
 // slow" from "this device has the heavy rows": once a cut moves, the totals disagree on one of
 // them. Normal equations of 2n + 32 unknowns, Cholesky; nothing is allocated after construction.
+// Once launches come as predicted, several are fitted together: a fit costs as much as some
+// hundred kilobytes moved.
 #pragma once
 
 #include "solver/simplex.h"
@@ -63,6 +65,8 @@ public:
 
 private:
   static constexpr std::size_t capacity = 192;
+  static constexpr int earlyLaunches = 8; ///< each of these is fitted at once …
+  static constexpr int calmLaunches = 8;  ///< … and later, while calm, so many together
 
   double work(double begin, double end) const; ///< ∫ density
   bool surprised(std::span<const LoadSample> samples);
@@ -80,9 +84,11 @@ private:
   std::vector<LoadSample> samples_;
   std::size_t next_ = 0; // where the oldest sample is overwritten
   double noise_ = 0.03;  ///< of log seconds, launch to launch
-  double drift_ = 0;     ///< correlation of what launches are off, smoothed
-  Vector lastOff_;       ///< log seconds that each device was off last
-  Vector reference_;     // seconds: scale of each device's latency unknown
+  int early_ = earlyLaunches;
+  int waiting_ = 0;  ///< launches since the last fit
+  double drift_ = 0; ///< correlation of what launches are off, smoothed
+  Vector lastOff_;   ///< log seconds that each device was off last
+  Vector reference_; // seconds: scale of each device's latency unknown
   Matrix normal_;
   Vector gradient_, jacobian_, anchor_;
   Eigen::LLT<Matrix> cholesky_;

@@ -32,7 +32,7 @@ namespace libsplit::solver {
 /// Finds the shortest period with which launches repeat.
 class CycleDetector {
 public:
-  static constexpr std::size_t longest = 16;
+  static constexpr std::size_t longest = 32;
   static constexpr std::size_t repeats = 3; ///< a cycle counts once it was seen so often
 
   CycleDetector();
@@ -40,6 +40,8 @@ public:
   /// Notes the next launch by what identifies it. The length of the cycle that the last launches
   /// make, 0 if they make none.
   std::size_t next(std::uint64_t id);
+  /// What was noted `before` launches before the last, at most `longest` - 1.
+  std::uint64_t past(std::size_t before) const { return ids_[(count_ - 1 - before) % longest]; }
 
 private:
   std::vector<std::uint64_t> ids_; ///< a ring

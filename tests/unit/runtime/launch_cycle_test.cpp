@@ -13,48 +13,71 @@ namespace {
 constexpr double secondsPerByte = 1e-6;
 constexpr std::uint64_t bytes = 1'000'000; // of each buffer
 
-/// Two kernels over two buffers on two devices. One kernel is four times as fast on device 0, the
-/// other equally fast on both; each needs what the other wrote.
+using Mode = LaunchCycle::Mode;
+using Shares = std::vector<double>;
+
+/// Two kernels over two buffers on two devices, device 0 home. One kernel is four times as fast on
+/// device 0, the other equally fast on both; each needs what the other wrote.
 struct Jacobi {
-  std::vector<double> whole[2] = {{1, 4}, {1, 1}};
-  std::vector<double> own[2] = {{0.8, 0.2}, {0.5, 0.5}};
+  Shares whole[2] = {{1, 4}, {1, 1}};
+  Shares own[2] = {{0.8, 0.2}, {0.5, 0.5}};
   double moveSeconds = secondsPerByte; ///< what moving a byte really costs
-  std::vector<double> last[2] = {own[0], own[1]};
+  double haloSeconds = 0;              ///< … and what every split launch costs beside
+  Shares last[2] = {{1, 0}, {1, 0}};
+  Mode modes[2] = {Mode::Free, Mode::Free};
   int buffers[2] = {0, 0};
+  bool isKnown = true;
   LaunchCycle cycle;
-  std::uint64_t launches = 0;
 
   /// Seconds of one cycle, as the machine has it.
   double step() {
     double sum = 0;
-    for (std::size_t k = 0; k < 2; ++k, ++launches) {
-      auto section = [&, k] {
-        const ByteSet middle(bytes * 7 / 16, bytes * 9 / 16);
-        return std::vector<SectionUse>{{&buffers[k], middle, {}}, {&buffers[1 - k], {}, middle}};
-      };
-      auto profile = [&, k](solver::LoadProfile& to) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      LaunchCycle::Passing passing;
+      passing.id = k + 1;
+      passing.isKnown = isKnown;
+      passing.secondsPerByte = secondsPerByte;
+      passing.own = [&, k] { return std::span<const double>(own[k]); };
+      passing.profile = [&, k](solver::LoadProfile& to) {
         to = {{0, 0}, whole[k], {}};
         return true;
       };
-      const auto shares = cycle.next({k, own[k], secondsPerByte, profile, section});
-      last[k].assign(shares.begin(), shares.end());
+      passing.section = [&, k] {
+        const ByteSet middle(bytes * 7 / 16, bytes * 9 / 16);
+        return std::vector<SectionUse>{{&buffers[k], middle, {}}, {&buffers[1 - k], {}, middle}};
+      };
+      const LaunchCycle::Ruling ruling = cycle.next(passing);
+      modes[k] = ruling.mode;
+      const Shares home = {1, 0};
+      const Shares shares = ruling.mode == Mode::Split
+                                ? Shares(ruling.shares.begin(), ruling.shares.end())
+                            : ruling.mode == Mode::Free ? own[k]
+                                                        : home;
+      last[k] = shares;
       const double gained = shares[0] - last[1 - k][0]; // by device 0 since the last launch
+      const double halo = shares[0] < 1 ? haloSeconds : 0;
       const double seconds =
-          std::max(whole[k][0] * shares[0] + std::max(0.0, gained) * bytes * moveSeconds,
-                   whole[k][1] * shares[1] + std::max(0.0, -gained) * bytes * moveSeconds);
-      cycle.took(seconds);
+          halo + std::max(whole[k][0] * shares[0] + std::max(0.0, gained) * bytes * moveSeconds,
+                          whole[k][1] * shares[1] + std::max(0.0, -gained) * bytes * moveSeconds);
+      if (ruling.ticket.phase != 0)
+        cycle.took(ruling.ticket, seconds);
       sum += seconds;
     }
     return sum;
+  }
+
+  double settle(int cycles = 40) {
+    double seconds = 0;
+    for (int i = 0; i < cycles; ++i)
+      seconds = step();
+    return seconds;
   }
 };
 
 TEST(LaunchCycle, findsJointSharesThatShortenTheCycle) {
   Jacobi jacobi;
-  double seconds = 0;
   const double alone = jacobi.step();
-  for (int i = 0; i < 30; ++i)
-    seconds = jacobi.step();
+  const double seconds = jacobi.settle();
   EXPECT_EQ(jacobi.cycle.length(), 2u);
   EXPECT_TRUE(jacobi.cycle.isJoint());
   EXPECT_LT(std::abs(jacobi.last[0][0] - jacobi.last[1][0]), 0.2);
@@ -73,23 +96,70 @@ TEST(LaunchCycle, goesBackWhereThePromiseIsNotKept) {
   EXPECT_LT(joint, 50);
 }
 
-TEST(LaunchCycle, leavesLaunchesAloneThatDoNotRepeatOrStandAlone) {
-  LaunchCycle cycle;
-  const std::vector<double> own = {0.7, 0.3};
-  auto never = [](solver::LoadProfile&) -> bool { throw std::logic_error("asked"); };
-  for (std::uint64_t i = 0; i < 100; ++i)
-    EXPECT_EQ(cycle.next({i, own, 1, never, {}}).data(), own.data());
-  for (std::uint64_t i = 0; i < 100; ++i)
-    EXPECT_EQ(cycle.next({1, own, 1, never, {}}).data(), own.data());
+TEST(LaunchCycle, goesHomeAsAWholeWhereNoSplitIsFaster) {
+  Jacobi jacobi;
+  jacobi.haloSeconds = 1;
+  jacobi.settle();
+  EXPECT_TRUE(jacobi.cycle.isHome());
+  EXPECT_EQ(jacobi.modes[0], Mode::Native);
+  EXPECT_EQ(jacobi.modes[1], Mode::Native);
 }
 
-TEST(LaunchCycle, chancesNothingWhereMovingOrALoadIsNotKnown) {
+TEST(LaunchCycle, looksAtHomeAgainAndAgainButEverMoreRarely) {
+  Jacobi jacobi;
+  jacobi.haloSeconds = 1;
+  int split = 0;
+  for (int i = 0; i < 4000; ++i) {
+    jacobi.step();
+    split += jacobi.modes[0] == Mode::Split;
+  }
+  EXPECT_GT(split, 10);
+  EXPECT_LT(split, 80);
+}
+
+TEST(LaunchCycle, keepsWhatItKnowsThroughOtherLaunchesBetweenCycles) {
+  Jacobi jacobi;
+  jacobi.settle();
+  ASSERT_TRUE(jacobi.cycle.isJoint());
+  LaunchCycle::Passing stranger;
+  stranger.id = 99;
+  EXPECT_EQ(jacobi.cycle.next(stranger).mode, Mode::Free);
+  jacobi.step();
+  EXPECT_TRUE(jacobi.cycle.isJoint());
+  EXPECT_EQ(jacobi.modes[0], Mode::Split);
+}
+
+TEST(LaunchCycle, leavesLaunchesAloneThatDoNotRepeatOrStandAlone) {
+  LaunchCycle cycle;
+  LaunchCycle::Passing passing;
+  passing.isKnown = true;
+  passing.profile = [](solver::LoadProfile&) -> bool { throw std::logic_error("asked"); };
+  for (passing.id = 0; passing.id < 100; ++passing.id)
+    EXPECT_EQ(cycle.next(passing).mode, Mode::Free);
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(cycle.next(passing).mode, Mode::Free);
+}
+
+TEST(LaunchCycle, leavesLaunchesAloneWhereLittleCouldMove) {
+  Jacobi jacobi;
+  jacobi.whole[0] = {100, 400};
+  jacobi.whole[1] = {100, 100};
+  jacobi.settle();
+  EXPECT_FALSE(jacobi.cycle.governs());
+}
+
+TEST(LaunchCycle, leavesLaunchesAloneThatAreNotKnown) {
+  Jacobi jacobi;
+  jacobi.isKnown = false;
+  jacobi.settle();
+  EXPECT_FALSE(jacobi.cycle.governs());
+}
+
+TEST(LaunchCycle, joinsNothingWhereALoadIsNotKnown) {
   Jacobi jacobi;
   jacobi.whole[1] = {1, std::numeric_limits<double>::infinity()};
-  for (int i = 0; i < 30; ++i)
-    jacobi.step();
+  jacobi.settle();
   EXPECT_FALSE(jacobi.cycle.isJoint());
-  EXPECT_EQ(jacobi.last[0], jacobi.own[0]);
 }
 
 } // namespace
