@@ -29,15 +29,25 @@ Condition single(const Expr& left, Relation relation, const Expr& right) {
   if (findUnknown(left) || findUnknown(right))
     return Condition::undecided();
   // Reading whole buffers at every launch for what a condition on each element leaves out of a
-  // region would cost more than it saves.
+  // region would cost more than it saves, unless they are looked through anyway.
   if (variesByContents(left) || variesByContents(right))
-    return Condition::undecided();
+    return {{{Guard{left, relation, right, /*isInspected=*/true}}}, false};
   return {{{Guard{left, relation, right}}}, true};
+}
+
+/// What evaluation makes of `condition`. Alternatives that only data tell apart are none.
+Condition withoutInspected(Condition condition) {
+  for (auto& guards : condition.anyOf)
+    std::erase_if(guards, [](const Guard& guard) { return guard.isInspected; });
+  return condition;
 }
 
 } // namespace
 
-Condition either(const Condition& a, const Condition& b) {
+Condition either(const Condition& left, const Condition& right) {
+  if (left.anyOf.empty() || right.anyOf.empty()) // never, and so the other one
+    return {left.anyOf.empty() ? right.anyOf : left.anyOf, left.exact && right.exact};
+  const Condition a = withoutInspected(left), b = withoutInspected(right);
   Condition result{a.anyOf, a.exact && b.exact};
   result.anyOf.insert(result.anyOf.end(), b.anyOf.begin(), b.anyOf.end());
   bool always = std::any_of(result.anyOf.begin(), result.anyOf.end(),

@@ -55,6 +55,8 @@ struct Mentions {
   explicit Mentions(const Access& access) {
     scan(access.offset);
     for (const Guard& guard : access.guards) {
+      if (guard.isInspected)
+        continue;
       scan(guard.left);
       scan(guard.right);
     }
@@ -181,7 +183,7 @@ private:
       for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
         all &= restrictAtMostZero(noted(loopCondition(k)), k) && access_.loops[k].exact;
       for (unsigned i = 0; i < access_.guards.size(); ++i)
-        all &= restrict(access_.guards[i], Domain::maxLoops + i);
+        all &= !access_.guards[i].isInspected&& restrict(access_.guards[i], Domain::maxLoops + i);
       if (domain_.empty() || !changed_)
         return all && !dataDecides_;
     }
