@@ -154,14 +154,19 @@ private:
   std::size_t n_;
 };
 
+/// The variant names a kernel; empty: all of them.
 void nestedIndex(sample::Sample& s) {
+  static constexpr std::pair<const char*, void (NestedIndex::*)()> parts[] = {
+      {"gather_nested", &NestedIndex::gatherNested},
+      {"sum_rows", &NestedIndex::sumRows},
+      {"fill_blocks", &NestedIndex::fillBlocks},
+      {"scatter_products", &NestedIndex::scatterProducts},
+      {"scatter_present", &NestedIndex::scatterPresent},
+      {"scatter_looked_up", &NestedIndex::scatterLookedUp}};
   NestedIndex all(s);
-  all.gatherNested();
-  all.sumRows();
-  all.fillBlocks();
-  all.scatterProducts();
-  all.scatterPresent();
-  all.scatterLookedUp();
+  for (const auto& [name, part] : parts)
+    if (s.options().variant.empty() || s.options().variant == name)
+      (all.*part)();
 }
 
 } // namespace
