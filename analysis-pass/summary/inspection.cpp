@@ -11,6 +11,7 @@ using Op = Expr::Op;
 constexpr std::size_t maxLoops = 8;
 /// Of one access. More makes a kernel that takes long to build, and long to run.
 constexpr unsigned maxNodes = 512;
+constexpr std::uint64_t maxLength = 1 << 30; ///< bytes
 
 /// The ids and loop variables that an expression names, one bit each: group and local ids by
 /// dimension, then loops. A global id is both.
@@ -117,7 +118,7 @@ bool isEvaluable(const Access& access) {
   for (const Loop& loop : access.loops)
     size += sizeOf(loop.count);
   return size <= maxNodes && access.loops.size() <= maxLoops && access.effect != Effect::Update &&
-         access.length > 0;
+         access.length > 0 && access.length <= maxLength;
 }
 
 } // namespace
