@@ -16,6 +16,11 @@ void Completion::submit(Ref<cl_event> event, cl_command_queue queue) {
   changed_.notify_all();
 }
 
+void Completion::begin(Ref<cl_event> first) {
+  std::lock_guard lock(mutex_);
+  first_ = std::move(first);
+}
+
 void Completion::finish(cl_int status) {
   std::lock_guard lock(mutex_);
   status_ = status;
@@ -65,8 +70,10 @@ bool Completion::over() const {
 std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {
   std::lock_guard lock(mutex_);
   cl_ulong time = 0;
+  const bool ends = name == CL_PROFILING_COMMAND_END || !first_;
+  const cl_event event = ends ? event_.get() : first_.get();
   if (!event_ ||
-      cl_.clGetEventProfilingInfo(event_.get(), name, sizeof time, &time, nullptr) != CL_SUCCESS)
+      cl_.clGetEventProfilingInfo(event, name, sizeof time, &time, nullptr) != CL_SUCCESS)
     return std::nullopt;
   return time;
 }

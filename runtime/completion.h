@@ -32,6 +32,8 @@ public:
 
   /// The command was enqueued on `queue`; its end is `event`'s. Called once, or `finish` instead.
   void submit(Ref<cl_event> event, cl_command_queue queue);
+  /// The work's first command, if it is not the one that will be submitted. Called before that.
+  void begin(Ref<cl_event> first);
   /// The work is over, with `status` (CL_SUCCESS or the error that kept it from being enqueued).
   void finish(cl_int status);
 
@@ -44,7 +46,8 @@ public:
   /// Known to be over. Never blocks; may answer false although it is.
   bool over() const;
 
-  /// Times on the device, once over and where the queue records them.
+  /// Times on the device, from the first command's start to the last one's end, once over and where
+  /// the queue records them.
   std::optional<DeviceInterval> interval() const;
   /// All four profiling times, in CL_PROFILING_COMMAND_QUEUED .. END order.
   std::optional<cl_ulong> profilingTime(cl_profiling_info name) const;
@@ -57,6 +60,7 @@ private:
   std::condition_variable changed_;
   State state_ = State::Pending;
   cl_int status_ = CL_SUCCESS;
+  Ref<cl_event> first_; // null: `event_` is the only one
   Ref<cl_event> event_;
   cl_command_queue queue_ = nullptr;
 };

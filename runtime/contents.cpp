@@ -146,8 +146,7 @@ LaunchContents::Inspected LaunchContents::look(std::size_t inspector) {
     const BufferArgument* argument = argumentOf(parameter);
     if (!argument || mayBeWritten(*argument))
       return {};
-    const std::shared_ptr<Buffer>& buffer = buffers_[argument->buffer];
-    key.sources.push_back({buffer, argument->origin, buffer->directory().version()});
+    key.sources.push_back({buffers_[argument->buffer]->directory().version(), argument->origin});
   }
   if (auto cells = known_->find(key))
     return {Inspected::State::Known, std::move(cells)};

@@ -20,11 +20,12 @@ void Directory::bringToHost(const ByteSet& wanted, std::vector<Move>& moves) {
   for (NodeId source = 0; source < valid_.size() && !lacking.empty(); ++source) {
     if (source == hostNode)
       continue;
-    ByteSet part = intersect(lacking, valid_[source]);
+    ByteSet part = sets_.intersect(lacking, valid_[source]);
     if (part.empty())
       continue;
-    lacking = subtract(lacking, part);
-    valid_[hostNode] = unite(valid_[hostNode], part);
+    lacking = sets_.subtract(lacking, part);
+    part = sets_.fillGaps(part, valid_[source]);
+    valid_[hostNode] = sets_.unite(valid_[hostNode], part);
     moves.push_back({source, hostNode, std::move(part)});
   }
 }
@@ -36,7 +37,8 @@ std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted) {
     return moves;
   bringToHost(lacking, moves);
   if (node != hostNode) {
-    valid_[node] = unite(valid_[node], lacking);
+    lacking = sets_.fillGaps(lacking, valid_[hostNode]);
+    valid_[node] = sets_.unite(valid_[node], lacking);
     moves.push_back({hostNode, node, std::move(lacking)});
   }
   return moves;
@@ -45,7 +47,8 @@ std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted) {
 void Directory::wrote(NodeId node, const ByteSet& bytes) {
   changed();
   for (NodeId other = 0; other < valid_.size(); ++other)
-    valid_[other] = other == node ? unite(valid_[other], bytes) : subtract(valid_[other], bytes);
+    valid_[other] =
+        other == node ? sets_.unite(valid_[other], bytes) : sets_.subtract(valid_[other], bytes);
 }
 
 } // namespace libsplit::runtime

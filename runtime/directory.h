@@ -3,7 +3,8 @@
 //
 // A memory node is a memory that devices use in place: node 0 is the host's, with every CPU device
 // that can work in it; each GPU is one. A write on a node makes its bytes invalid on all others;
-// nothing moves before somebody needs it; what moves is only what is missing.
+// nothing moves before somebody needs it; what moves is only what is missing, and the small gaps in
+// it that the source can fill: an interior of a grid travels in one copy instead of one per row.
 //
 // Worked example: a 5-point stencil over 8 rows, split 4:4 over nodes 1 (home) and 2. The input is
 // valid on 1. Node 2 wants rows 3..8 and gets them through the host, so that rows 3..8 are now
@@ -12,6 +13,7 @@
 #pragma once
 
 #include "analysis-pass/summary/byte_set.h"
+#include "runtime/set_memo.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +42,7 @@ public:
   bool isValid(NodeId node, const ByteSet& bytes) const { return valid_[node].contains(bytes); }
   /// Bytes of `wanted` that `node` lacks.
   ByteSet missing(NodeId node, const ByteSet& wanted) const {
-    return subtract(wanted, valid_[node]);
+    return sets_.subtract(wanted, valid_[node]);
   }
 
   /// What must be copied, in this order, before `node` may use `wanted`; they count as valid from
@@ -54,13 +56,16 @@ public:
   /// same one.
   std::uint64_t version() const { return version_; }
   /// `node` was found to hold what is valid elsewhere in `bytes`.
-  void confirm(NodeId node, const ByteSet& bytes) { valid_[node] = unite(valid_[node], bytes); }
+  void confirm(NodeId node, const ByteSet& bytes) {
+    valid_[node] = sets_.unite(valid_[node], bytes);
+  }
 
 private:
   /// Appends the copies that fill `wanted` on the host.
   void bringToHost(const ByteSet& wanted, std::vector<Move>& moves);
 
   std::vector<ByteSet> valid_;
+  mutable SetMemo sets_;
   std::uint64_t version_ = 0;
 };
 

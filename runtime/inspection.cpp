@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t maxInspectors = 16;
 /// Answers that are kept of one kernel: of the levels of a multigrid, of buffers that swap places.
 constexpr std::size_t maxKnown = 16;
+constexpr std::uint64_t maxKnownCells = 1 << 21; // of some 32 bytes for each dimension
 
 constexpr Interval nothing{infinity, -infinity};
 
@@ -43,11 +44,6 @@ Interval TouchedCells::within(const GroupBox& box) const {
     all = intersection(all, slabs_[d].between(first, last));
   }
   return all;
-}
-
-bool InspectionKey::Source::operator==(const Source& other) const {
-  return origin == other.origin && version == other.version && !buffer.owner_before(other.buffer) &&
-         !other.buffer.owner_before(buffer);
 }
 
 Inspections::Inspections(std::span<const KernelSummary* const> summaries) {
@@ -98,17 +94,12 @@ std::shared_ptr<const TouchedCells> Inspections::find(const InspectionKey& key) 
 }
 
 void Inspections::keep(InspectionKey key, std::shared_ptr<const TouchedCells> cells) {
-  // What was found of other contents of the same buffers will hardly come back.
-  std::erase_if(known_, [&](const auto& entry) {
-    const InspectionKey& old = entry.first;
-    return old.inspector == key.inspector && old.numbers == key.numbers &&
-           std::ranges::equal(old.sources, key.sources, [](const auto& a, const auto& b) {
-             return InspectionKey::Source{a.buffer, a.origin, b.version} == b;
-           });
-  });
-  if (known_.size() == maxKnown)
-    known_.pop_front();
+  knownCells_ += cells->count();
   known_.emplace_back(std::move(key), std::move(cells));
+  while (known_.size() > 1 && (known_.size() > maxKnown || knownCells_ > maxKnownCells)) {
+    knownCells_ -= known_.front().second->count();
+    known_.pop_front();
+  }
 }
 
 cl_int InspectionPass::enqueue(const Dispatch& cl, cl_event* last) {
@@ -179,6 +170,7 @@ std::shared_ptr<InspectionPass> Session::issueInspection(Task& work, const Launc
   for (const std::shared_ptr<Buffer>& buffer : pass->buffers)
     buffer->hazards(node).addReader(pass->done);
   instruction.run = [this, pass](cl_event* last) { return pass->enqueue(cl_, last); };
+  instruction.traced = tracedStep("inspect addresses");
   issue(work, home, std::move(instruction));
   ++stats_.inspections;
   return pass;

@@ -34,6 +34,7 @@ public:
   /// `everything` where nothing is known of a group in `box`. Exact for slabs of whole cells; else
   /// more.
   Interval within(const GroupBox& box) const;
+  std::uint64_t count() const { return grid_.count(); }
 
 private:
   CellGrid grid_;
@@ -42,12 +43,12 @@ private:
 
 /// What decides where the work-groups of one launch go.
 struct InspectionKey {
-  /// A buffer that is loaded from, and the version of its directory.
+  /// A buffer that is loaded from: the version of its directory, which no other has, and where in
+  /// it the argument begins.
   struct Source {
-    std::weak_ptr<Buffer> buffer;
-    std::uint64_t origin = 0;
     std::uint64_t version = 0;
-    bool operator==(const Source& other) const;
+    std::uint64_t origin = 0;
+    bool operator==(const Source&) const = default;
   };
 
   std::size_t inspector = 0;
@@ -80,6 +81,7 @@ private:
   std::vector<Ref<cl_kernel>> kernels_;
   std::map<std::pair<const KernelSummary*, std::size_t>, std::size_t> byAccess_;
   std::deque<std::pair<InspectionKey, std::shared_ptr<const TouchedCells>>> known_; ///< newest last
+  std::uint64_t knownCells_ = 0;
 };
 
 /// One run of an inspector.

@@ -502,12 +502,12 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     if (byContents && launch.code->loaded[argument.parameter])
       key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
   key.withoutInspections = launch.withoutInspections;
-  if (history.plan && history.key == key) {
+  if (auto plan = history.findPlan(key)) {
     if (!key.versions.empty() && launch.contentsRounds == 0) {
       history.budget.saved();
       history.inspectionBudget.saved();
     }
-    return history.plan;
+    return plan;
   }
   LaunchContents contents(*machine_, task, launch);
   launch.request.contents = key.versions.empty() ? nullptr : &contents;
@@ -558,8 +558,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     return nullptr;
   }
   history.dimension = best->dimension;
-  history.key = std::move(key);
-  history.plan = best;
+  history.keepPlan(std::move(key), best);
   return best;
 }
 
@@ -612,7 +611,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   launch->plan = plan;
   if (machine_->nodes() > 1)
     launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
-  log(LogLevel::Debug, "kernel ", launch->code->name, ": ", toString(*plan));
+  log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   issuePlan(task, launch, plan);
   return {};
 }
@@ -651,7 +650,9 @@ void Session::observe(Task& task, Launch& launch) {
                               transferSeconds};
   }
   if (launch.ticket.phase != 0 && complete) {
-    double slowest = 0;
+    // Devices that share a processor take longer together than any of them; but tasks that end
+    // together have no wall time of their own.
+    double slowest = wall;
     for (const solver::DeviceSample& sample : samples)
       slowest = std::max(slowest, sample.seconds);
     task.stream->cycle.took(launch.ticket, slowest);

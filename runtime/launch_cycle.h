@@ -70,7 +70,7 @@ public:
   };
   Ruling next(const Passing& launch);
 
-  /// The launch with that ticket took so long on its slowest device, moving included.
+  /// The launch with that ticket took so long, moving included.
   void took(const Ticket& ticket, double seconds);
 
   /// The cycle's launches do not decide by themselves.

@@ -75,6 +75,21 @@ double distance(const LaunchKey& a, double itemsA, const LaunchKey& b, double it
   return sum;
 }
 
+std::shared_ptr<const LaunchPlan> LaunchHistory::findPlan(const PlanKey& sought) {
+  auto found = std::find_if(plans.begin(), plans.end(),
+                            [&](const MadePlan& made) { return made.key == sought; });
+  if (found == plans.end())
+    return nullptr;
+  std::rotate(plans.begin(), found, found + 1);
+  return plans.front().plan;
+}
+
+void LaunchHistory::keepPlan(PlanKey key, std::shared_ptr<const LaunchPlan> plan) {
+  if (plans.size() == mostPlans)
+    plans.pop_back();
+  plans.insert(plans.begin(), {std::move(key), std::move(plan)});
+}
+
 LaunchHistory& LaunchHistories::at(const LaunchKey& key) {
   auto found = entries_.find(key);
   if (found == entries_.end()) {

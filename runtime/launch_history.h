@@ -65,7 +65,7 @@ struct LaunchHistory {
   std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
-  /// The last plan and what it was made from: reused while nothing has changed.
+  /// The last plans and what they were made from: reused while nothing else has changed.
   struct PlanKey {
     std::vector<std::vector<std::byte>> values;                 ///< by-value arguments
     std::vector<std::uint64_t> sizes;                           ///< of buffer arguments
@@ -75,10 +75,19 @@ struct LaunchHistory {
     bool withoutInspections = false;
     bool operator==(const PlanKey&) const = default;
   };
-  PlanKey key;
+  struct MadePlan {
+    PlanKey key;
+    std::shared_ptr<const LaunchPlan> plan;
+  };
+  /// A program that exchanges buffers, or a cycle of launches, comes back to an earlier one.
+  static constexpr std::size_t mostPlans = 4;
+  std::vector<MadePlan> plans; ///< the last used first
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains
-  std::shared_ptr<const LaunchPlan> plan;
+
+  /// The plan made from `sought`, or null.
+  std::shared_ptr<const LaunchPlan> findPlan(const PlanKey& sought);
+  void keepPlan(PlanKey key, std::shared_ptr<const LaunchPlan> plan);
 };
 
 /// The histories of one kernel: at most `capacity`, the longest unused goes first.

@@ -3,6 +3,7 @@
 
 #include <sstream>
 #include <string>
+#include <type_traits>
 
 namespace libsplit::runtime {
 
@@ -16,12 +17,20 @@ void writeLog(LogLevel level, const std::string& text) noexcept;
 /// The same, but only the first time that this text is seen in the process.
 void writeLogOnce(LogLevel level, const std::string& text) noexcept;
 
-/// Builds the text only if it will be written: log(LogLevel::Debug, "moved ", n, " bytes").
+/// Builds the text only if it will be written: log(LogLevel::Debug, "moved ", n, " bytes"). A part
+/// that is costly to make is given as a function: log(level, "moved ", [&] { return list(bytes);
+/// }).
 template <class... Parts> void log(LogLevel level, const Parts&... parts) {
   if (!logs(level))
     return;
   std::ostringstream text;
-  (text << ... << parts);
+  auto add = [&](const auto& part) {
+    if constexpr (std::is_invocable_v<decltype(part)>)
+      text << part();
+    else
+      text << part;
+  };
+  (add(parts), ...);
   writeLog(level, text.str());
 }
 

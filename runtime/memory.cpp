@@ -222,38 +222,39 @@ std::optional<Rows> asRows(const std::vector<ByteRange>& ranges) {
 } // namespace
 
 cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
-                 const ByteSet& bytes, bool toHost, cl_event* last) {
+                 const ByteSet& bytes, bool toHost, Completion& done, cl_event* last) {
   const auto& ranges = bytes.ranges();
-  if (ranges.empty())
-    return CL_SUCCESS;
-  auto rows = asRows(ranges);
+  std::size_t next = 0; // range
+  cl_int status = CL_SUCCESS;
+  // The event that the next command should give, unless it is one between the first and the last.
+  cl_event first = nullptr;
+  auto eventOf = [&](bool isFirst, bool isLast) {
+    return isLast ? last : isFirst ? &first : nullptr;
+  };
+  auto rows = ranges.empty() ? std::nullopt : asRows(ranges);
   // The rect commands want the last row's pitch inside the buffer too: all but the last row go so.
-  if (rows && rows->count > 2) {
+  if (rows && rows->count > 2 && rows->first % rows->pitch + rows->length <= rows->pitch) {
     std::size_t origin[3] = {rows->first % rows->pitch, rows->first / rows->pitch, 0};
     std::size_t region[3] = {rows->length, rows->count - 1, 1};
-    if (origin[0] + rows->length <= rows->pitch) {
-      cl_int status = toHost ? cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin,
-                                                          region, rows->pitch, 0, rows->pitch, 0,
-                                                          host, 0, nullptr, nullptr)
-                             : cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, origin,
-                                                           region, rows->pitch, 0, rows->pitch, 0,
-                                                           host, 0, nullptr, nullptr);
-      if (status != CL_SUCCESS)
-        return status;
-      return copyBytes(cl, queue, buffer, host, ByteSet(ranges.back()), toHost, last);
-    }
+    status = toHost ? cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
+                                                 rows->pitch, 0, rows->pitch, 0, host, 0, nullptr,
+                                                 eventOf(true, false))
+                    : cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
+                                                  rows->pitch, 0, rows->pitch, 0, host, 0, nullptr,
+                                                  eventOf(true, false));
+    next = ranges.size() - 1;
   }
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    cl_event* event = i + 1 == ranges.size() ? last : nullptr;
-    cl_int status =
-        toHost ? cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, ranges[i].begin, ranges[i].size(),
-                                        host + ranges[i].begin, 0, nullptr, event)
-               : cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, ranges[i].begin, ranges[i].size(),
-                                         host + ranges[i].begin, 0, nullptr, event);
-    if (status != CL_SUCCESS)
-      return status;
+  for (; next < ranges.size() && status == CL_SUCCESS; ++next) {
+    const ByteRange& range = ranges[next];
+    cl_event* event = eventOf(next == 0, next + 1 == ranges.size());
+    status = toHost ? cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, range.begin, range.size(),
+                                             host + range.begin, 0, nullptr, event)
+                    : cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, range.begin, range.size(),
+                                              host + range.begin, 0, nullptr, event);
   }
-  return CL_SUCCESS;
+  if (first)
+    done.begin(Ref<cl_event>::adopt(cl, first));
+  return status;
 }
 
 } // namespace libsplit::runtime

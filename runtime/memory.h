@@ -155,8 +155,8 @@ struct MemoryObject {
 
 /// Copies `bytes` between `host` (byte 0 of the buffer) and `buffer` with as few commands on
 /// `queue` as their shape allows: one, if they are one range or equally spaced ranges of one
-/// length. `last` gets the last command's event.
+/// length. `last` gets the last command's event, and `done` the first one's if there are more.
 cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
-                 const ByteSet& bytes, bool toHost, cl_event* last);
+                 const ByteSet& bytes, bool toHost, Completion& done, cl_event* last);
 
 } // namespace libsplit::runtime

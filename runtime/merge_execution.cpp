@@ -324,18 +324,18 @@ CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_pt
   else
     copy.queue = queue;
   copy.traced = tracedTransfer(true, part.bytes, nullptr);
-  copy.run = [this, job, index, queue, traced = copy.traced,
+  copy.done = std::make_shared<Completion>(cl_);
+  copy.run = [this, job, index, queue, traced = copy.traced, end = copy.done,
               memory = buffer.on(*machine_, part.device)](cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];
     if (of.comparer)
       of.changed = flaggedBytes(of);
     if (traced)
       traced->bytes = of.changed.size();
-    cl_int status = copyBytes(cl_, queue, memory, of.staging.base(), of.changed, true, last);
+    cl_int status = copyBytes(cl_, queue, memory, of.staging.base(), of.changed, true, *end, last);
     cl_.clFlush(queue);
     return status;
   };
-  copy.done = std::make_shared<Completion>(cl_);
   CompletionPtr done = copy.done;
   buffer.hazards(part.node).addReader(done);
   issue(task, part.device, std::move(copy));

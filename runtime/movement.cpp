@@ -39,14 +39,15 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
     std::erase_if(copy.after, [&](const CompletionPtr& before) {
       return std::find(besides->begin(), besides->end(), before) != besides->end();
     });
-  copy.run = [this, queue, memory, host, bytes = move.bytes, toHost](cl_event* last) {
-    return copyBytes(cl_, queue, memory, host, bytes, toHost, last);
-  };
   // A stop in the host's memory on the way between devices is no node's arrival.
   const auto& devices = machine_->devices();
   bool arrives = !toHost || std::any_of(devices.begin(), devices.end(),
                                         [](const Device& each) { return each.node == hostNode; });
   copy.done = std::make_shared<Completion>(cl_);
+  copy.run = [this, queue, memory, host, bytes = move.bytes, toHost,
+              end = copy.done](cl_event* last) {
+    return copyBytes(cl_, queue, memory, host, bytes, toHost, *end, last);
+  };
   copy.traced = tracedTransfer(toHost, move.bytes, arrives ? nullptr : "stopover");
   CompletionPtr done = copy.done;
   issue(task, device, std::move(copy));
@@ -59,7 +60,8 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
   if (arrives)
     stats_.bytesBetweenNodes += move.bytes.size();
   ++stats_.transfers;
-  log(LogLevel::Debug, "node ", move.from, " to node ", move.to, ": ", toString(move.bytes));
+  log(LogLevel::Debug, "node ", move.from, " to node ", move.to, ": ",
+      [&] { return toString(move.bytes); });
   return done;
 }
 
@@ -177,8 +179,9 @@ void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* h
       ++stats_.transfers;
       log(LogLevel::Debug, "node ", node, " to the application: ", toString(part));
     }
-    copy.run = [this, queue, memory, base, bytesRead = std::move(part)](cl_event* last) {
-      return copyBytes(cl_, queue, memory, base, bytesRead, true, last);
+    copy.run = [this, queue, memory, base, bytesRead = std::move(part),
+                end = copy.done](cl_event* last) {
+      return copyBytes(cl_, queue, memory, base, bytesRead, true, *end, last);
     };
     buffer.hazards(node).addReader(copy.done);
     issue(task, device, std::move(copy));

@@ -4,60 +4,85 @@
 
 namespace libsplit {
 
+namespace {
+
+/// Appends `range`, which does not begin before the last one.
+void append(std::vector<ByteRange>& ranges, ByteRange range) {
+  if (ranges.empty() || range.begin > ranges.back().end)
+    ranges.push_back(range);
+  else
+    ranges.back().end = std::max(ranges.back().end, range.end);
+}
+
+} // namespace
+
+ByteSet::ByteSet(std::vector<ByteRange> ranges) {
+  if (!ranges.empty())
+    ranges_ = std::make_shared<std::vector<ByteRange>>(std::move(ranges));
+}
+
+const std::vector<ByteRange>& ByteSet::ranges() const {
+  static const std::vector<ByteRange> none;
+  return ranges_ ? *ranges_ : none;
+}
+
 void ByteSet::add(ByteRange range) {
   if (range.begin >= range.end)
     return;
-  if (ranges_.empty() || range.begin > ranges_.back().end) {
-    ranges_.push_back(range);
-    return;
-  }
-  if (range.begin >= ranges_.back().begin) {
-    ranges_.back().end = std::max(ranges_.back().end, range.end);
-    return;
-  }
+  if (!ranges_)
+    ranges_ = std::make_shared<std::vector<ByteRange>>();
+  else if (ranges_.use_count() > 1)
+    ranges_ = std::make_shared<std::vector<ByteRange>>(*ranges_);
+  std::vector<ByteRange>& ranges = *ranges_;
+  if (ranges.empty() || range.begin >= ranges.back().begin)
+    return append(ranges, range);
   // [first, last) are the ranges that overlap or touch the new one.
   auto first =
-      std::lower_bound(ranges_.begin(), ranges_.end(), range.begin,
+      std::lower_bound(ranges.begin(), ranges.end(), range.begin,
                        [](const ByteRange& r, std::uint64_t begin) { return r.end < begin; });
-  auto last = std::upper_bound(first, ranges_.end(), range.end,
+  auto last = std::upper_bound(first, ranges.end(), range.end,
                                [](std::uint64_t end, const ByteRange& r) { return end < r.begin; });
   if (first == last) {
-    ranges_.insert(first, range);
+    ranges.insert(first, range);
     return;
   }
   first->begin = std::min(first->begin, range.begin);
   first->end = std::max((last - 1)->end, range.end);
-  ranges_.erase(first + 1, last);
+  ranges.erase(first + 1, last);
 }
 
 std::uint64_t ByteSet::size() const {
   std::uint64_t total = 0;
-  for (const ByteRange& r : ranges_)
+  for (const ByteRange& r : ranges())
     total += r.size();
   return total;
 }
 
 ByteRange ByteSet::hull() const {
-  if (ranges_.empty())
+  if (empty())
     return {};
-  return {ranges_.front().begin, ranges_.back().end};
+  return {ranges_->front().begin, ranges_->back().end};
 }
 
 bool ByteSet::contains(const ByteSet& other) const {
-  auto mine = ranges_.begin();
-  for (const ByteRange& r : other.ranges_) {
-    while (mine != ranges_.end() && mine->end < r.end)
+  if (isSame(other))
+    return true;
+  const std::vector<ByteRange>& all = ranges();
+  auto mine = all.begin();
+  for (const ByteRange& r : other.ranges()) {
+    while (mine != all.end() && mine->end < r.end)
       ++mine;
-    if (mine == ranges_.end() || mine->begin > r.begin)
+    if (mine == all.end() || mine->begin > r.begin)
       return false;
   }
   return true;
 }
 
 bool ByteSet::intersects(const ByteSet& other) const {
-  auto a = ranges_.begin();
-  auto b = other.ranges_.begin();
-  while (a != ranges_.end() && b != other.ranges_.end()) {
+  const std::vector<ByteRange>&all = ranges(), &others = other.ranges();
+  auto a = all.begin();
+  auto b = others.begin();
+  while (a != all.end() && b != others.end()) {
     if (a->end <= b->begin)
       ++a;
     else if (b->end <= a->begin)
@@ -69,57 +94,74 @@ bool ByteSet::intersects(const ByteSet& other) const {
 }
 
 ByteSet unite(const ByteSet& a, const ByteSet& b) {
-  if (a.empty())
+  if (a.empty() || a.isSame(b))
     return b;
   if (b.empty())
     return a;
-  ByteSet result;
-  result.ranges_.reserve(a.ranges_.size() + b.ranges_.size());
-  auto i = a.ranges_.begin();
-  auto j = b.ranges_.begin();
-  while (i != a.ranges_.end() || j != b.ranges_.end()) {
-    const bool takeA = j == b.ranges_.end() || (i != a.ranges_.end() && i->begin < j->begin);
-    result.add(takeA ? *i++ : *j++); // ascending begins: add only ever touches the last range
+  std::vector<ByteRange> result;
+  result.reserve(a.ranges().size() + b.ranges().size());
+  auto i = a.ranges().begin();
+  auto j = b.ranges().begin();
+  while (i != a.ranges().end() || j != b.ranges().end()) {
+    const bool takeA = j == b.ranges().end() || (i != a.ranges().end() && i->begin < j->begin);
+    append(result, takeA ? *i++ : *j++);
   }
-  return result;
+  return ByteSet(std::move(result));
 }
 
 ByteSet intersect(const ByteSet& a, const ByteSet& b) {
-  ByteSet result;
-  auto i = a.ranges_.begin();
-  auto j = b.ranges_.begin();
-  while (i != a.ranges_.end() && j != b.ranges_.end()) {
+  if (a.isSame(b))
+    return a;
+  std::vector<ByteRange> result;
+  auto i = a.ranges().begin();
+  auto j = b.ranges().begin();
+  while (i != a.ranges().end() && j != b.ranges().end()) {
     const std::uint64_t begin = std::max(i->begin, j->begin);
     const std::uint64_t end = std::min(i->end, j->end);
     if (begin < end)
-      result.ranges_.push_back({begin, end});
+      result.push_back({begin, end});
     if (i->end < j->end)
       ++i;
     else
       ++j;
   }
-  return result;
+  return ByteSet(std::move(result));
 }
 
 ByteSet subtract(const ByteSet& a, const ByteSet& b) {
-  ByteSet result;
-  auto hole = b.ranges_.begin();
-  for (const ByteRange& r : a.ranges_) {
+  if (b.empty())
+    return a;
+  if (a.isSame(b))
+    return {};
+  std::vector<ByteRange> result;
+  auto hole = b.ranges().begin();
+  for (const ByteRange& r : a.ranges()) {
     std::uint64_t begin = r.begin;
-    while (hole != b.ranges_.end() && hole->end <= begin)
+    while (hole != b.ranges().end() && hole->end <= begin)
       ++hole;
-    for (auto h = hole; h != b.ranges_.end() && h->begin < r.end; ++h) {
+    for (auto h = hole; h != b.ranges().end() && h->begin < r.end; ++h) {
       if (begin < h->begin)
-        result.ranges_.push_back({begin, h->begin});
+        result.push_back({begin, h->begin});
       begin = std::max(begin, h->end);
       if (begin >= r.end)
         break;
       hole = h;
     }
     if (begin < r.end)
-      result.ranges_.push_back({begin, r.end});
+      result.push_back({begin, r.end});
   }
-  return result;
+  return ByteSet(std::move(result));
+}
+
+ByteSet fillGaps(const ByteSet& set, const ByteSet& filler) {
+  ByteSet small;
+  const auto& ranges = set.ranges();
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    const ByteRange gap{ranges[i - 1].end, ranges[i].begin};
+    if (16 * gap.size() <= ranges[i - 1].size())
+      small.add(gap);
+  }
+  return unite(set, intersect(small, filler));
 }
 
 ByteSet shift(const ByteSet& set, std::uint64_t offset) {

@@ -2,10 +2,12 @@
 //
 // This is the currency of the whole project: regions that kernels touch, bytes that are valid on a
 // memory node, bytes that travel. Offsets count from the start of the buffer. All operations are
-// pure; two equal sets have equal representations, so == is set equality.
+// pure; two equal sets have equal representations, so == is set equality. Copies share their ranges
+// until one of them is added to, so copying is O(1).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,7 @@ public:
   /// Adds `range`; amortised O(1) when ranges arrive in ascending order, else O(n).
   void add(ByteRange range);
 
-  bool empty() const { return ranges_.empty(); }
+  bool empty() const { return !ranges_; }
   /// Number of bytes in the set.
   std::uint64_t size() const;
   /// Smallest range that contains the set; empty for the empty set.
@@ -38,21 +40,30 @@ public:
   bool contains(const ByteSet& other) const;
   bool intersects(const ByteSet& other) const;
 
-  const std::vector<ByteRange>& ranges() const { return ranges_; }
-  bool operator==(const ByteSet&) const = default;
+  const std::vector<ByteRange>& ranges() const;
+  bool operator==(const ByteSet& other) const {
+    return isSame(other) || ranges() == other.ranges();
+  }
+  /// One is a copy of the other, or both are empty: equal, and known to be so in O(1).
+  bool isSame(const ByteSet& other) const { return ranges_ == other.ranges_; }
 
 private:
   friend ByteSet unite(const ByteSet&, const ByteSet&);
   friend ByteSet intersect(const ByteSet&, const ByteSet&);
   friend ByteSet subtract(const ByteSet&, const ByteSet&);
 
-  std::vector<ByteRange> ranges_;
+  explicit ByteSet(std::vector<ByteRange> ranges);
+
+  std::shared_ptr<std::vector<ByteRange>> ranges_; // null: empty; changed only while not shared
 };
 
 /// a ∪ b, a ∩ b and a ∖ b, each in O(|a| + |b|) ranges.
 ByteSet unite(const ByteSet& a, const ByteSet& b);
 ByteSet intersect(const ByteSet& a, const ByteSet& b);
 ByteSet subtract(const ByteSet& a, const ByteSet& b);
+
+/// `set` with those of its small gaps that `filler` covers: up to a sixteenth of the range before.
+ByteSet fillGaps(const ByteSet& set, const ByteSet& filler);
 
 /// The set moved up by `offset` bytes.
 ByteSet shift(const ByteSet& set, std::uint64_t offset);

@@ -14,18 +14,20 @@ def expected_bytes(remote_rows):
 
     The kernel reads, of its own rows and of one halo row at each inner side, the neighbours of inner
     cells: so a halo row counts SIDE - 2 cells, as does the outermost row. It writes inner cells only.
+    Where only a boundary cell lies between a row and the next bytes that travel, it travels too.
 
     step 1     the remote device gets its part of the first grid: the halo row, its rows in full, and
-               the inner cells of its outermost row
+               the inner cells of its outermost row, with the boundary cell on either side of those in full
     step 2     it gets what no kernel wrote of the second grid: two boundary cells of each of its rows
-               and the inner cells of the outermost one; from now on halo rows go both ways
+               and the inner cells of the outermost one, with the boundary cell after the halo row; from
+               now on halo rows go both ways
     step 3..   one halo row each way
     the end    the rows that it wrote come home
     """
     inner = SIDE - 2
     written_rows = remote_rows - 1
-    first = inner + written_rows * SIDE + inner
-    second = inner + written_rows * 2 + inner + inner
+    first = inner + 1 + written_rows * SIDE + 1 + inner
+    second = inner + 1 + written_rows * 2 + inner + inner
     others = (STEPS - 2) * 2 * inner
     gathering = written_rows * inner
     return FLOAT * (first + second + others + gathering)

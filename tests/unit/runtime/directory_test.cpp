@@ -93,5 +93,28 @@ TEST(Directory, everyWriteGivesAVersionThatNobodyHadBefore) {
   EXPECT_NE(a.version(), b.version());
 }
 
+TEST(Directory, fillsSmallGapsThatTheSourceHolds) {
+  // Rows of 100 bytes whose first and last byte node 2 never writes.
+  ByteSet interior;
+  for (std::uint64_t row = 0; row < 4; ++row)
+    interior.add({100 * row + 1, 100 * row + 99});
+  Directory directory(3, 1, 400);
+  directory.bring(2, ByteSet(0, 400));
+  directory.wrote(2, interior);
+  const std::vector<Move> expected = {{2, hostNode, ByteSet(1, 399)},
+                                      {hostNode, 1, ByteSet(1, 399)}};
+  EXPECT_EQ(directory.bring(1, interior), expected);
+}
+
+TEST(Directory, leavesGapsThatTheSourceLacks) {
+  ByteSet interior;
+  for (std::uint64_t row = 0; row < 4; ++row)
+    interior.add({100 * row + 1, 100 * row + 99});
+  Directory directory(3, 1, 400);
+  directory.wrote(2, interior);
+  const std::vector<Move> expected = {{2, hostNode, interior}, {hostNode, 1, interior}};
+  EXPECT_EQ(directory.bring(1, interior), expected);
+}
+
 } // namespace
 } // namespace libsplit::runtime

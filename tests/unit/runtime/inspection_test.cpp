@@ -1,8 +1,5 @@
 #include "runtime/inspection.h"
 
-#include "runtime/contents.h"
-#include "runtime/memory.h"
-
 #include <gtest/gtest.h>
 
 namespace libsplit::runtime {
@@ -92,57 +89,40 @@ TEST(Inspections, areBoundedInNumber) {
 
 class KnownInspections : public ::testing::Test {
 protected:
-  static std::shared_ptr<Buffer> buffer() {
-    static const Dispatch none{};
-    static std::atomic<std::size_t> engagements{0};
-    return std::make_shared<Buffer>(none, nullptr, nullptr, 64, engagements);
+  static InspectionKey keyOf(std::uint64_t version, std::int64_t number = 0,
+                             std::size_t inspector = 0, std::uint64_t origin = 0) {
+    return {inspector, {number}, {{version, origin}}};
   }
-  static InspectionKey keyOf(const std::shared_ptr<Buffer>& buffer, std::uint64_t version,
-                             std::int64_t number = 0, std::size_t inspector = 0) {
-    return {inspector, {number}, {{buffer, 0, version}}};
-  }
-  static std::shared_ptr<const TouchedCells> answer() {
-    static constexpr Interval cell{0, 3};
-    return std::make_shared<TouchedCells>(CellGrid{}, std::span(&cell, 1));
+  static std::shared_ptr<const TouchedCells> answer(std::uint64_t cells = 1) {
+    return std::make_shared<TouchedCells>(CellGrid{{1, 1, 1}, {cells, 1, 1}},
+                                          std::vector<Interval>(cells, {0, 3}));
   }
   Inspections inspections{{}};
 };
 
 TEST_F(KnownInspections, holdForTheContentsAndNumbersThatTheyWereMadeFor) {
-  const auto a = buffer(), b = buffer();
   const auto cells = answer();
-  inspections.keep(keyOf(a, 5), cells);
-  EXPECT_EQ(inspections.find(keyOf(a, 5)), cells);
-  EXPECT_EQ(inspections.find(keyOf(a, 6)), nullptr);
-  EXPECT_EQ(inspections.find(keyOf(b, 5)), nullptr);
-  EXPECT_EQ(inspections.find(keyOf(a, 5, 1)), nullptr);
-  EXPECT_EQ(inspections.find(keyOf(a, 5, 0, 1)), nullptr);
-}
-
-TEST_F(KnownInspections, areReplacedByThoseOfNewContentsAndKeptForOtherNumbers) {
-  const auto a = buffer();
-  inspections.keep(keyOf(a, 5), answer());
-  inspections.keep(keyOf(a, 5, 1), answer());
-  inspections.keep(keyOf(a, 6), answer());
-  EXPECT_EQ(inspections.find(keyOf(a, 5)), nullptr);
-  EXPECT_NE(inspections.find(keyOf(a, 5, 1)), nullptr);
-  EXPECT_NE(inspections.find(keyOf(a, 6)), nullptr);
+  inspections.keep(keyOf(5), cells);
+  EXPECT_EQ(inspections.find(keyOf(5)), cells);
+  EXPECT_EQ(inspections.find(keyOf(6)), nullptr);
+  EXPECT_EQ(inspections.find(keyOf(5, 1)), nullptr);
+  EXPECT_EQ(inspections.find(keyOf(5, 0, 1)), nullptr);
+  EXPECT_EQ(inspections.find(keyOf(5, 0, 0, 64)), nullptr);
 }
 
 TEST_F(KnownInspections, areForgottenOldestFirst) {
-  const auto a = buffer();
   for (std::int64_t number = 0; number < 100; ++number)
-    inspections.keep(keyOf(a, 5, number), answer());
-  EXPECT_EQ(inspections.find(keyOf(a, 5, 0)), nullptr);
-  EXPECT_NE(inspections.find(keyOf(a, 5, 99)), nullptr);
+    inspections.keep(keyOf(5, number), answer());
+  EXPECT_EQ(inspections.find(keyOf(5, 0)), nullptr);
+  EXPECT_NE(inspections.find(keyOf(5, 99)), nullptr);
 }
 
-TEST_F(KnownInspections, anotherBufferAtTheAddressOfOneThatIsGoneIsAnother) {
-  auto a = buffer();
-  inspections.keep(keyOf(a, 5), answer());
-  a.reset();
-  for (int i = 0; i < 50; ++i)
-    EXPECT_EQ(inspections.find(keyOf(buffer(), 5)), nullptr);
+TEST_F(KnownInspections, areFewIfTheyAreLarge) {
+  for (std::int64_t number = 0; number < 4; ++number)
+    inspections.keep(keyOf(5, number), answer(1 << 20));
+  EXPECT_EQ(inspections.find(keyOf(5, 1)), nullptr);
+  EXPECT_NE(inspections.find(keyOf(5, 2)), nullptr);
+  EXPECT_NE(inspections.find(keyOf(5, 3)), nullptr);
 }
 
 TEST(InspectorSource, takesNoNumbersThatDoNotFit) {

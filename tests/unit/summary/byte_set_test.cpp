@@ -48,5 +48,14 @@ TEST(ByteSet, neighboursDoNotIntersect) {
   EXPECT_TRUE(ByteSet(0, 5).intersects(ByteSet(4, 8)));
 }
 
+TEST(ByteSet, fillsGapsThatAreSmallAndCovered) {
+  ByteSet set(0, 160);
+  set.add({170, 200}); // a gap of a sixteenth
+  set.add({202, 210}); // more than a sixteenth
+  EXPECT_EQ(toString(fillGaps(set, ByteSet(0, 300))), "[0,200) [202,210)");
+  EXPECT_EQ(toString(fillGaps(set, ByteSet(165, 300))), "[0,160) [165,200) [202,210)");
+  EXPECT_EQ(fillGaps(set, {}), set);
+}
+
 } // namespace
 } // namespace libsplit

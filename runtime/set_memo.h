@@ -1,0 +1,43 @@
+// Operations on sets of bytes that were done before are not done again.
+//
+// An interior of a grid is thousands of ranges, one for each row, and a launch asks a dozen times
+// what is valid where. A program that repeats its launches repeats these questions: so results are
+// kept by the operands' identity (ByteSet::isSame), and a result that is equal to an earlier one
+// becomes a copy of that, which lets the next question be recognised too. Decision diagrams know
+// this as a computed and a unique table.
+//
+// Not thread-safe.
+#pragma once
+
+#include "analysis-pass/summary/byte_set.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace libsplit::runtime {
+
+class SetMemo {
+public:
+  static constexpr std::size_t capacity = 48;
+  /// Smaller operands are cheaper to work with than to look up.
+  static constexpr std::size_t leastRanges = 32;
+
+  ByteSet unite(const ByteSet& a, const ByteSet& b) { return find(libsplit::unite, a, b); }
+  ByteSet intersect(const ByteSet& a, const ByteSet& b) { return find(libsplit::intersect, a, b); }
+  ByteSet subtract(const ByteSet& a, const ByteSet& b) { return find(libsplit::subtract, a, b); }
+  ByteSet fillGaps(const ByteSet& a, const ByteSet& b) { return find(libsplit::fillGaps, a, b); }
+
+private:
+  using Operation = ByteSet (*)(const ByteSet&, const ByteSet&);
+  struct Entry {
+    Operation operation = nullptr;
+    ByteSet a, b, result;
+  };
+  ByteSet find(Operation operation, const ByteSet& a, const ByteSet& b);
+  ByteSet known(const ByteSet& set) const;
+
+  std::vector<Entry> entries_; ///< a ring
+  std::size_t oldest_ = 0;
+};
+
+} // namespace libsplit::runtime
