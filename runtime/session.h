@@ -64,6 +64,12 @@ struct BinaryUse {
   std::string_view bytes;
 };
 
+/// A program that another may include by `name` when it is compiled.
+struct HeaderUse {
+  std::string name;
+  cl_program program = nullptr;
+};
+
 struct Launch;
 struct MergeJob;
 struct LaunchIssued;
@@ -123,6 +129,18 @@ public:
                           const std::vector<BinaryUse>& binaries);
   /// The application builds for these devices; none stands for all.
   void programBuilding(cl_program program, std::vector<cl_device_id> devices, const char* options);
+  /// The application compiles a unit for these devices; none stands for all.
+  void programCompiling(cl_program program, std::vector<cl_device_id> devices, const char* options,
+                        std::span<const HeaderUse> headers);
+  /// What a program that is linked from `inputs` is made from, by device; without those devices
+  /// for which it is not known.
+  std::map<cl_device_id, LinkedProgram> partsOfLink(cl_context context,
+                                                    std::vector<cl_device_id> devices,
+                                                    const char* options,
+                                                    std::span<const cl_program> inputs);
+  /// `program` was linked from `parts`; it may be a library.
+  void programLinked(cl_program program, cl_context context,
+                     const std::map<cl_device_id, LinkedProgram>& parts);
   /// The application has read the program's binaries: one for each of its devices, null for those
   /// that it did not want.
   void binariesRead(cl_program program, std::span<const unsigned char* const> binaries);
@@ -265,6 +283,10 @@ private:
   std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
                                                  const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
+  // inspection.cpp
+  std::shared_ptr<InspectionPass> issueInspection(Task& work, const Launch& launch,
+                                                  const InspectionKey& key);
+  bool inspectionsPay(Launch& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
@@ -343,6 +365,8 @@ private:
   std::string ensureMachine(cl_context context, cl_device_id home);
   Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
                               const std::string& text) const;
+  Ref<cl_program> makeLinked(cl_context context, cl_device_id device, const std::string& text,
+                             const std::string& options) const;
   std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
   void saveSpeeds();
   Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
