@@ -144,7 +144,9 @@ void Session::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& 
   ask.done = search->done;
   ask.run = [this, search, queue = machine_->queueOf(machine_->home(), buffer.context()),
              home = Ref<cl_mem>::retain(cl_, buffer.home()), size = buffer.size()](cl_event*) {
-    search->address = static_cast<std::byte*>(hostAddress(cl_, queue, home.get(), size));
+    // The last byte: an unmap is told by its address, and the program may map the first.
+    if (void* last = hostAddress(cl_, queue, home.get(), size - 1, 1))
+      search->address = static_cast<std::byte*>(last) - (size - 1);
     resolver_.post([this, done = search->done] {
       done->wait();
       Lock lock(mutex_);
