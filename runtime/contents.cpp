@@ -47,8 +47,9 @@ std::vector<bool> contentParameters(const KernelSummary& summary) {
 // --- what is known
 
 LaunchContents::LaunchContents(Machine& machine, const Task& task, const Launch& launch)
-    : machine_(machine), request_(launch.request), buffers_(launch.buffers),
-      writes_(launch.code->writes),
+    : machine_(machine), request_(launch.request),
+      known_(launch.withoutInspections ? nullptr : launch.code->inspections.get()),
+      buffers_(launch.buffers), writes_(launch.code->writes),
       settled_(std::all_of(task.after.begin(), task.after.end(),
                            [](const CompletionPtr& work) { return work->over(); })) {}
 
@@ -82,10 +83,8 @@ ContentsDemand& LaunchContents::demand(std::size_t buffer) {
 }
 
 std::optional<Interval> LaunchContents::values(const ElementSlice& slice) {
-  const auto argument =
-      std::find_if(request_.buffers.begin(), request_.buffers.end(),
-                   [&](const BufferArgument& each) { return each.parameter == slice.parameter; });
-  if (argument == request_.buffers.end() || mayBeWritten(*argument))
+  const BufferArgument* argument = argumentOf(slice.parameter);
+  if (!argument || mayBeWritten(*argument))
     return std::nullopt;
   Buffer& buffer = *buffers_[argument->buffer];
   const std::uint64_t first = argument->origin + slice.first;
@@ -130,6 +129,54 @@ std::optional<Interval> LaunchContents::values(const ElementSlice& slice) {
   return all;
 }
 
+const BufferArgument* LaunchContents::argumentOf(unsigned parameter) const {
+  for (const BufferArgument& each : request_.buffers)
+    if (each.parameter == parameter)
+      return &each;
+  return nullptr;
+}
+
+LaunchContents::Inspected LaunchContents::look(std::size_t inspector) {
+  const InspectorSource& source = known_->source(inspector);
+  auto numbers = source.numbers(request_.range, gridOf(request_.range), request_.arguments);
+  if (!numbers)
+    return {};
+  InspectionKey key{inspector, std::move(*numbers), {}};
+  for (const unsigned parameter : source.buffers()) {
+    const BufferArgument* argument = argumentOf(parameter);
+    if (!argument || mayBeWritten(*argument))
+      return {};
+    key.sources.push_back({buffers_[argument->buffer]->directory().version(), argument->origin});
+  }
+  if (auto cells = known_->find(key))
+    return {Inspected::State::Known, std::move(cells)};
+  inspections_.push_back(std::move(key));
+  return {Inspected::State::Demanded, nullptr};
+}
+
+std::optional<Interval> LaunchContents::touched(const KernelSummary& summary, std::size_t access,
+                                                const GroupBox& box) {
+  const auto inspector = known_ ? known_->inspectorOf(summary, access) : std::nullopt;
+  if (!inspector)
+    return std::nullopt;
+  const auto [entry, isNew] = inspected_.try_emplace(*inspector);
+  if (isNew)
+    entry->second = look(*inspector);
+  switch (entry->second.state) {
+  case Inspected::State::Known: {
+    const Interval bytes = entry->second.cells->within(box);
+    return bytes.empty() || (!isInfinite(bytes.low) && !isInfinite(bytes.high))
+               ? std::optional(bytes)
+               : std::nullopt;
+  }
+  case Inspected::State::Demanded:
+    return everything; // it is planned again
+  case Inspected::State::Refused:
+    break;
+  }
+  return std::nullopt;
+}
+
 // --- whether to find out
 
 bool ContentsBudget::pays(double launchSeconds) {
@@ -140,7 +187,7 @@ bool ContentsBudget::pays(double launchSeconds) {
   constexpr unsigned trials = 2;
   const double perLaunch =
       seconds_ / static_cast<double>(std::max<std::uint64_t>(fetches_ + reuses_, 1));
-  if (fetches_ >= trials && launchSeconds > 0 && perLaunch > affordable * launchSeconds) {
+  if (fetches_ >= trials && launchSeconds > 0 && perLaunch > affordable_ * launchSeconds) {
     resting_ = rest_;
     rest_ = std::min(2 * rest_, 1024U);
     seconds_ = 0;
@@ -179,8 +226,15 @@ struct ContentsFetch {
   std::vector<CompletionPtr> after; ///< writers, and all that follows
   std::vector<CompletionPtr> work;  ///< transfers, and passes on devices
   std::vector<Wanted> wanted;
-  CompletionPtr read; ///< the background thread has read what it wants
-  double seconds = 0; ///< what it took, waiting for writers aside
+  struct Inspected {
+    std::shared_ptr<InspectionPass> pass;
+    std::shared_ptr<const TouchedCells> cells;
+  };
+  std::vector<Inspected> inspected;
+  std::vector<CompletionPtr> inspecting; ///< that part of `work`
+  CompletionPtr read;                    ///< the background thread has read what it wants
+  double seconds = 0;                    ///< what it took, waiting for writers aside
+  double inspectionSeconds = 0;          ///< not among these
 
   /// False if what it waits for failed. In the background, without the lock.
   bool run() {
@@ -194,16 +248,26 @@ struct ContentsFetch {
           table.made = table.pass ? std::make_shared<Extremes>(
                                         blocksFrom(table.pass->written, table.layout), table.layout)
                                   : std::make_shared<Extremes>(each.memory, table.layout);
+    for (Inspected& each : inspected)
+      if (status >= 0)
+        each.cells = std::make_shared<TouchedCells>(each.pass->grid, cellsFrom(each.pass->written));
     read->finish(status);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    for (const CompletionPtr& done : work)
-      if (auto interval = done->interval())
-        seconds += interval->seconds();
+    auto add = [](double& to, const std::vector<CompletionPtr>& all) {
+      for (const CompletionPtr& done : all)
+        if (auto interval = done->interval())
+          to += interval->seconds();
+    };
+    add(seconds, work);
+    add(inspectionSeconds, inspecting);
     return status >= 0;
   }
 
   /// With the lock, if `run` succeeded.
-  void keep() {
+  void keep(Inspections* inspections) {
+    for (Inspected& each : inspected)
+      if (inspections)
+        inspections->keep(std::move(each.pass->key), std::move(each.cells));
     for (const Wanted& each : wanted) {
       if (each.buffer->directory().version() != each.version)
         continue;
@@ -254,7 +318,8 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
   LaunchHistory& history = launch->code->histories.at(launch->key);
   const double homeSeconds = launch->code->stats->ranges[launch->key.range].homeSeconds;
   if (launch->contentsRounds == maxRounds ||
-      (launch->contentsRounds == 0 && !history.budget.pays(homeSeconds)))
+      (launch->contentsRounds == 0 && !launch->demands.empty() &&
+       !history.budget.pays(homeSeconds)))
     return false;
   ++launch->contentsRounds;
   auto fetch = std::make_shared<ContentsFetch>(cl_);
@@ -306,6 +371,10 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
       fetch->wanted.push_back(std::move(wanted));
     }
     fetch->work = work.parts;
+    for (const InspectionKey& key : launch->inspections)
+      fetch->inspected.push_back({issueInspection(work, *launch, key), nullptr});
+    fetch->inspecting.assign(work.parts.begin() + static_cast<std::ptrdiff_t>(fetch->work.size()),
+                             work.parts.end());
     task.traced.insert(task.traced.end(), work.traced.begin(), work.traced.end());
     fetch->after.insert(fetch->after.end(), work.parts.begin(), work.parts.end());
   } catch (const std::exception& error) {
@@ -319,9 +388,13 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
     const bool found = fetch->run();
     Lock lock(mutex_);
     if (found)
-      fetch->keep();
+      fetch->keep(launch->code->inspections.get());
     launch->withoutContents = launch->withoutContents || !found;
-    launch->code->histories.at(launch->key).budget.spent(fetch->seconds);
+    if (!found && !fetch->inspected.empty())
+      launch->code->inspections = nullptr; // not again
+    LaunchHistory& spender = launch->code->histories.at(launch->key);
+    spender.budget.spent(fetch->seconds);
+    spender.inspectionBudget.spent(fetch->inspectionSeconds);
     std::shared_ptr<Task> waiting = weak.lock();
     if (!waiting)
       return;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "runtime/extremes.h"
+#include "runtime/inspection.h"
 #include "runtime/planner.h"
 
 #include <map>
@@ -50,20 +51,34 @@ public:
   LaunchContents(Machine& machine, const Task& task, const Launch& launch);
 
   std::optional<Interval> values(const ElementSlice& slice) override;
+  std::optional<Interval> touched(const KernelSummary& summary, std::size_t access,
+                                  const GroupBox& box) override;
 
   const std::vector<ContentsDemand>& demands() const { return demands_; }
+  /// Inspections without which the planning is worth little.
+  const std::vector<InspectionKey>& inspections() const { return inspections_; }
 
 private:
   bool mayBeWritten(const BufferArgument& argument) const;
   bool isReadable(Buffer& buffer, ByteRange bytes) const;
   ContentsDemand& demand(std::size_t buffer);
+  /// One inspector's answer for this launch.
+  struct Inspected {
+    enum class State { Known, Demanded, Refused } state = State::Refused;
+    std::shared_ptr<const TouchedCells> cells;
+  };
+  Inspected look(std::size_t inspector);
+  const BufferArgument* argumentOf(unsigned parameter) const;
 
   Machine& machine_;
   const LaunchRequest& request_;
+  const Inspections* known_; ///< null: without inspections
   std::span<const std::shared_ptr<Buffer>> buffers_;
   const std::vector<bool>& writes_;
   bool settled_; ///< nothing that the launch waits for is still under way
   std::vector<ContentsDemand> demands_;
+  std::vector<InspectionKey> inspections_;
+  std::map<std::size_t, Inspected> inspected_; ///< by inspector
 };
 
 /// Whether finding contents out pays for launches of one kind. Pure.
@@ -73,6 +88,9 @@ private:
 /// time.
 class ContentsBudget {
 public:
+  /// `affordable`: the part of the launch's time, or of whatever `pays` is told.
+  explicit ContentsBudget(double affordable = 0.25) : affordable_(affordable) {}
+
   /// Asked once per launch that would have to find contents out. `launchSeconds`: of the launch
   /// unsplit; negative: not known.
   bool pays(double launchSeconds);
@@ -82,11 +100,11 @@ public:
   void saved() { ++reuses_; }
 
 private:
-  static constexpr double affordable = 0.25; ///< of the launch's own time
-  double seconds_ = 0;                       ///< since the last look
-  std::uint64_t reuses_ = 0;                 ///< since the last look
-  unsigned fetches_ = 0;                     ///< since the last rest
-  unsigned resting_ = 0;                     ///< launches left before the next try
+  double affordable_;
+  double seconds_ = 0;       ///< since the last look
+  std::uint64_t reuses_ = 0; ///< since the last look
+  unsigned fetches_ = 0;     ///< since the last rest
+  unsigned resting_ = 0;     ///< launches left before the next try
   unsigned rest_ = 16;
 };
 

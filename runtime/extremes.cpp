@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace libsplit::runtime {
 
 namespace {
 
-constexpr std::uint64_t fanOut = 64;
 constexpr Interval nothing{infinity, -infinity};
 
 template <class T> Interval scan(const std::byte* at, std::uint64_t step, std::uint64_t count) {
@@ -54,44 +54,20 @@ Interval scanElements(std::span<const std::byte> bytes, const ElementLayout& lay
 }
 
 Extremes::Extremes(std::span<const std::byte> bytes, const ElementLayout& layout)
-    : layout_(layout), levels_(1) {
+    : layout_(layout) {
+  std::vector<Interval> blocks;
   const std::uint64_t count = layout.count(bytes.size());
   for (std::uint64_t first = 0; first < count; first += blockElements)
-    levels_[0].push_back(
+    blocks.push_back(
         scanElements(bytes, layout, first, std::min(first + blockElements, count) - 1));
-  raise();
+  blocks_ = Hulls(std::move(blocks));
 }
 
 Extremes::Extremes(std::vector<Interval> blocks, const ElementLayout& layout)
-    : layout_(layout), levels_{std::move(blocks)} {
-  raise();
-}
-
-void Extremes::raise() {
-  while (levels_.back().size() > fanOut) {
-    const std::vector<Interval>& below = levels_.back();
-    std::vector<Interval> level((below.size() + fanOut - 1) / fanOut, nothing);
-    for (std::size_t i = 0; i < below.size(); ++i)
-      level[i / fanOut] = hull(level[i / fanOut], below[i]);
-    levels_.push_back(std::move(level));
-  }
-}
+    : layout_(layout), blocks_(std::move(blocks)) {}
 
 Interval Extremes::ofBlocks(std::uint64_t first, std::uint64_t last) const {
-  Interval all = nothing;
-  std::uint64_t end = last + 1;
-  for (std::size_t level = 0; first < end; ++level) {
-    const std::vector<Interval>& entries = levels_[level];
-    // What is no whole entry of the next level, from both ends.
-    const bool top = level + 1 == levels_.size();
-    for (; first < end && (top || first % fanOut != 0); ++first)
-      all = hull(all, entries[first]);
-    for (; first < end && end % fanOut != 0; --end)
-      all = hull(all, entries[end - 1]);
-    first /= fanOut;
-    end /= fanOut;
-  }
-  return all;
+  return blocks_.between(first, last);
 }
 
 Interval Extremes::between(std::uint64_t first, std::uint64_t last,

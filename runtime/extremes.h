@@ -1,13 +1,13 @@
 // The least and the greatest element of any slice of a buffer, from a table that is made in one
 // pass over it.
 //
-// Level 0 holds the extremes of each block of 1024 elements, level 1 those of 64 blocks of level 0,
-// and so on: a slice of any length is a few entries of each level, and two ends within blocks that
-// are read element by element. Worked example: elements 1000 .. 200000 are 24 single elements,
-// blocks 1 .. 194 (three entries of level 1, and blocks 1 .. 63 and 192 .. 194), and 321 elements.
+// The table holds the extremes of each block of 1024 elements: a slice of any length is a run of
+// blocks (hulls.h), and two ends within blocks that are read element by element. Worked example:
+// elements 1000 .. 200000 are 24 single elements, blocks 1 .. 194, and 321 elements.
 #pragma once
 
 #include "analysis-pass/summary/contents.h"
+#include "runtime/hulls.h"
 
 #include <cstddef>
 #include <span>
@@ -47,10 +47,8 @@ public:
   Interval between(std::uint64_t first, std::uint64_t last, std::span<const std::byte> bytes) const;
 
 private:
-  void raise();
-
   ElementLayout layout_;
-  std::vector<std::vector<Interval>> levels_;
+  Hulls blocks_;
 };
 
 } // namespace libsplit::runtime

@@ -502,9 +502,12 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   for (const BufferArgument& argument : launch.request.buffers)
     if (byContents && launch.code->loaded[argument.parameter])
       key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
+  key.withoutInspections = launch.withoutInspections;
   if (auto plan = history.findPlan(key)) {
-    if (!key.versions.empty() && launch.contentsRounds == 0)
+    if (!key.versions.empty() && launch.contentsRounds == 0) {
       history.budget.saved();
+      history.inspectionBudget.saved();
+    }
     return plan;
   }
   LaunchContents contents(*machine_, task, launch);
@@ -547,7 +550,8 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
         consider(d);
   launch.request.contents = nullptr;
   launch.demands = contents.demands();
-  if (!launch.demands.empty())
+  launch.inspections = contents.inspections();
+  if (!launch.demands.empty() || !launch.inspections.empty())
     return nullptr;
   if (!best) {
     if (why.empty())
@@ -564,12 +568,17 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
                                                        const std::shared_ptr<Launch>& launch,
                                                        std::span<const double> shares,
                                                        std::string& why) {
-  auto plan = choosePlan(task, *launch, shares, why);
-  if (plan || launch->demands.empty() || fetchContents(task, launch))
-    return plan;
-  launch->withoutContents = true;
-  why.clear();
-  return choosePlan(task, *launch, shares, why);
+  for (;;) {
+    auto plan = choosePlan(task, *launch, shares, why);
+    const bool inspects = !launch->inspections.empty();
+    if (plan || (launch->demands.empty() && !inspects))
+      return plan;
+    if ((!inspects || inspectionsPay(*launch)) && fetchContents(task, launch))
+      return nullptr;
+    // Then with less.
+    (inspects ? launch->withoutInspections : launch->withoutContents) = true;
+    why.clear();
+  }
 }
 
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {

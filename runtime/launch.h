@@ -43,9 +43,12 @@ struct Launch {
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
 
   // Regions that depend on what buffers hold (contents.h).
-  std::vector<ContentsDemand> demands; ///< what the last planning lacked
-  unsigned contentsRounds = 0;         ///< plannings that lacked something
-  bool withoutContents = false;        ///< they can't be had, or are not worth it
+  std::vector<ContentsDemand> demands;    ///< what the last planning lacked
+  unsigned contentsRounds = 0;            ///< plannings that lacked something
+  bool withoutContents = false;           ///< they can't be had, or are not worth it
+  std::vector<InspectionKey> inspections; ///< what it lacked of those
+  bool withoutInspections = false;        ///< the same of them
+  bool askedForInspections = false;       ///< whether they pay
 
   // What was issued.
   std::vector<Issued> issued;

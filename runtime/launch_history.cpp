@@ -38,6 +38,8 @@ std::vector<WorkScalar> workScalars(const KernelSummary& summary) {
   for (const Access& access : summary.accesses) {
     collect(access.offset, scalars);
     for (const Guard& guard : access.guards) {
+      if (guard.isInspected)
+        continue;
       collect(guard.left, scalars);
       collect(guard.right, scalars);
     }

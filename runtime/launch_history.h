@@ -72,6 +72,7 @@ struct LaunchHistory {
     std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
     std::vector<double> shares;
     std::vector<std::uint64_t> versions; ///< of the buffers whose contents it rests on
+    bool withoutInspections = false;
     bool operator==(const PlanKey&) const = default;
   };
   struct MadePlan {
@@ -82,6 +83,7 @@ struct LaunchHistory {
   static constexpr std::size_t mostPlans = 4;
   std::vector<MadePlan> plans; ///< the last used first
   ContentsBudget budget;
+  ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains
 
   /// The plan made from `sought`, or null.
   std::shared_ptr<const LaunchPlan> findPlan(const PlanKey& sought);

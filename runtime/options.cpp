@@ -115,6 +115,8 @@ bool setOption(Options& options, const std::string& variable, const std::string&
     return set(options.log, text);
   if (variable == "LIBSPLIT_PERSIST")
     return set(options.persist, text);
+  if (variable == "LIBSPLIT_INSPECT")
+    return set(options.inspect, text);
   if (variable == "LIBSPLIT_RELAXED_FP")
     return set(options.relaxedFloat, text);
   if (variable == "LIBSPLIT_SEPARATE_NODES")

@@ -41,6 +41,7 @@ struct Options {
   LogLevel log = LogLevel::Warn;
   std::string cacheDir; ///< empty: no place for a cache is known
   bool persist = true;
+  bool inspect = true;
   bool relaxedFloat = false;
   SeparateNodes separateNodes = SeparateNodes::None;
   bool waitAnalysis = false;

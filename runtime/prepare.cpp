@@ -328,6 +328,13 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
       orInto(code->writes, writtenParameters(*summary));
       orInto(code->loaded, contentParameters(*summary));
     }
+  if (options_.inspect && machine_->nodes() > 1) {
+    auto inspections = std::make_unique<Inspections>(code->summaries);
+    const std::size_t on = machine_->home();
+    if (!inspections->empty() &&
+        inspections->build(cl_, machine_->contextOf(on, program->context), devices[on].id.get()))
+      code->inspections = std::move(inspections);
+  }
   code->workScalars = workScalars(*homeSummary);
   code->identity = hashOf(std::vector{origin->text, origin->options, code->name});
   return {};

@@ -83,6 +83,7 @@ struct KernelCode {
   std::string identity;                ///< hash of text, build options and name; empty: not known
   std::vector<WorkScalar> workScalars; ///< what, beside the NDRange, makes a launch's key
   LaunchHistories histories;
+  std::unique_ptr<Inspections> inspections; ///< null: there are none
   /// By parameter: do the regions depend on what its buffer holds? Empty if none do.
   std::vector<bool> loaded;
 };

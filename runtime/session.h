@@ -280,6 +280,10 @@ private:
   std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
                                                  const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
+  // inspection.cpp
+  std::shared_ptr<InspectionPass> issueInspection(Task& work, const Launch& launch,
+                                                  const InspectionKey& key);
+  bool inspectionsPay(Launch& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,

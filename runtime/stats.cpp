@@ -79,6 +79,7 @@ std::string toJson(const Stats& stats, const Machine* machine) {
                      {"transfers", stats.transfers},
                      {"contents_fetched", stats.contentsFetched},
                      {"contents_on_device", stats.contentsOnDevice},
+                     {"inspections", stats.inspections},
                      {"verified_launches", stats.verifiedLaunches},
                      {"differing_launches", stats.differingLaunches}}},
                    {"stepped_aside", stats.steppedAside}};

@@ -17,6 +17,7 @@ struct Stats {
   std::uint64_t transfers = 0;        ///< commands that moved them
   std::uint64_t contentsFetched = 0;  ///< times that a launch had to wait for contents
   std::uint64_t contentsOnDevice = 0; ///< passes over buffers where they lay
+  std::uint64_t inspections = 0;      ///< runs of inspectors
   std::uint64_t verifiedLaunches = 0;
   std::uint64_t differingLaunches = 0;
   std::string steppedAside; ///< why, if libsplit did

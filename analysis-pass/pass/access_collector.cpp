@@ -24,7 +24,8 @@ bool guardUsesLoop(const Guard& guard, unsigned depth) {
 }
 
 bool sameGuard(const Guard& a, const Guard& b) {
-  return a.relation == b.relation && a.left == b.left && a.right == b.right;
+  return a.relation == b.relation && a.isInspected == b.isInspected && a.left == b.left &&
+         a.right == b.right;
 }
 
 bool sameLoop(const Loop& a, const Loop& b) {
@@ -87,6 +88,10 @@ void AccessCollector::add(Access access, const PathOfBlock& path) {
 }
 
 void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
+  // No inspection tells more of what does not depend on data.
+  if (access.effect == Effect::Update || !elementThatVaries(access.offset))
+    std::erase_if(access.guards, [](const Guard& guard) { return guard.isInspected; });
+
   // A count that depends on a loop whose own count is unknown is unknown too.
   for (unsigned d = 0; d < loops.size(); ++d) {
     if (!findUnknown(loops[d].count))

@@ -44,9 +44,20 @@ const Condition::Doubt& firstDoubt(const Condition& a, const Condition& b) {
   return a.exact ? b.doubt : a.doubt;
 }
 
+/// What evaluation makes of `condition`. Alternatives that only data tell apart are none.
+Condition withoutInspected(Condition condition) {
+  for (auto& guards : condition.anyOf)
+    std::erase_if(guards, [](const Guard& guard) { return guard.isInspected; });
+  return condition;
+}
+
 } // namespace
 
-Condition either(const Condition& a, const Condition& b) {
+Condition either(const Condition& left, const Condition& right) {
+  if (left.anyOf.empty() || right.anyOf.empty()) // never, and so the other one
+    return {left.anyOf.empty() ? right.anyOf : left.anyOf, left.exact && right.exact,
+            firstDoubt(left, right)};
+  const Condition a = withoutInspected(left), b = withoutInspected(right);
   Condition result{a.anyOf, a.exact && b.exact, firstDoubt(a, b)};
   result.anyOf.insert(result.anyOf.end(), b.anyOf.begin(), b.anyOf.end());
   bool always = std::any_of(result.anyOf.begin(), result.anyOf.end(),
@@ -86,11 +97,12 @@ Condition PathConditions::single(const Expr& left, Relation relation, const Expr
     if (auto unknown = findUnknown(*side))
       return Condition::undecided("unknown condition: " + unknown->text(), line);
   // Reading whole buffers at every launch for what a condition on each element leaves out of a
-  // region would cost more than it saves.
+  // region would cost more than it saves, unless they are looked through anyway.
   for (const Expr* side : {&left, &right})
     if (auto load = elementThatVaries(*side))
-      return Condition::undecided("condition on what " + builder_.nameOf(load->index()) + " holds",
-                                  line);
+      return {{{Guard{left, relation, right, /*isInspected=*/true}}},
+              false,
+              {"condition on what " + builder_.nameOf(load->index()) + " holds", line}};
   return {{{Guard{left, relation, right}}}, true};
 }
 

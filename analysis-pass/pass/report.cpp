@@ -42,7 +42,8 @@ std::string text(const Guard& guard, const std::vector<std::string>& names) {
     relation = " != ";
     break;
   }
-  return text(guard.left, names) + relation + text(guard.right, names);
+  return text(guard.left, names) + relation + text(guard.right, names) +
+         (guard.isInspected ? " (inspected)" : "");
 }
 
 /// Marks the parameters that `expr` loads from.

@@ -23,6 +23,9 @@
 // Elements of buffers are opaque variables (domain.h): the image takes them as intervals, and what
 // conditions say of them together with other variables cuts the result once more.
 //
+// Where an inspection has seen what an access does, that is taken instead: a hull, and for writes a
+// possible one.
+//
 // Uncertainty only ever enlarges reads and possible writes and empties certain writes.
 #include "analysis-pass/summary/evaluate.h"
 
@@ -52,6 +55,8 @@ struct Mentions {
   explicit Mentions(const Access& access) {
     scan(access.offset);
     for (const Guard& guard : access.guards) {
+      if (guard.isInspected)
+        continue;
       scan(guard.left);
       scan(guard.right);
     }
@@ -178,7 +183,7 @@ private:
       for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
         all &= restrictAtMostZero(noted(loopCondition(k)), k) && access_.loops[k].exact;
       for (unsigned i = 0; i < access_.guards.size(); ++i)
-        all &= restrict(access_.guards[i], Domain::maxLoops + i);
+        all &= !access_.guards[i].isInspected&& restrict(access_.guards[i], Domain::maxLoops + i);
       if (domain_.empty() || !changed_)
         return all && !dataDecides_;
     }
@@ -505,12 +510,22 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
 
   LaunchValues launch{range, arguments, range.local, nullptr};
   unsigned budget = maxParts;
-  for (const Access& access : summary.accesses) {
+  for (std::size_t i = 0; i < summary.accesses.size(); ++i) {
+    const Access& access = summary.accesses[i];
     if (access.parameter >= regions.size() || access.parameter >= arguments.size() ||
         arguments[access.parameter].bufferSize == 0 || access.length == 0)
       continue;
     // Updates may overlap: where exactly they lie is not worth looking through buffers.
     launch.contents = access.effect == Effect::Update ? nullptr : contents;
+    const auto inspected =
+        launch.contents ? launch.contents->touched(summary, i, inside) : std::nullopt;
+    if (inspected) {
+      ArgumentRegions& of = regions[access.parameter];
+      if (!inspected->empty())
+        (access.effect == Effect::Read ? of.reads : of.possibleWrites)
+            .add(cut(*inspected, arguments[access.parameter].bufferSize));
+      continue;
+    }
     evaluateParts(access, Mentions(access), launch, inside, 0, summary.parameters, maxRanges,
                   budget, regions[access.parameter]);
   }

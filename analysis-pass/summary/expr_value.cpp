@@ -96,20 +96,8 @@ private:
   }
 
   Form argument(const Expr& e) const {
-    const Cause missing{Cause::Kind::NoArgument, e.index()};
-    if (e.index() >= launch_.arguments.size())
-      return Form::unknown(missing);
-    const std::span<const std::byte> bytes = launch_.arguments[e.index()].bytes;
-    if (e.width() == 0 || e.width() > 64 ||
-        (std::size_t{e.bit()} + e.width() + 7) / 8 > bytes.size())
-      return Form::unknown(missing);
-    Int value = 0; // little-endian, as every device that OpenCL runs on here
-    for (std::size_t i = (std::size_t{e.bit()} + e.width() + 7) / 8; i-- > e.bit() / 8;)
-      value = value << 8 | std::to_integer<unsigned>(bytes[i]);
-    value = value >> e.bit() % 8 & ((Int{1} << e.width()) - 1);
-    if (e.isSigned() && value >> (e.width() - 1) & 1)
-      value -= Int{1} << e.width();
-    return Form::constant(value);
+    const std::optional<Int> value = argumentValue(e, launch_.arguments);
+    return value ? Form::constant(*value) : Form::unknown({Cause::Kind::NoArgument, e.index()});
   }
 
   Form compound(const Expr& e) {
@@ -431,6 +419,22 @@ private:
 };
 
 } // namespace
+
+std::optional<Int> argumentValue(const Expr& e, std::span<const ArgumentValue> arguments) {
+  if (e.index() >= arguments.size())
+    return std::nullopt;
+  const std::span<const std::byte> bytes = arguments[e.index()].bytes;
+  const std::size_t end = (std::size_t{e.bit()} + e.width() + 7) / 8;
+  if (e.width() == 0 || e.width() > 64 || end > bytes.size())
+    return std::nullopt;
+  Int value = 0; // little-endian, as every device that OpenCL runs on here
+  for (std::size_t i = end; i-- > e.bit() / 8;)
+    value = value << 8 | std::to_integer<unsigned>(bytes[i]);
+  value = value >> e.bit() % 8 & ((Int{1} << e.width()) - 1);
+  if (e.isSigned() && value >> (e.width() - 1) & 1)
+    value -= Int{1} << e.width();
+  return value;
+}
 
 Form valueOf(const Expr& expr, Domain& domain, const LaunchValues& launch) {
   return Valuer(domain, launch).value(expr);

@@ -20,6 +20,9 @@ struct LaunchValues {
 /// and nothing allocated.
 Form valueOf(const Expr& expr, Domain& domain, const LaunchValues& launch);
 
+/// The number that an Argument is; nothing if the launch gives that argument no such bits.
+std::optional<Int> argumentValue(const Expr& argument, std::span<const ArgumentValue> arguments);
+
 /// The words for `cause`, in a kernel with these parameters.
 std::string describe(const Cause& cause, std::span<const Parameter> parameters);
 

@@ -79,6 +79,10 @@ struct Guard {
   Expr left;
   Relation relation = Relation::Less;
   Expr right;
+  /// About elements of buffers, one or more for each work-item. To look at all of them at every
+  /// launch is not worth it but in an inspection (inspection.h): evaluation leaves it out, and what
+  /// it guards is never certain.
+  bool isInspected = false;
 };
 
 /// A loop around an access: its variable runs over [0, count), count evaluated at launch.

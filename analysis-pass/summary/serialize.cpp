@@ -197,7 +197,8 @@ private:
       out_ += ')';
     }
     for (const Guard& guard : access.guards) {
-      out_.append(" (").append(wordFor(relations, guard.relation));
+      out_ += guard.isInspected ? " (inspected " : " (";
+      out_ += wordFor(relations, guard.relation);
       write(guard.left);
       write(guard.right);
       out_ += ')';
@@ -415,12 +416,12 @@ private:
         result.grain = parse<std::uint32_t>(word());
         if (ok() && (!std::has_single_bit(result.grain) || result.grain > 16))
           fail("a grain that is no power of two up to 16");
+      } else if (name == "inspected") {
+        const auto relation = choice(relations);
+        result.guards.push_back(guard(relation));
+        result.guards.back().isInspected = true;
       } else if (auto relation = valueOf(relations, name)) {
-        Guard guard;
-        guard.relation = *relation;
-        guard.left = expr();
-        guard.right = expr();
-        result.guards.push_back(std::move(guard));
+        result.guards.push_back(guard(*relation));
       } else {
         fail("unknown field '" + std::string(name) + "'");
       }
@@ -428,6 +429,14 @@ private:
     }
     if (ok() && (highestLoop_ > result.loops.size() || result.loops.size() > maxLoops))
       fail("loop variable without its loop");
+    return result;
+  }
+
+  Guard guard(Guard::Relation relation) {
+    Guard result;
+    result.relation = relation;
+    result.left = expr();
+    result.right = expr();
     return result;
   }
 

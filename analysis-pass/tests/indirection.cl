@@ -64,6 +64,31 @@ kernel void masked(global float* out, global const char* mask) {
   if (mask[i]) out[i] = 0;
 }
 
+// But it is kept for the inspection of what depends on elements anyway.
+// CHECK-LABEL: kernel present(
+// CHECK: may write out at 4*target[G0], 4 bytes, by `target` at launch, if G0 < n and 0 <= target[G0] (inspected){{$}}
+kernel void present(global float* out, global const int* target, int n) {
+  int i = get_global_id(0);
+  if (i < n && target[i] >= 0) out[target[i]] = 0;
+}
+
+// CHECK-LABEL: kernel owned(
+// CHECK: may write out at 4*target[G0], 4 bytes, by `target` at launch, if owner[G0] == who (inspected) and target[G0] != -1 (inspected){{$}}
+kernel void owned(global float* out, global const int* target, global const char* owner, char who) {
+  int i = get_global_id(0);
+  if (owner[i] != who) return;
+  int at = target[i];
+  if (at != -1) out[at] = 0;
+}
+
+// One of two conditions on elements tells nothing that is kept.
+// CHECK-LABEL: kernel one_of_two(
+// CHECK: may write out at 4*target[G0], 4 bytes, by `target` at launch{{$}}
+kernel void one_of_two(global float* out, global const int* target, global const char* a) {
+  int i = get_global_id(0);
+  if (a[i] == 3 || target[i] == 5) out[target[i]] = 0;
+}
+
 // What the kernel writes may be anything by the time it is loaded.
 // CHECK-LABEL: kernel written(
 // CHECK: may write out anywhere: value loaded from `index`

@@ -44,6 +44,8 @@ SAMPLES = {
     "api_programs": Expectation(),
     "odd_launches": Expectation(("plus",)),
     "changing_index": Expectation(("gather_rows", "scatter", "fill_blocks", "rotate_index")),
+    "nested_index": Expectation(("gather_nested", "sum_rows", "fill_blocks", "scatter_products", "scatter_present",
+                                 "scatter_looked_up"), launches={"gather_nested": 2}),
     "two_devices": Expectation(homes=("0.0",)),
 }
 

@@ -63,7 +63,8 @@ ProgramSummary randomSummary(std::mt19937& random) {
     access.certain = chance(random, 50);
     access.length = static_cast<std::uint64_t>(pick(random, 0, 64));
     access.offset = randomExpr(random, 4);
-    access.guards = {{randomExpr(random, 2), Guard::Relation::LessEqual, randomExpr(random, 2)}};
+    access.guards = {{randomExpr(random, 2), Guard::Relation::LessEqual, randomExpr(random, 2),
+                      chance(random, 30)}};
     access.loops = {{randomExpr(random, 1), chance(random, 50)}, {Expr::constant(3), true}};
     kernel.accesses.push_back(access);
   }

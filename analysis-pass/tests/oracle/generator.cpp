@@ -140,6 +140,8 @@ private:
       return "twice(" + next() + ", " + leaf() + ")";
     case 15:
       return "table[" + next() + " & 7]";
+    case 16: // the number itself, by way of a buffer
+      return "(d[(" + next() + ") + 4000] - 4000)";
     default:
       return next();
     }

@@ -1,6 +1,8 @@
 #include "analysis-pass/tests/oracle/trial.h"
 
 #include "analysis-pass/summary/evaluate.h"
+#include "analysis-pass/summary/inspection.h"
+#include "tests/property/host_inspector.h"
 
 #include <algorithm>
 #include <cstring>
@@ -110,14 +112,15 @@ void fill(std::span<std::byte> bytes, Chance& chance) {
 /// What the buffers hold that no other argument shares: what the runtime would look up.
 class ContentsInMemory : public Contents {
 public:
-  explicit ContentsInMemory(const Launch& launch) : launch_(launch) {}
+  ContentsInMemory(const Launch& launch, std::span<const ArgumentValue> values)
+      : launch_(launch), values_(values) {
+    for (const Argument& argument : launch.arguments)
+      buffers_.push_back(argument.before);
+  }
 
   std::optional<Interval> values(const ElementSlice& slice) override {
     const Argument& buffer = launch_.arguments[slice.parameter];
-    unsigned users = 0;
-    for (const Argument& other : launch_.arguments)
-      users += other.kind == Argument::Kind::Buffer && other.memory == buffer.memory;
-    if (users != 1)
+    if (isShared(slice.parameter))
       return std::nullopt;
     std::optional<Interval> result;
     for (std::uint64_t at = slice.first; at <= slice.last; at += slice.step) {
@@ -131,8 +134,36 @@ public:
     return result;
   }
 
+  std::optional<Interval> touched(const KernelSummary& summary, std::size_t index,
+                                  const GroupBox& box) override {
+    const Access& access = summary.accesses[index];
+    if (!wantsInspection(access) || loadsShared(access.offset) ||
+        std::ranges::any_of(access.loops,
+                            [&](const Loop& loop) { return loadsShared(loop.count); }) ||
+        std::ranges::any_of(access.guards, [&](const Guard& guard) {
+          return loadsShared(guard.left) || loadsShared(guard.right);
+        }))
+      return std::nullopt;
+    const Interval bytes = inspectOnHost(access, launch_.range, values_, box, buffers_);
+    return bytes == everything ? std::nullopt : std::optional(bytes);
+  }
+
 private:
+  bool isShared(unsigned parameter) const {
+    const auto users = std::ranges::count_if(launch_.arguments, [&](const Argument& other) {
+      return other.kind == Argument::Kind::Buffer &&
+             other.memory == launch_.arguments[parameter].memory;
+    });
+    return users != 1;
+  }
+  bool loadsShared(const Expr& e) const {
+    return (e.op() == Expr::Op::Load && isShared(e.index())) ||
+           std::ranges::any_of(e.operands(), [&](const Expr& each) { return loadsShared(each); });
+  }
+
   const Launch& launch_;
+  const std::span<const ArgumentValue> values_;
+  std::vector<std::vector<std::byte>> buffers_; ///< by argument
 };
 
 } // namespace
@@ -189,7 +220,7 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
       value.bytes = argument.value;
   }
 
-  ContentsInMemory contents(launch);
+  ContentsInMemory contents(launch, values);
   std::vector<GroupBox> boxes{wholeBox(range)};
   auto randomBox = [&](unsigned dimensions) {
     GroupBox box = wholeBox(range);

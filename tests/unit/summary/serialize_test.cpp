@@ -22,7 +22,7 @@ ProgramSummary sample() {
       Expr::constant(4) * Expr::wrap(g0 + Expr::node(Op::RemTrunc, {n, Expr::loop(0)}), 32, false);
   write.length = 4;
   write.guards = {{g0, Guard::Relation::Less, n},
-                  {Expr::workDim(), Guard::Relation::NotEqual, Expr::constant(-3)}};
+                  {Expr::workDim(), Guard::Relation::NotEqual, Expr::constant(-3), true}};
   write.loops = {{n, true}, {Expr::constant(9), false}};
   write.where = {"a \"quoted\" \\ file.h", 7};
   Access read;
@@ -71,6 +71,8 @@ TEST(Serialize, everyFieldComesBack) {
   EXPECT_EQ(a.accesses[0].where, b.accesses[0].where);
   EXPECT_TRUE(a.accesses[0].certain);
   EXPECT_EQ(a.accesses[0].guards[1].right, Expr::constant(-3));
+  EXPECT_FALSE(a.accesses[0].guards[0].isInspected);
+  EXPECT_TRUE(a.accesses[0].guards[1].isInspected);
   EXPECT_FALSE(a.accesses[0].loops[1].exact);
   EXPECT_EQ(a.accesses[1].offset.text(), b.accesses[1].offset.text());
   EXPECT_EQ(serialize(*after), serialize(before));

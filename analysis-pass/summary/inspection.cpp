@@ -1,0 +1,136 @@
+#include "analysis-pass/summary/inspection.h"
+
+#include <algorithm>
+
+namespace libsplit {
+
+namespace {
+
+using Op = Expr::Op;
+
+constexpr std::size_t maxLoops = 8;
+/// Of one access. More makes a kernel that takes long to build, and long to run.
+constexpr unsigned maxNodes = 512;
+constexpr std::uint64_t maxLength = 1 << 30; ///< bytes
+
+/// The ids and loop variables that an expression names, one bit each: group and local ids by
+/// dimension, then loops. A global id is both.
+constexpr unsigned groupBit(unsigned d) {
+  return 1u << d;
+}
+constexpr unsigned localBit(unsigned d) {
+  return 8u << d;
+}
+constexpr unsigned loopBit(unsigned k) {
+  return 64u << k;
+}
+
+unsigned variablesOf(const Expr& e) {
+  switch (e.op()) {
+  case Op::GlobalId:
+    return groupBit(e.index()) | localBit(e.index());
+  case Op::GroupId:
+  case Op::LocalSize: // smaller in the last group
+    return groupBit(e.index());
+  case Op::LocalId:
+    return localBit(e.index());
+  case Op::LoopVariable:
+    return loopBit(e.index());
+  default:
+    break;
+  }
+  unsigned all = 0;
+  for (const Expr& operand : e.operands())
+    all |= variablesOf(operand);
+  return all;
+}
+
+bool loadsVaryingly(const Expr& e) {
+  if (e.op() == Op::Load && variablesOf(e) != 0)
+    return true;
+  return std::ranges::any_of(e.operands(), loadsVaryingly);
+}
+
+/// An element whose place depends on another, as row[group[i]].
+bool loadsByLoaded(const Expr& e) {
+  if (e.op() == Op::Load && loadsVaryingly(e.operands()[0]))
+    return true;
+  return std::ranges::any_of(e.operands(), loadsByLoaded);
+}
+
+/// A sum with a loop's variable in it: begin[i] + k.
+bool goesAlongRow(const Expr& e) {
+  if (e.op() == Op::LoopVariable)
+    return true;
+  if (e.op() == Op::Add || e.op() == Op::Wrap || e.op() == Op::Mul)
+    return std::ranges::any_of(e.operands(), goesAlongRow);
+  return false;
+}
+
+/// Whether the extremes of slices say where `e` lies over a box of work-groups.
+bool extremesTellAll(const Expr& e) {
+  if (!loadsVaryingly(e))
+    return true;
+  const std::vector<Expr>& operands = e.operands();
+  if (!std::ranges::all_of(operands, extremesTellAll))
+    return false;
+  const auto loading = std::ranges::count_if(operands, loadsVaryingly);
+  // The one operand that loads, and the variables of the others.
+  const auto loaded = std::ranges::find_if(operands, loadsVaryingly);
+  unsigned others = 0;
+  for (auto each = operands.begin(); each != operands.end(); ++each)
+    if (each != loaded)
+      others |= variablesOf(*each);
+  switch (e.op()) {
+  case Op::Load:
+    return loading == 0 || goesAlongRow(operands[0]);
+  case Op::Wrap:
+    return true;
+  case Op::Add:
+    return loading == 1 && (variablesOf(*loaded) & others) == 0;
+  case Op::Mul:
+  case Op::Min:
+  case Op::Max:
+    return loading == 1 && others == 0;
+  case Op::DivFloor:
+  case Op::DivTrunc:
+  case Op::Shl:
+  case Op::ShrArith:
+    return loaded == operands.begin() && others == 0;
+  default:
+    return false;
+  }
+}
+
+/// Nodes of the tree; a lot where any of them is unknown.
+unsigned sizeOf(const Expr& e) {
+  unsigned size = e.op() == Op::Unknown ? maxNodes + 1 : 1;
+  for (const Expr& operand : e.operands())
+    if (size <= maxNodes)
+      size += sizeOf(operand);
+  return size;
+}
+
+bool isEvaluable(const Access& access) {
+  unsigned size = sizeOf(access.offset);
+  for (const Guard& guard : access.guards)
+    size += sizeOf(guard.left) + sizeOf(guard.right);
+  for (const Loop& loop : access.loops)
+    size += sizeOf(loop.count);
+  return size <= maxNodes && access.loops.size() <= maxLoops && access.effect != Effect::Update &&
+         access.length > 0 && access.length <= maxLength;
+}
+
+} // namespace
+
+bool wantsInspection(const Access& access) {
+  if (!loadsVaryingly(access.offset) || !isEvaluable(access))
+    return false;
+  return !extremesTellAll(access.offset) || std::ranges::any_of(access.loops, [](const Loop& loop) {
+    return loadsByLoaded(loop.count);
+  }) || std::ranges::any_of(access.guards, [](const Guard& guard) {
+    return loadsVaryingly(guard.left) || loadsVaryingly(guard.right);
+  });
+}
+
+} // namespace libsplit

@@ -1,0 +1,81 @@
+// Generates the kernel that finds out where a launch's work-groups go, from the summary alone.
+//
+// An inspector evaluates the conditions, loops and address of one access (wantsInspection in
+// inspection.h) for every work-item of a *cell*, one or a few work-groups, and leaves the least
+// byte and the end of the greatest. It writes nothing else, and reads nothing but the elements that
+// the expressions load, each behind a comparison with its buffer's size.
+//
+// The expressions mean unbounded integers; the kernel has 64 bits. So each value comes with a flag:
+// false after an overflow, a division by zero, a number that does not fit the program's own type,
+// an element outside of its buffer. If an address without a value is needed, nothing is known of
+// the cell. A condition that fails for certain takes the item out whatever the others say, so
+// `if (i < n && index[i] >= 0)` may look beyond the end of `index` without harm.
+//
+// What an address is affine in need not be run through: its ends tell. For out[base[block[g]] + l]
+// two work-items of each group are looked at, and for matrix[rows[i] * n + k], k < n, two
+// iterations. Worked example: x[p[q[i]]] of floats becomes
+//
+//     const N t0 = id(n[0] + at0);
+//     const N t1 = times(value(4), t0);
+//     const N t2 = loadS32(b2, size2, t1);       q[i]
+//     const N t3 = loadS32(b1, size1, times(value(4), t2));
+//     const N t4 = times(value(4), t3);
+//     if (t4.ok) note(t4, 4) else bad = true
+#pragma once
+
+#include "analysis-pass/summary/evaluate.h"
+#include "analysis-pass/summary/inspection.h"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// How the work-groups of a launch are gathered into cells: `run[d]` groups each in dimension d,
+/// the last of a dimension maybe fewer. Cells count dimension 0 fastest.
+struct CellGrid {
+  std::array<std::uint64_t, 3> run{1, 1, 1};
+  std::array<std::uint64_t, 3> cells{1, 1, 1};
+  std::uint64_t count() const { return cells[0] * cells[1] * cells[2]; }
+  bool operator==(const CellGrid&) const = default;
+};
+
+/// A cell for each group, or as few more groups in each as keeps them under `most`.
+CellGrid gridOf(const NDRange& range, std::uint64_t most = std::uint64_t{1} << 20);
+
+/// OpenCL C 1.2 of `kernel void INSPECTOR(global const long* n, global long* out, global const
+/// uchar* ...)`: `n` as `numbers` gives it, out[2 * cell] the least byte that the cell touches and
+/// out[2 * cell + 1] the end of the greatest, then the `buffers` in their order. To be run by one
+/// work-group of `laneCount` for each cell.
+class InspectorSource {
+public:
+  explicit InspectorSource(const Access& access);
+
+  /// Accesses to the same bytes under the same conditions have equal texts.
+  const std::string& text() const { return text_; }
+  /// Parameters that are loaded from, ascending.
+  const std::vector<unsigned>& buffers() const { return buffers_; }
+  /// What the kernel needs to know of a launch; nothing if a number does not fit.
+  std::optional<std::vector<std::int64_t>> numbers(const NDRange& range, const CellGrid& grid,
+                                                   std::span<const ArgumentValue> arguments) const;
+
+private:
+  std::string text_;
+  std::vector<unsigned> buffers_;
+  std::vector<Expr> scalars_; ///< by-value arguments that the expressions name
+};
+
+/// A program of these: the i-th kernel is `inspect` and i.
+std::string programOf(std::span<const InspectorSource> inspectors);
+
+/// Work-items of an inspector's work-group, a power of two.
+std::size_t laneCount(const NDRange& range, const CellGrid& grid);
+
+/// What the kernel wrote, as the first and the last byte that each cell touches: `everything` where
+/// nothing is known, empty where it touches nothing.
+std::vector<Interval> cellsFrom(std::span<const std::int64_t> written);
+
+} // namespace libsplit::runtime

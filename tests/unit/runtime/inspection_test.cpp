@@ -1,0 +1,142 @@
+#include "runtime/inspection.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit::runtime {
+namespace {
+
+constexpr Interval nothing{infinity, -infinity};
+
+TEST(Hulls, ofAnyRunAreWhatALoopFinds) {
+  std::vector<Interval> intervals;
+  for (int i = 0; i < 10000; ++i)
+    intervals.push_back(i % 7 == 0 ? nothing : Interval{i * 37 % 1009, i * 37 % 1009 + i % 5});
+  const Hulls hulls(intervals);
+  for (std::size_t first = 0; first < intervals.size(); first += 611)
+    for (std::size_t last = first; last < intervals.size(); last += 173) {
+      Interval all = nothing;
+      for (std::size_t i = first; i <= last; ++i)
+        all = hull(all, intervals[i]);
+      ASSERT_EQ(hulls.between(first, last), all) << first << ' ' << last;
+    }
+  EXPECT_TRUE(hulls.between(7, 7).empty());
+}
+
+TEST(TouchedCells, slabsOfGroupsGoWhereTheirCellsGo) {
+  // 3 x 2 cells of 2 x 1 groups; the last of a row is one group wide.
+  const CellGrid grid{{2, 1, 1}, {3, 2, 1}};
+  const Interval cells[] = {{0, 3}, {4, 7}, nothing, {100, 103}, {104, 107}, {108, 111}};
+  const TouchedCells touched(grid, cells);
+  EXPECT_EQ(touched.within({{0, 0, 0}, {5, 1, 1}}), (Interval{0, 7}));
+  EXPECT_EQ(touched.within({{0, 1, 0}, {5, 2, 1}}), (Interval{100, 111}));
+  EXPECT_EQ(touched.within({{2, 0, 0}, {4, 2, 1}}), (Interval{4, 107}));
+  EXPECT_EQ(touched.within({{1, 0, 0}, {2, 2, 1}}), (Interval{0, 103})) << "half a cell is a cell";
+}
+
+TEST(TouchedCells, whatIsNotKnownOfAGroupIsNotKnownOfItsSlab) {
+  const Interval cells[] = {{0, 3}, everything, nothing, {12, 15}};
+  const TouchedCells touched({{1, 1, 1}, {4, 1, 1}}, cells);
+  EXPECT_EQ(touched.within({{0, 0, 0}, {4, 1, 1}}), everything);
+  EXPECT_EQ(touched.within({{1, 0, 0}, {2, 1, 1}}), everything);
+  EXPECT_EQ(touched.within({{2, 0, 0}, {4, 1, 1}}), (Interval{12, 15}));
+  EXPECT_TRUE(touched.within({{2, 0, 0}, {3, 1, 1}}).empty());
+}
+
+TEST(CellsFrom, readsWhatKernelsWrite) {
+  const std::int64_t written[] = {16, 20, INT64_MAX, INT64_MIN, INT64_MIN, INT64_MAX, -8, -4};
+  EXPECT_EQ(cellsFrom(written),
+            (std::vector{Interval{16, 19}, nothing, everything, Interval{-8, -5}}));
+}
+
+/// A kernel with an access that wants inspection, over and over.
+KernelSummary kernelOf(std::vector<unsigned> strides) {
+  KernelSummary kernel;
+  kernel.parameters.resize(3, {"a", "int*", ParameterKind::GlobalBuffer, 0});
+  const Expr g0 = Expr::id(Expr::Op::GlobalId, 0);
+  for (const unsigned stride : strides) {
+    Access access;
+    access.length = 4;
+    const Expr inner = Expr::load(1, Expr::constant(4) * g0, 32, true);
+    access.offset = Expr::constant(stride) * Expr::load(2, Expr::constant(4) * inner, 32, true);
+    kernel.accesses.push_back(access);
+    kernel.accesses.emplace_back().length = 4; // one that does not
+  }
+  return kernel;
+}
+
+TEST(Inspections, accessesThatGoAlikeShareAnInspector) {
+  const KernelSummary kernel = kernelOf({4, 8, 4}), again = kernelOf({8});
+  const KernelSummary* const summaries[] = {&kernel, nullptr, &again, &kernel};
+  const Inspections inspections(summaries);
+  EXPECT_EQ(inspections.inspectorOf(kernel, 0), 0u);
+  EXPECT_EQ(inspections.inspectorOf(kernel, 1), std::nullopt);
+  EXPECT_EQ(inspections.inspectorOf(kernel, 2), 1u);
+  EXPECT_EQ(inspections.inspectorOf(kernel, 4), 0u);
+  EXPECT_EQ(inspections.inspectorOf(again, 0), 1u);
+  EXPECT_EQ(inspections.source(0).buffers(), (std::vector<unsigned>{1, 2}));
+}
+
+TEST(Inspections, areBoundedInNumber) {
+  std::vector<unsigned> strides;
+  for (unsigned i = 0; i < 100; ++i)
+    strides.push_back(4 + i);
+  const KernelSummary kernel = kernelOf(strides);
+  const KernelSummary* const summaries[] = {&kernel};
+  const Inspections inspections(summaries);
+  EXPECT_TRUE(inspections.inspectorOf(kernel, 0).has_value());
+  EXPECT_FALSE(inspections.inspectorOf(kernel, 198).has_value());
+}
+
+class KnownInspections : public ::testing::Test {
+protected:
+  static InspectionKey keyOf(std::uint64_t version, std::int64_t number = 0,
+                             std::size_t inspector = 0, std::uint64_t origin = 0) {
+    return {inspector, {number}, {{version, origin}}};
+  }
+  static std::shared_ptr<const TouchedCells> answer(std::uint64_t cells = 1) {
+    return std::make_shared<TouchedCells>(CellGrid{{1, 1, 1}, {cells, 1, 1}},
+                                          std::vector<Interval>(cells, {0, 3}));
+  }
+  Inspections inspections{{}};
+};
+
+TEST_F(KnownInspections, holdForTheContentsAndNumbersThatTheyWereMadeFor) {
+  const auto cells = answer();
+  inspections.keep(keyOf(5), cells);
+  EXPECT_EQ(inspections.find(keyOf(5)), cells);
+  EXPECT_EQ(inspections.find(keyOf(6)), nullptr);
+  EXPECT_EQ(inspections.find(keyOf(5, 1)), nullptr);
+  EXPECT_EQ(inspections.find(keyOf(5, 0, 1)), nullptr);
+  EXPECT_EQ(inspections.find(keyOf(5, 0, 0, 64)), nullptr);
+}
+
+TEST_F(KnownInspections, areForgottenOldestFirst) {
+  for (std::int64_t number = 0; number < 100; ++number)
+    inspections.keep(keyOf(5, number), answer());
+  EXPECT_EQ(inspections.find(keyOf(5, 0)), nullptr);
+  EXPECT_NE(inspections.find(keyOf(5, 99)), nullptr);
+}
+
+TEST_F(KnownInspections, areFewIfTheyAreLarge) {
+  for (std::int64_t number = 0; number < 4; ++number)
+    inspections.keep(keyOf(5, number), answer(1 << 20));
+  EXPECT_EQ(inspections.find(keyOf(5, 1)), nullptr);
+  EXPECT_NE(inspections.find(keyOf(5, 2)), nullptr);
+  EXPECT_NE(inspections.find(keyOf(5, 3)), nullptr);
+}
+
+TEST(InspectorSource, takesNoNumbersThatDoNotFit) {
+  const KernelSummary kernel = kernelOf({4});
+  const InspectorSource source(kernel.accesses[0]);
+  NDRange range{1, {}, {1024, 1, 1}, {64, 1, 1}};
+  const std::vector<ArgumentValue> arguments{{{}, 64}, {{}, 4096}, {{}, 8192}};
+  const auto numbers = source.numbers(range, gridOf(range), arguments);
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(numbers->at(19), 4096);
+  EXPECT_EQ(numbers->at(20), 8192);
+  range.offset[0] = ~std::uint64_t{0} - 2048;
+  EXPECT_FALSE(source.numbers(range, gridOf(range), arguments));
+}
+
+} // namespace
+} // namespace libsplit::runtime
