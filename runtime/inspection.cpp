@@ -153,7 +153,9 @@ std::shared_ptr<InspectionPass> Session::issueInspection(Task& work, const Launc
   auto pass = std::make_shared<InspectionPass>();
   pass->key = key;
   pass->grid = gridOf(launch.range);
-  pass->lanes = laneCount(launch.range, pass->grid);
+  // Work-items that work side by side are worth their barriers on GPUs alone.
+  if (machine_->homeDevice().isGpu)
+    pass->lanes = inspections.source(key.inspector).lanes(launch.range, pass->grid);
   pass->kernel = inspections.kernel(key.inspector);
   pass->context = machine_->contextOf(home, launch.program->context);
   pass->queue = machine_->queueOf(home, launch.program->context);
