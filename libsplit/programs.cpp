@@ -2,6 +2,7 @@
 #include "libsplit/door.h"
 
 #include <cstring>
+#include <map>
 #include <vector>
 
 namespace libsplit {
@@ -85,15 +86,36 @@ cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
   return program;
 }
 
+cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id* devices,
+                           const char* options, cl_uint headerCount, const cl_program* headers,
+                           const char** headerNames, void(CL_CALLBACK* notify)(cl_program, void*),
+                           void* data) {
+  tracked([&] {
+    std::vector<runtime::HeaderUse> uses;
+    for (cl_uint i = 0; i < headerCount && headers && headerNames; ++i)
+      uses.push_back({headerNames[i] ? headerNames[i] : "", headers[i]});
+    session().programCompiling(program, {devices, devices + (devices ? count : 0)}, options, uses);
+  });
+  return next().clCompileProgram(program, count, devices, options, headerCount, headers,
+                                 headerNames, notify, data);
+}
+
 cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_device_id* devices,
                             const char* options, cl_uint count, const cl_program* programs,
                             void(CL_CALLBACK* notify)(cl_program, void*), void* data,
                             cl_int* error) {
+  // Before the link: with its callback, the application may release what went into it.
+  std::map<cl_device_id, LinkedProgram> parts;
+  tracked([&] {
+    parts = session().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
+                                  options, {programs, programs ? count : 0});
+  });
   cl_int status = CL_SUCCESS;
   cl_program program = next().clLinkProgram(context, deviceCount, devices, options, count, programs,
                                             notify, data, &status);
   report(error, status);
-  opaque(program, context, "the program was linked from several");
+  if (program)
+    tracked([&] { session().programLinked(program, context, parts); });
   return program;
 }
 
@@ -204,6 +226,7 @@ void overridePrograms(runtime::Dispatch& table) {
   table.clCreateProgramWithIL = createWithIl;
   table.clSetProgramSpecializationConstant = setSpecializationConstant;
   table.clCreateProgramWithBuiltInKernels = createWithBuiltIns;
+  table.clCompileProgram = compile;
   table.clLinkProgram = link;
   table.clBuildProgram = build;
   table.clGetProgramInfo = programInfo;

@@ -62,7 +62,7 @@ bool Session::canChunk(const Launch& launch) const {
 
 /// Begins to give the launch out. Why not, if it can't be.
 std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launch) {
-  if (std::string why = engage(*launch); !why.empty())
+  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
     return why;
   std::vector<double> uniform;
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {

@@ -67,6 +67,19 @@ bool Completion::over() const {
   return state_ == State::Over;
 }
 
+bool Completion::poll() {
+  std::lock_guard lock(mutex_);
+  if (state_ != State::Submitted)
+    return state_ == State::Over;
+  const auto status = property<cl_int>(cl_.clGetEventInfo, event_.get(),
+                                       CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
+  if (status > CL_COMPLETE)
+    return false;
+  status_ = status;
+  state_ = State::Over;
+  return true;
+}
+
 std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {
   std::lock_guard lock(mutex_);
   cl_ulong time = 0;

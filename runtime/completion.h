@@ -45,6 +45,8 @@ public:
   bool precedes(cl_command_queue queue) const;
   /// Known to be over. Never blocks; may answer false although it is.
   bool over() const;
+  /// The same, asking the driver.
+  bool poll();
 
   /// Times on the device, from the first command's start to the last one's end, once over and where
   /// the queue records them.

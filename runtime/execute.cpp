@@ -5,6 +5,7 @@
 // has to read first. Each piece waits for earlier work on the same bytes' node and nothing else. If
 // several nodes change the same bytes, merges follow (merge_execution.cpp).
 #include "runtime/launch.h"
+#include "runtime/piece_range.h"
 #include "runtime/session.h"
 
 #include "analysis-pass/summary/partition_argument.h"
@@ -27,8 +28,7 @@ struct KernelCall {
   std::shared_ptr<LaneKernel> kernel;
   std::vector<ArgumentSetting> arguments;
   unsigned dimensions = 1;
-  std::array<std::size_t, 3> offset{}, global{}, local{};
-  bool localGiven = false;
+  PieceRange range;
 
   cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
                  const cl_event* waitList, cl_event* event) const;
@@ -42,10 +42,15 @@ cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint w
   cl_int status = CL_SUCCESS;
   for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
     status = set(cl, i, arguments[i]);
+  auto launch = [&](const EnqueuedRange& each, cl_event* last) {
+    return cl.clEnqueueNDRangeKernel(
+        queue, kernel->kernel.get(), dimensions, each.offset.data(), each.global.data(),
+        each.localGiven ? each.local.data() : nullptr, waitCount, waitList, last);
+  };
+  if (status == CL_SUCCESS && range.rest)
+    status = launch(*range.rest, nullptr);
   if (status == CL_SUCCESS)
-    status = cl.clEnqueueNDRangeKernel(queue, kernel->kernel.get(), dimensions, offset.data(),
-                                       global.data(), localGiven ? local.data() : nullptr,
-                                       waitCount, waitList, event);
+    status = launch(range.body, event);
   // A kernel may keep alive what its arguments name, also after the application has let go of it.
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (const cl_mem nothing = nullptr; arguments[i].isBuffer)
@@ -97,12 +102,7 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
   }
   const NDRange& range = launch->range;
   call.dimensions = range.dimensions;
-  call.localGiven = launch->localGiven;
-  for (unsigned d = 0; d < 3; ++d) {
-    call.offset[d] = range.offset[d];
-    call.global[d] = range.global[d];
-    call.local[d] = range.local[d];
-  }
+  call.range = pieceRange(range, launch->localGiven, wholeBox(range), 0, {});
   if (trace_) {
     task.call.kernel = launch->code->name;
     task.call.reason = launch->code->stats->reason;
@@ -127,6 +127,21 @@ std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
         return "there is no host memory to copy through";
     }
   return reserveMerges(launch, plan);
+}
+
+/// What the work-groups of the launch's pieces may have on all devices.
+GroupLimits Session::groupLimits(const Launch& launch) const {
+  GroupLimits limits{~std::uint64_t{0}, {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}};
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const auto& kernel = launch.code->kernels[i];
+    const std::vector<std::size_t>& most = machine_->devices()[i].maxItems;
+    if (!kernel)
+      continue;
+    limits.items = std::min<std::uint64_t>(limits.items, kernel->maxGroup);
+    for (std::size_t d = 0; d < 3 && d < most.size(); ++d)
+      limits.byDimension[d] = std::min<std::uint64_t>(limits.byDimension[d], most[d]);
+  }
+  return limits;
 }
 
 Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
@@ -154,14 +169,8 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     call.arguments.push_back({bytesOf(partition), 0, false});
   }
   call.dimensions = range.dimensions;
-  call.localGiven = launch.localGiven;
-  for (unsigned d = 0; d < 3; ++d) {
-    std::uint64_t begin = piece.box.begin[d] * range.local[d];
-    std::uint64_t end = std::min(piece.box.end[d] * range.local[d], range.global[d]);
-    call.offset[d] = range.offset[d] + begin;
-    call.global[d] = end - begin;
-    call.local[d] = range.local[d];
-  }
+  call.range =
+      pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension, groupLimits(launch));
   Instruction instruction;
   instruction.queue = machine_->queueOf(piece.device, context);
   instruction.done = std::make_shared<Completion>(cl_);

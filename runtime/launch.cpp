@@ -9,6 +9,7 @@
 
 #include "runtime/known_speeds.h"
 #include "runtime/log.h"
+#include "runtime/piece_range.h"
 #include "runtime/session.h"
 
 #include "analysis-pass/summary/partition_argument.h"
@@ -26,15 +27,6 @@ namespace {
 constexpr std::uint64_t learningSplits = 6;
 /// … after which a launch's load and regions are known well enough to judge a cycle by.
 constexpr std::uint64_t knownSplits = 3;
-
-/// The unit in which dimension `d` is cut when the driver chooses the local size: large enough that
-/// drivers find a good one for every piece, small enough for fine shares.
-std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
-  std::uint64_t unit = d == 0 ? 64 : 16;
-  while (unit > 1 && global / unit < 64)
-    unit /= 2;
-  return unit;
-}
 
 std::string rangeName(const NDRange& range, bool localGiven) {
   auto list = [&](const std::array<std::uint64_t, 3>& values) {
@@ -305,11 +297,20 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     }
     if (!reason.empty()) {
       stats.reason = reason;
-      if (goesNative(lock, command, usesOf(*kernel))) {
+      CompletionPtr noted;
+      if (goesNative(lock, command, usesOf(*kernel), &noted)) {
         if (trace_)
           traceNative(*kernel);
         lock.unlock();
-        return launchNative(command, arguments);
+        if (!noted)
+          return launchNative(command, arguments);
+        return callNoted(command, noted,
+                         [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+                           return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel,
+                                                             arguments.dimensions, arguments.offset,
+                                                             arguments.global, arguments.local,
+                                                             count, list, event);
+                         });
       }
     } else if (!isValid(command, {})) {
       lock.unlock();
@@ -399,7 +400,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
       decide(*task.stream, *launch);
     if (launch->action == ShareController::Action::Chunks) {
       why = planChunks(task, launch);
-      if (task.waitsForContents)
+      if (task.mustBePlannedAgain())
         return;
       if (why.empty()) {
         ++launch->code->stats->ranges[launch->key.range].launches;
@@ -416,7 +417,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
     else
       why = planSplit(task, launch);
   }
-  if (task.waitsForContents)
+  if (task.mustBePlannedAgain())
     return;
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
@@ -580,16 +581,8 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
   }
 }
 
-/// Engages all its buffers. Why not, if one can't be.
-std::string Session::engage(const Launch& launch) {
-  for (const auto& buffer : launch.buffers)
-    if (!buffer->engage(*machine_))
-      return "a buffer's address can't be had";
-  return {};
-}
-
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
-  if (std::string why = engage(*launch); !why.empty())
+  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
     return why;
   std::vector<double> shares = launch->shares;
   if (launch->action == ShareController::Action::Measure) {

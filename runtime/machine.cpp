@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <thread>
 
 namespace libsplit::runtime {
 
@@ -86,6 +87,7 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
   }
   home_ = static_cast<std::size_t>(found - devices_.begin());
   assignNodes(setup.separateNodes, homeContext);
+  devices_[home_].runsInCaller = homeRunsInCaller(homeContext);
   for (Device& device : devices_)
     device.lane = std::make_unique<Lane>(cl_, device.label);
 }
@@ -199,6 +201,19 @@ cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext) {
   return queue.get();
 }
 
+cl_command_queue Machine::idleQueueOf(std::size_t device, cl_context homeContext) {
+  const cl_context context = contextOf(device, homeContext);
+  Ref<cl_command_queue>& queue = idleQueues_[{device, context}];
+  if (!queue)
+    queue = makeQueue(cl_, context, devices_[device].id.get());
+  return queue.get();
+}
+
+void Machine::forget(cl_context homeContext) {
+  homeQueues_.erase(homeContext);
+  idleQueues_.erase({home_, homeContext});
+}
+
 cl_context Machine::contextOf(std::size_t device, cl_context homeContext) const {
   return devices_[device].context ? devices_[device].context.get() : homeContext;
 }
@@ -266,6 +281,25 @@ bool showsFills(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, const
 bool Machine::worksInHostMemory(const Device& device) const {
   alignas(4096) std::array<unsigned char, probeBytes> memory{};
   return sharesMemory(cl_, device.context.get(), device.queue.get(), memory.data());
+}
+
+/// Asked by a native kernel, which tells its thread. Devices that have none are GPUs.
+bool Machine::homeRunsInCaller(cl_context homeContext) {
+  const cl_device_id id = devices_[home_].id.get();
+  const auto able = property<cl_device_exec_capabilities>(cl_.clGetDeviceInfo, id,
+                                                          CL_DEVICE_EXECUTION_CAPABILITIES);
+  cl_command_queue queue = queueOf(home_, homeContext);
+  if (!(able & CL_EXEC_NATIVE_KERNEL) || !queue)
+    return false;
+  struct Answer {
+    std::thread::id* thread;
+  };
+  std::thread::id thread;
+  Answer answer{&thread};
+  auto tell = [](void* data) { *static_cast<Answer*>(data)->thread = std::this_thread::get_id(); };
+  return cl_.clEnqueueNativeKernel(queue, tell, &answer, sizeof answer, 0, nullptr, nullptr, 0,
+                                   nullptr, nullptr) == CL_SUCCESS &&
+         cl_.clFinish(queue) == CL_SUCCESS && thread == std::this_thread::get_id();
 }
 
 /// Whether the home device's buffers lie in host memory, and `other` can work on them there in

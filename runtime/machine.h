@@ -47,6 +47,9 @@ struct Device {
   std::vector<std::size_t> maxItems;  ///< work-items of a work-group, by dimension
   std::size_t subBufferAlignment = 1; ///< bytes
   bool nonUniformGroups = false;
+  /// Of the home device: commands run inside the calls that enqueue or wait (PoCL's basic does so).
+  /// Such a queue may hang when two threads use it.
+  bool runsInCaller = false;
   NodeId node = hostNode;
   DeviceMacros macros;
   Ref<cl_context> context;     ///< its own; empty for the home device, which uses the program's
@@ -78,9 +81,12 @@ public:
   /// The queue on which libsplit's own commands for a device run: the device's, or for the home
   /// device one in `homeContext`, made on first use. In order, profiled. Null if it can't be made.
   cl_command_queue queueOf(std::size_t device, cl_context homeContext);
+  /// One beside it that never holds more than the command that its caller waits for: with it memory
+  /// is made to be there without waiting for the device's work.
+  cl_command_queue idleQueueOf(std::size_t device, cl_context homeContext);
   cl_context contextOf(std::size_t device, cl_context homeContext) const;
   /// The application gave up `homeContext`: drops what was made in it.
-  void forget(cl_context homeContext) { homeQueues_.erase(homeContext); }
+  void forget(cl_context homeContext);
 
 private:
   void select(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, cl_device_id home);
@@ -89,6 +95,7 @@ private:
   void describe(Device& device) const;
   bool open(Device& device) const;
   bool worksInHostMemory(const Device& device) const;
+  bool homeRunsInCaller(cl_context homeContext);
   bool homeSharesMemoryWith(cl_context homeContext, const Device& other);
   void assignNodes(SeparateNodes separate, cl_context homeContext);
 
@@ -98,6 +105,7 @@ private:
   std::size_t nodes_ = 1;
   std::map<NodeId, std::size_t> deviceOfNode_;
   std::map<cl_context, Ref<cl_command_queue>> homeQueues_;
+  std::map<std::pair<std::size_t, cl_context>, Ref<cl_command_queue>> idleQueues_;
 };
 
 /// The address of a CPU device's buffer in host memory, or null. Valid as long as the buffer, on

@@ -59,7 +59,7 @@ std::shared_ptr<HostBlock> HostBlock::allocate(const Dispatch& cl, Machine& mach
     if (error != CL_SUCCESS)
       break;
     void* address =
-        cl.clEnqueueMapBuffer(machine.queueOf(i, context), pinned.get(), CL_TRUE,
+        cl.clEnqueueMapBuffer(machine.idleQueueOf(i, context), pinned.get(), CL_TRUE,
                               CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr, nullptr, &error);
     if (error != CL_SUCCESS || !address)
       break;
@@ -83,29 +83,29 @@ Buffer::~Buffer() {
     --engagements_;
 }
 
-bool Buffer::engage(Machine& machine) {
+void Buffer::engage(Machine& machine) {
   if (directory_)
-    return true;
+    return;
   keepsHome_ = Ref<cl_mem>::retain(cl_, home_);
-  const Device& home = machine.homeDevice();
-  if (home.node == hostNode) {
-    void* address = nullptr;
-    if (property<cl_mem_flags>(cl_.clGetMemObjectInfo, home_, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR)
-      address = property<void*>(cl_.clGetMemObjectInfo, home_, CL_MEM_HOST_PTR);
-    else
-      home.lane->call([&, queue = machine.queueOf(machine.home(), context_)] {
-        address = hostAddress(cl_, queue, home_, size_);
-      });
-    if (!address) {
-      keepsHome_ = {};
-      return false;
-    }
-    hostMemory_ = static_cast<std::byte*>(address);
-  }
-  directory_.emplace(machine.nodes(), home.node, size_);
+  directory_.emplace(machine.nodes(), machine.homeDevice().node, size_);
   ++engagements_;
   hazards_.resize(machine.nodes());
-  return true;
+}
+
+std::shared_ptr<AddressSearch> Buffer::addressSearch(Machine& machine) {
+  if (hostMemory_ || machine.homeDevice().node != hostNode)
+    return nullptr;
+  if (!search_) {
+    search_ = std::make_shared<AddressSearch>(cl_);
+    if (property<cl_mem_flags>(cl_.clGetMemObjectInfo, home_, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
+      search_->address = property<std::byte*>(cl_.clGetMemObjectInfo, home_, CL_MEM_HOST_PTR);
+      search_->done->finish(CL_SUCCESS);
+    }
+  }
+  if (!search_->done->over())
+    return search_;
+  hostMemory_ = search_->address;
+  return nullptr;
 }
 
 KnownContents& Buffer::contents() {
@@ -115,7 +115,7 @@ KnownContents& Buffer::contents() {
 }
 
 std::byte* Buffer::hostMemory(Machine& machine) {
-  if (hostMemory_)
+  if (hostMemory_ || machine.homeDevice().node == hostNode)
     return hostMemory_;
   hostBlock_ = HostBlock::allocate(cl_, machine, context_, size_);
   if (hostBlock_)
@@ -149,7 +149,7 @@ std::shared_ptr<DeviceSnapshot> Buffer::snapshot(Machine& machine, std::size_t d
         Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(machine.contextOf(device, context_),
                                                    CL_MEM_READ_WRITE, size, nullptr, &error));
     if (error == CL_SUCCESS && machine.devices()[device].isGpu)
-      error = touch(cl_, machine.queueOf(device, context_), memory.get());
+      error = touch(cl_, machine.idleQueueOf(device, context_), memory.get());
     return error == CL_SUCCESS ? memory : Ref<cl_mem>();
   };
   made->bytes = room(bytes.size());
@@ -172,7 +172,7 @@ Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
   auto copy =
       Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
   if (error == CL_SUCCESS && on.isGpu)
-    error = touch(cl_, on.queue.get(), copy.get());
+    error = touch(cl_, machine.idleQueueOf(device, context_), copy.get());
   if (error == CL_SUCCESS)
     return copy;
   log(LogLevel::Info, "device ", on.label, " has no room for a buffer of ", size_, " bytes (error ",

@@ -75,6 +75,22 @@ struct DeviceSnapshot {
   std::uint64_t begin = 0, end = 0;
 };
 
+struct Stream;
+
+/// A native command that writes to a buffer and may still run.
+struct NativeWrite {
+  std::weak_ptr<const Stream> stream;
+  CompletionPtr done;
+};
+
+/// The question where a buffer's bytes lie in host memory, on its way.
+struct AddressSearch {
+  explicit AddressSearch(const Dispatch& cl) : done(std::make_shared<Completion>(cl)) {}
+  CompletionPtr done;
+  std::byte* address = nullptr; ///< once it is done; null: can't be had
+  bool issued = false;
+};
+
 class Buffer {
 public:
   /// `engagements` counts the engaged buffers of the session and must outlive this one.
@@ -97,12 +113,20 @@ public:
   int maps = 0;
   bool mapsWrite = false; ///< any of them may be written to
 
-  /// Starts keeping the directory. False if the host's address of a host-memory buffer can't be
-  /// had.
-  bool engage(Machine& machine);
+  /// Starts keeping the directory.
+  void engage(Machine& machine);
+  /// Where the home buffer lies, if that is in the host's memory: the way to find out, or null if
+  /// it is known, was looked for in vain, or needs no looking for. The driver tells it by a map,
+  /// which waits for earlier commands; so it is asked on the home device's lane, without the lock.
+  std::shared_ptr<AddressSearch> addressSearch(Machine& machine);
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
   NodeHazards& hazards(NodeId node) { return hazards_[node]; }
+  /// Native commands of several queues, while it is engaged. The program need not order them
+  /// against what other queues do to other bytes, or by atomics; who moves bytes must.
+  std::vector<NativeWrite> nativeWrites;
+  /// The ends of what all queues had natively when somebody asked; nobody kept book of that.
+  std::optional<std::vector<CompletionPtr>> unbookedWork;
   /// What is known of the bytes as they are now.
   KnownContents& contents();
 
@@ -111,7 +135,8 @@ public:
   /// failure.
   cl_mem on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size);
   cl_mem on(Machine& machine, std::size_t device) { return on(machine, device, 0, size_); }
-  /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated.
+  /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated, or if
+  /// it is the home buffer's own and its address is not known.
   std::byte* hostMemory(Machine& machine);
   /// Where what `node` made of `bytes` waits to be merged. Kept for the next launch; work that uses
   /// it holds on to the block. Null if there is no memory.
@@ -136,6 +161,7 @@ private:
   std::optional<Directory> directory_;
   std::vector<NodeHazards> hazards_; ///< by node
   KnownContents contents_;
+  std::shared_ptr<AddressSearch> search_;
   std::byte* hostMemory_ = nullptr; ///< the home buffer's own address, or the block's
   std::shared_ptr<HostBlock> hostBlock_;
   std::map<NodeId, Staging> staging_;

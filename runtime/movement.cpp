@@ -1,12 +1,160 @@
 // Instructions that move bytes between nodes, and commands that run at home.
-#include "runtime/session.h"
-
+#include "runtime/launch.h"
 #include "runtime/log.h"
+#include "runtime/session.h"
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace libsplit::runtime {
+
+namespace {
+
+/// The bytes of the root buffer that a use means.
+ByteRange rootRange(const BufferUse& use, const MemoryObject& object) {
+  std::uint64_t begin = std::min<std::uint64_t>(use.begin, object.size);
+  std::uint64_t end = std::min<std::uint64_t>(use.end, object.size);
+  return {object.origin + begin, object.origin + std::max(begin, end)};
+}
+
+} // namespace
+
+/// Engages all buffers of a launch. Why not, if one can't be; or the task waits until it is known
+/// where they lie, and until native commands on them are over that were not ordered against it.
+std::string Session::engage(Task& task, const Launch& launch) {
+  bool found = true;
+  for (const auto& buffer : launch.buffers) {
+    buffer->engage(*machine_);
+    if (auto search = buffer->addressSearch(*machine_)) {
+      if (!std::exchange(search->issued, true))
+        issue(search, *buffer);
+      task.awaited.push_back(search->done);
+    } else if (machine_->homeDevice().node == hostNode) {
+      found = found && buffer->hostMemory(*machine_);
+    }
+  }
+  if (!found)
+    return "a buffer's address can't be had";
+  return awaitNativeWork(task, launch) ? "" : "commands of other queues may wait for the program";
+}
+
+/// What other queues do to the buffers natively comes before the launch. False if that may depend
+/// on what the program does next.
+bool Session::awaitNativeWork(Task& task, const Launch& launch) {
+  std::optional<std::vector<CompletionPtr>> unbooked;
+  for (const auto& buffer : launch.buffers) {
+    if (!buffer->unbookedWork) {
+      if (!unbooked)
+        unbooked = nativeWorkBeside(*task.stream);
+      buffer->unbookedWork = unbooked;
+    }
+    std::erase_if(*buffer->unbookedWork, [](const CompletionPtr& each) { return each->over(); });
+    if (!buffer->unbookedWork->empty() && userEvents_)
+      return false;
+    task.awaited.insert(task.awaited.end(), buffer->unbookedWork->begin(),
+                        buffer->unbookedWork->end());
+    for (const NativeWrite& write : buffer->nativeWrites)
+      if (write.stream.lock() != task.stream || !task.stream->inOrder)
+        task.after.push_back(write.done);
+  }
+  return true;
+}
+
+/// The ends of all that other queues, or one that is out of order itself, have natively now. A
+/// device that runs commands in the caller has at most what calls of other threads are just doing.
+std::vector<CompletionPtr> Session::nativeWorkBeside(const Stream& stream) {
+  std::vector<CompletionPtr> ends;
+  if (machine_->homeDevice().runsInCaller)
+    return ends; // no other thread may use its queues
+  for (const auto& [queue, each] : streams_) {
+    cl_event marker = nullptr;
+    if ((each.get() == &stream && stream.inOrder) ||
+        cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker) != CL_SUCCESS)
+      continue;
+    cl_.clFlush(queue);
+    auto owned = Ref<cl_event>::adopt(cl_, marker);
+    if (property<cl_int>(cl_.clGetEventInfo, marker, CL_EVENT_COMMAND_EXECUTION_STATUS) <=
+        CL_COMPLETE)
+      continue;
+    auto end = std::make_shared<Completion>(cl_);
+    if (callOnEnd(marker, [this, end] {
+          end->finish(CL_SUCCESS);
+          Lock lock(mutex_);
+          pumpAll();
+        }))
+      ends.push_back(std::move(end));
+  }
+  return ends;
+}
+
+/// Keeps book of a native command's writes to engaged buffers: `noted` is to be told of its end, if
+/// there is anything to note. False if it must not be native: what it waits for may depend on the
+/// program, and others could not wait for it then.
+bool Session::noteNativeWrites(const std::shared_ptr<Stream>& stream,
+                               const std::vector<BufferUse>& uses, CompletionPtr* noted) {
+  const bool severalQueues = streams_.size() > 1;
+  for (const BufferUse& use : uses) {
+    auto object = use.writes && use.object ? findObject(use.object) : nullptr;
+    if (!object || !object->buffer || !object->buffer->engaged())
+      continue;
+    Buffer& buffer = *object->buffer;
+    if (severalQueues && !noted) {
+      buffer.unbookedWork.reset();
+    } else if (severalQueues) {
+      if (userEvents_)
+        return false;
+      if (!*noted)
+        *noted = std::make_shared<Completion>(cl_);
+      std::erase_if(buffer.nativeWrites,
+                    [](const NativeWrite& write) { return write.done->poll(); });
+      buffer.nativeWrites.push_back({stream, *noted});
+    }
+    buffer.directory().wrote(machine_->homeDevice().node, ByteSet(rootRange(use, *object)));
+  }
+  return true;
+}
+
+cl_int Session::callNoted(const Command& command, const CompletionPtr& noted,
+                          const NativeCall& call) {
+  cl_event event = nullptr;
+  cl_int status = CL_OUT_OF_HOST_MEMORY;
+  try {
+    status = call(command.blocking, command.waitCount, command.waitList, &event);
+  } catch (...) {
+    noted->finish(CL_SUCCESS);
+    throw;
+  }
+  if (status != CL_SUCCESS) {
+    noted->finish(CL_SUCCESS); // it does nothing that others have to wait for
+    return status;
+  }
+  // Who waits for it is another thread, and must not have to flush.
+  cl_.clFlush(command.queue);
+  noted->submit(command.event ? Ref<cl_event>::retain(cl_, event)
+                              : Ref<cl_event>::adopt(cl_, event),
+                nullptr);
+  if (command.event)
+    *command.event = event;
+  return status;
+}
+
+void Session::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer) {
+  Instruction ask;
+  ask.done = search->done;
+  ask.run = [this, search, queue = machine_->queueOf(machine_->home(), buffer.context()),
+             home = Ref<cl_mem>::retain(cl_, buffer.home()), size = buffer.size()](cl_event*) {
+    search->address = static_cast<std::byte*>(hostAddress(cl_, queue, home.get(), size));
+    resolver_.post([this, done = search->done] {
+      done->wait();
+      Lock lock(mutex_);
+      pumpAll();
+      progress_.notify_all();
+    });
+    return CL_SUCCESS;
+  };
+  machine_->homeDevice().lane->issue(std::move(ask));
+}
 
 void Session::issue(Task& task, std::size_t device, Instruction instruction) {
   instruction.after.insert(instruction.after.end(), task.after.begin(), task.after.end());
@@ -78,17 +226,6 @@ std::vector<HeldUse> Session::hold(const std::vector<BufferUse>& uses) {
   return held;
 }
 
-namespace {
-
-/// The bytes of the root buffer that a use means.
-ByteRange rootRange(const BufferUse& use, const MemoryObject& object) {
-  std::uint64_t begin = std::min<std::uint64_t>(use.begin, object.size);
-  std::uint64_t end = std::min<std::uint64_t>(use.end, object.size);
-  return {object.origin + begin, object.origin + std::max(begin, end)};
-}
-
-} // namespace
-
 bool Session::homeIsCurrent(const std::vector<BufferUse>& uses) {
   for (const BufferUse& use : uses) {
     auto object = use.object ? findObject(use.object) : nullptr;
@@ -104,15 +241,6 @@ bool Session::homeIsCurrent(const std::vector<BufferUse>& uses) {
   return true;
 }
 
-void Session::noteNativeWrites(const std::vector<BufferUse>& uses) {
-  for (const BufferUse& use : uses) {
-    auto object = use.writes && use.object ? findObject(use.object) : nullptr;
-    if (object && object->buffer && object->buffer->engaged())
-      object->buffer->directory().wrote(machine_->homeDevice().node,
-                                        ByteSet(rootRange(use, *object)));
-  }
-}
-
 void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call) {
   const NodeId home = machine_->homeDevice().node;
   Instruction instruction;
@@ -125,8 +253,7 @@ void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const N
     if (!held.object || !held.object->buffer)
       continue;
     Buffer& buffer = *held.object->buffer;
-    if (!buffer.engage(*machine_))
-      throw std::runtime_error("a buffer's address can't be had");
+    buffer.engage(*machine_);
     ByteSet bytes(rootRange(held.use, *held.object));
     if (held.use.reads)
       bring(task, buffer, home, bytes);
@@ -157,8 +284,7 @@ void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const N
 }
 
 void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
-  if (!buffer.engage(*machine_))
-    throw std::runtime_error("a buffer's address can't be had");
+  buffer.engage(*machine_);
   ByteSet wanted(bytes);
   std::byte* base = host - bytes.begin; // where the buffer's byte 0 would land
   const NodeId home = machine_->homeDevice().node;

@@ -1,8 +1,8 @@
 #include "runtime/origin.h"
 
 #include "analysis-pass/summary/program_kind.h"
+#include "analysis-pass/summary/text_parts.h"
 
-#include <charconv>
 #include <string_view>
 
 namespace libsplit::runtime {
@@ -11,33 +11,16 @@ namespace {
 
 constexpr std::string_view magic = "libsplit-origin 1\n";
 
-void append(std::string& text, const std::string& part) {
-  text += std::to_string(part.size()) + ' ' + part + '\n';
-}
-
-/// Takes "LENGTH TEXT\n" off the front.
-bool consume(std::string_view& text, std::string& part) {
-  std::size_t length = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  std::size_t begin = static_cast<std::size_t>(end - text.data()) + 1;
-  if (error != std::errc() || begin > text.size() || length >= text.size() - begin ||
-      text[begin - 1] != ' ' || text[begin + length] != '\n')
-    return false;
-  part = text.substr(begin, length);
-  text.remove_prefix(begin + length + 1);
-  return true;
-}
-
 std::string serialize(const Origin& origin) {
   std::string text(magic);
-  append(text, origin.text);
-  append(text, origin.options);
+  appendPart(text, origin.text);
+  appendPart(text, origin.options);
   const DeviceMacros& macros = *origin.madeFor;
-  append(text, macros.version);
-  append(text, macros.defaultVersion);
-  append(text, macros.extensions);
+  appendPart(text, macros.version);
+  appendPart(text, macros.defaultVersion);
+  appendPart(text, macros.extensions);
   for (const std::string& define : macros.defines)
-    append(text, define);
+    appendPart(text, define);
   return text;
 }
 
@@ -48,12 +31,12 @@ std::shared_ptr<const Origin> parse(std::string_view text) {
   auto origin = std::make_shared<Origin>();
   DeviceMacros& macros = origin->madeFor.emplace();
   origin->isFlat = true;
-  if (!consume(text, origin->text) || !consume(text, origin->options) ||
-      !consume(text, macros.version) || !consume(text, macros.defaultVersion) ||
-      !consume(text, macros.extensions))
+  if (!takePart(text, origin->text) || !takePart(text, origin->options) ||
+      !takePart(text, macros.version) || !takePart(text, macros.defaultVersion) ||
+      !takePart(text, macros.extensions))
     return nullptr;
   while (!text.empty())
-    if (!consume(text, macros.defines.emplace_back()))
+    if (!takePart(text, macros.defines.emplace_back()))
       return nullptr;
   return origin;
 }
@@ -65,7 +48,7 @@ std::string entryName(const std::string& binary) {
 } // namespace
 
 bool mayReadFiles(const Origin& origin) {
-  if (kindOf(origin.text) != ProgramKind::OpenclC)
+  if (!isSource(kindOf(origin.text)))
     return false;
   for (const char* directive : {"include", "import", "embed"})
     if (origin.text.find(directive) != std::string::npos ||

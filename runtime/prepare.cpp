@@ -44,7 +44,7 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   if (known != build.analyses.end())
     return known->summary;
   // IL is the same for every device.
-  const bool isC = kindOf(origin->text) == ProgramKind::OpenclC;
+  const bool isC = isSource(kindOf(origin->text));
   auto summary = analyzer_.analyze(origin->text, origin->options, isC ? macros : DeviceMacros{});
   if (origin->isFlat && !summary->includes.empty()) {
     auto failed = std::make_shared<ProgramSummary>();
@@ -142,6 +142,8 @@ Ref<cl_program> Session::makeProgram(cl_context context, cl_device_id device,
         made = create(context, begin, size, &error);
     break;
   }
+  case ProgramKind::Linked: // takes more than one call: makeLinked
+    break;
   }
   return Ref<cl_program>::adopt(cl_, error == CL_SUCCESS ? made : nullptr);
 }
@@ -185,12 +187,15 @@ Ref<cl_program> Session::laneProgram(const Program& program, Build& build, const
   // The program's own build has told of the warnings already; some drivers print them. The macro is
   // for PoCL, which keeps built kernels by program and options, and gets it wrong when two devices
   // run the same one.
-  const std::string options = origin.options + " -w -DLIBSPLIT_LANE=" + std::to_string(device);
-  auto made = makeProgram(context, id, source);
-  cl_int error = made ? cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr)
-                      : CL_INVALID_OPERATION;
+  const std::string ours = " -w -DLIBSPLIT_LANE=" + std::to_string(device);
+  const bool isLinked = kindOf(source) == ProgramKind::Linked;
+  auto made = isLinked ? makeLinked(context, id, source, ours) : makeProgram(context, id, source);
+  cl_int error = made ? CL_SUCCESS : CL_INVALID_OPERATION;
+  if (made && !isLinked)
+    error =
+        cl_.clBuildProgram(made.get(), 1, &id, (origin.options + ours).c_str(), nullptr, nullptr);
   // Options for the preprocessor are refused by some for programs that need none.
-  if (made && error != CL_SUCCESS && kindOf(source) != ProgramKind::OpenclC)
+  if (made && error != CL_SUCCESS && !isSource(kindOf(source)))
     error = cl_.clBuildProgram(made.get(), 1, &id, origin.options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) {
     entry->second = made;

@@ -1,6 +1,7 @@
 // Programs, kernels, and what it takes to run them on other devices.
 #pragma once
 
+#include "analysis-pass/summary/linked_program.h"
 #include "runtime/launch_history.h"
 #include "runtime/memory.h"
 #include "runtime/origin.h"
@@ -128,6 +129,9 @@ public:
   std::optional<std::string> source; ///< nothing: binaries, IL, linked
   /// Where the binaries that it was made from came from, by device.
   std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;
+  /// What it was last compiled from, by device, if that is known: it may be linked. Several units
+  /// for a library.
+  std::map<cl_device_id, std::vector<SourceUnit>> units;
   std::string opaque; ///< why there is neither
   std::shared_ptr<Build> build = std::make_shared<Build>();
   std::map<std::string, std::shared_ptr<KernelCode>> codes;

@@ -154,6 +154,10 @@ void Session::queueCreated(cl_command_queue queue) {
     if (!home_)
       home_ = stream->device;
     another = home_ != stream->device;
+    if (streams_.size() == 1) // the first queue's work is not in the books
+      for (const auto& [handle, tracked] : memory_)
+        if (tracked.object->buffer)
+          tracked.object->buffer->unbookedWork.reset();
     streams_[queue] = stream;
   }
   if (another)
@@ -539,26 +543,33 @@ bool Session::isValid(const Command& command, const std::vector<BufferUse>& uses
   return true;
 }
 
-/// Whether a use touches a buffer of a launch that is still being given out in chunks.
-bool Session::meetsOpenChunks(const std::vector<BufferUse>& uses) {
-  if (!openChunks_)
+/// Whether a use touches a buffer of a launch that is still being given out in chunks, or verified.
+bool Session::isBusy(const std::vector<BufferUse>& uses) {
+  if (!openChunks_ && !openVerification_)
     return false;
-  const auto& buffers = openChunks_->launch->buffers;
+  auto isChunked = [&](const std::shared_ptr<Buffer>& buffer) {
+    if (!openChunks_)
+      return false;
+    const auto& buffers = openChunks_->launch->buffers;
+    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+  };
   return std::any_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
     auto object = use.object ? findObject(use.object) : nullptr;
     return object && object->buffer &&
-           std::find(buffers.begin(), buffers.end(), object->buffer) != buffers.end();
+           (isChunked(object->buffer) || isBeingVerified(*object->buffer));
   });
 }
 
-bool Session::goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses) {
+/// Whether the driver may have the command now. Where `noted` is set then, the caller uses
+/// `callNoted`; without a `noted` it calls the driver in its own way.
+bool Session::goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+                         CompletionPtr* noted) {
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
     return true;
-  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) ||
-      meetsOpenChunks(uses))
+  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) || isBusy(uses) ||
+      !noteNativeWrites(stream, uses, noted))
     return false;
-  noteNativeWrites(uses);
   stream->nativeWork = true;
   if (command.type == CL_COMMAND_BARRIER)
     stream->nativeBarrier = true;
@@ -589,7 +600,7 @@ void Session::settle(const Command& command, const std::vector<BufferUse>& uses)
   internal.blocking = true;
   internal.waitCount = static_cast<cl_uint>(ours.size());
   internal.waitList = ours.empty() ? nullptr : ours.data();
-  while (active() && !goesNative(lock, internal, uses)) {
+  while (active() && !goesNative(lock, internal, uses, nullptr)) {
     defer(lock, internal, uses,
           [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
     waitIdle(lock, findStream(command.queue));
@@ -612,7 +623,7 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
   if (!quiet()) {
     Lock lock(mutex_);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
-    if (active() && host && size > 0 && !goesNative(lock, command, uses)) {
+    if (active() && host && size > 0 && !goesNative(lock, command, uses, nullptr)) {
       auto object = findObject(handle);
       if (!object || !object->buffer)
         return defer(

@@ -64,10 +64,18 @@ struct BinaryUse {
   std::string_view bytes;
 };
 
+/// A program that another may include by `name` when it is compiled.
+struct HeaderUse {
+  std::string name;
+  cl_program program = nullptr;
+};
+
 struct Launch;
 struct MergeJob;
 struct LaunchIssued;
+struct GroupLimits;
 struct ChunkedLaunch;
+struct Verification;
 
 /// A use whose objects stay alive for as long as this does.
 struct HeldUse {
@@ -121,6 +129,18 @@ public:
                           const std::vector<BinaryUse>& binaries);
   /// The application builds for these devices; none stands for all.
   void programBuilding(cl_program program, std::vector<cl_device_id> devices, const char* options);
+  /// The application compiles a unit for these devices; none stands for all.
+  void programCompiling(cl_program program, std::vector<cl_device_id> devices, const char* options,
+                        std::span<const HeaderUse> headers);
+  /// What a program that is linked from `inputs` is made from, by device; without those devices
+  /// for which it is not known.
+  std::map<cl_device_id, LinkedProgram> partsOfLink(cl_context context,
+                                                    std::vector<cl_device_id> devices,
+                                                    const char* options,
+                                                    std::span<const cl_program> inputs);
+  /// `program` was linked from `parts`; it may be a library.
+  void programLinked(cl_program program, cl_context context,
+                     const std::map<cl_device_id, LinkedProgram>& parts);
   /// The application has read the program's binaries: one for each of its devices, null for those
   /// that it did not want.
   void binariesRead(cl_program program, std::span<const unsigned char* const> binaries);
@@ -162,11 +182,14 @@ public:
   }
   template <class Call>
   cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
+    CompletionPtr noted;
     if (!quiet()) {
       std::unique_lock lock(mutex_);
-      if (active() && !goesNative(lock, command, uses))
+      if (active() && !goesNative(lock, command, uses, &noted))
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
     }
+    if (noted)
+      return callNoted(command, noted, NativeCall(std::forward<Call>(call)));
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
   /// For commands that can't be deferred (a map has to return its address): waits until the queue
@@ -191,10 +214,10 @@ private:
   std::shared_ptr<Stream> findStream(cl_command_queue queue);
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
-  bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses);
-  bool meetsOpenChunks(const std::vector<BufferUse>& uses);
+  bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+                  CompletionPtr* noted);
+  bool isBusy(const std::vector<BufferUse>& uses);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
-  void noteNativeWrites(const std::vector<BufferUse>& uses);
   bool waitListIsNative(const Command& command);
   bool isValid(const Command& command, const std::vector<BufferUse>& uses);
   cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
@@ -207,6 +230,7 @@ private:
   void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
   void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
   void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);
+  bool callOnEnd(cl_event event, std::function<void()> job);
   void pump(const std::shared_ptr<Stream>& stream);
   void pumpAll();
   bool canPlan(const Stream& stream, const Task& task) const;
@@ -222,6 +246,13 @@ private:
   void drain(Lock& lock);
 
   // data movement, movement.cpp
+  std::string engage(Task& task, const Launch& launch);
+  bool awaitNativeWork(Task& task, const Launch& launch);
+  std::vector<CompletionPtr> nativeWorkBeside(const Stream& stream);
+  bool noteNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
+                        CompletionPtr* noted);
+  cl_int callNoted(const Command& command, const CompletionPtr& noted, const NativeCall& call);
+  void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
   void issue(Task& task, std::size_t device, Instruction instruction);
   /// `besides`: work on the buffer that touches other bytes, and need not be waited for.
   CompletionPtr move(Task& task, Buffer& buffer, const Move& move,
@@ -253,7 +284,6 @@ private:
   std::shared_ptr<InspectionPass> issueInspection(Task& work, const Launch& launch,
                                                   const InspectionKey& key);
   bool inspectionsPay(Launch& launch);
-  std::string engage(const Launch& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
@@ -281,6 +311,7 @@ private:
   void closeChunks(ChunkedLaunch& chunked);
   void observeChunks(Launch& launch, double wall);
 
+  GroupLimits groupLimits(const Launch& launch) const;
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
 
   // merges, merge_execution.cpp
@@ -314,11 +345,11 @@ private:
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
-  void planReadAll(Task& task, const Launch& launch, std::vector<std::vector<std::byte>>& contents);
-  void planRestore(Task& task, const Launch& launch,
-                   const std::vector<std::vector<std::byte>>& contents);
-  void compare(const Launch& launch, const std::vector<std::vector<std::byte>>& split,
-               const std::vector<std::vector<std::byte>>& unsplit);
+  void planReadAll(Task& task, const Verification& verification,
+                   std::vector<std::vector<std::byte>>& contents);
+  void planRestore(Task& task, const Verification& verification);
+  void compare(const Verification& verification);
+  bool isBeingVerified(const Buffer& buffer) const;
 
   // preparation, prepare.cpp
   void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
@@ -331,6 +362,8 @@ private:
   std::string ensureMachine(cl_context context, cl_device_id home);
   Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
                               const std::string& text) const;
+  Ref<cl_program> makeLinked(cl_context context, cl_device_id device, const std::string& text,
+                             const std::string& options) const;
   std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
   void saveSpeeds();
   Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
@@ -374,13 +407,15 @@ private:
   /// By device, the program's context, and the elements' width and sign.
   std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
       extremesKernels_;
-  std::unique_ptr<Trace> trace_;                 ///< null while tracing is off
-  std::size_t tracedDevices_ = 0;                ///< that the trace has names of
-  Worker preparer_;                              ///< analysis and builds
-  Worker resolver_;                              ///< foreign events that completed
-  Worker inspector_;                             ///< waits for contents, looks through them
-  std::vector<std::unique_ptr<Worker>> feeders_; ///< by device: who asks for chunks on its behalf
-  std::shared_ptr<ChunkedLaunch> openChunks_;    ///< while it is being given out nobody plans
+  std::unique_ptr<Trace> trace_;                   ///< null while tracing is off
+  std::size_t tracedDevices_ = 0;                  ///< that the trace has names of
+  Worker preparer_;                                ///< analysis and builds
+  Worker resolver_;                                ///< foreign events that completed
+  Worker inspector_;                               ///< waits for contents, looks through them
+  std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
+  std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans
+  std::shared_ptr<Verification> openVerification_; ///< while it goes on only its own tasks are
+                                                   ///< planned
 };
 
 } // namespace libsplit::runtime

@@ -28,6 +28,7 @@
 namespace libsplit::runtime {
 
 struct Task;
+struct Verification;
 
 /// An event that libsplit gave to the application. The handle is a user event of the application's
 /// context, so that waiting, callbacks and wait lists work natively; queries are answered from
@@ -74,7 +75,7 @@ struct Task : std::enable_shared_from_this<Task> {
 
   std::shared_ptr<Stream> stream;
   std::atomic<State> state = State::Parked; ///< changed under the session's lock
-  /// Emits the task's instructions, or sets `waitsForContents` and is called again. Session lock
+  /// Emits the task's instructions, or says what it waits for and is called again. Session lock
   /// held; kept until the task retires: it holds what the instructions use.
   std::function<void(Task&)> plan;
   /// Called after all parts ended, session lock held.
@@ -84,10 +85,13 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
   std::vector<CompletionPtr> after;             ///< must be over before any part runs
   std::vector<CompletionPtr> parts;             ///< everything that was issued
+  const Verification* verification = nullptr;   ///< that it is a step of
   bool isLaunch = false;                        ///< counts against the stream's window
   bool open = false;                            ///< more parts will come; it can't retire yet
-  bool waitsForContents = false; ///< parked again: planning it takes data that is on its way
-  bool learning = false;         ///< its timing decides what comes next
+  // Planning it takes what is on its way: it is parked again, and then planned anew.
+  bool waitsForContents = false;      ///< what buffers hold
+  std::vector<CompletionPtr> awaited; ///< where buffers lie, and the ends of unbooked work on them
+  bool learning = false;              ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
   unsigned helpers = 0;  ///< threads of the application that wait for it
@@ -97,6 +101,8 @@ struct Task : std::enable_shared_from_this<Task> {
   CompletionPtr end;   ///< ends them
   TracedCall call;     ///< these two only if tracing is on
   std::vector<std::shared_ptr<TracedWork>> traced;
+
+  bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty(); }
 };
 
 } // namespace libsplit::runtime

@@ -51,7 +51,12 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
         stream->nativeEnd = task->after.back();
       cl_.clReleaseEvent(marker);
     } else {
-      cl_.clFinish(stream->queue);
+      auto finished = std::make_shared<Completion>(cl_);
+      startThread([this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
+        finished->finish(cl_.clFinish(queue.get()));
+      }).detach();
+      task->after.push_back(finished);
+      stream->nativeEnd = finished;
     }
     stream->nativeWork = stream->nativeBarrier = false;
   } else if (stream->nativeEnd && !stream->nativeEnd->over()) {
@@ -93,15 +98,20 @@ void Session::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) 
         pumpAll();
       }
     };
-    auto notification = std::make_unique<Notification>(Notification{&resolver_, resolved});
-    if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) ==
-        CL_SUCCESS) {
-      notification.release();
-    } else {
+    if (!callOnEnd(event, resolved)) {
       --task->unresolved;
       task->after.push_back(Completion::of(cl_, event));
     }
   }
+}
+
+/// Has `job` run by the resolver once the event is complete or failed. False if that can't be.
+bool Session::callOnEnd(cl_event event, std::function<void()> job) {
+  auto notification = std::make_unique<Notification>(Notification{&resolver_, std::move(job)});
+  if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) != CL_SUCCESS)
+    return false;
+  static_cast<void>(notification.release());
+  return true;
 }
 
 void Session::addWaitList(const std::shared_ptr<Task>& task, const Command& command) {
@@ -148,7 +158,10 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 }
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
-  if (task.unresolved > 0 || task.waitsForContents || openChunks_)
+  auto isOver = [](const CompletionPtr& each) { return each->over(); };
+  if (task.unresolved > 0 || task.waitsForContents || openChunks_ ||
+      (openVerification_ && openVerification_.get() != task.verification) ||
+      !std::all_of(task.awaited.begin(), task.awaited.end(), isOver))
     return false;
   for (const auto& before : task.waitTasks)
     if (before->state == Task::State::Parked)
@@ -170,7 +183,7 @@ void Session::pump(const std::shared_ptr<Stream>& stream) {
     if (canPlan(*stream, *task)) {
       stream->parked.erase(stream->parked.begin() + static_cast<std::ptrdiff_t>(i));
       planTask(task);
-      if (!task->waitsForContents)
+      if (!task->mustBePlannedAgain())
         continue;
       task->state = Task::State::Parked;
       stream->active.pop_back();
@@ -200,6 +213,7 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   Stream& stream = *task->stream;
   task->state = Task::State::Active;
   task->planned = std::chrono::steady_clock::now();
+  task->awaited.clear();
   for (const auto& before : task->waitTasks) {
     task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
     if (before->state == Task::State::Retired && before->status < 0)

@@ -5,6 +5,10 @@
 // It is a chain of five tasks in place of one, none of which holds up the application: read the
 // inputs, run split, read the result, put the inputs back and run unsplit, read the result. The
 // comparison comes when the last retires; it carries the application's event.
+//
+// Other queues may use the same buffers, as long as they keep to other bytes of them. So only what
+// the launch was given, a sub-buffer or all of a buffer, is read, put back and compared; and from
+// the first task to the last nobody else plans, or passes on to the driver, what uses its buffers.
 #include "runtime/launch.h"
 #include "runtime/log.h"
 #include "runtime/session.h"
@@ -15,12 +19,26 @@ namespace libsplit::runtime {
 
 namespace {
 
-using Contents = std::vector<std::vector<std::byte>>; ///< by buffer of the launch
-
-struct Verification {
-  std::shared_ptr<Launch> launch;
-  Contents before, split, unsplit;
+/// Bytes that the launch was given: of one argument, or of several that overlap.
+struct Part {
+  std::size_t buffer = 0; ///< of the launch
+  ByteRange bytes;
 };
+
+using Contents = std::vector<std::vector<std::byte>>; ///< by part
+
+std::vector<Part> partsOf(const Launch& launch) {
+  std::vector<ByteSet> given(launch.buffers.size());
+  for (const BufferArgument& argument : launch.request.buffers)
+    given[argument.buffer].add(
+        {argument.origin,
+         argument.origin + launch.request.arguments[argument.parameter].bufferSize});
+  std::vector<Part> parts;
+  for (std::size_t b = 0; b < given.size(); ++b)
+    for (const ByteRange& bytes : given[b].ranges())
+      parts.push_back({b, bytes});
+  return parts;
+}
 
 /// From the first differing byte to the last, if any differs.
 std::optional<ByteRange> difference(const std::vector<std::byte>& a,
@@ -33,39 +51,49 @@ std::optional<ByteRange> difference(const std::vector<std::byte>& a,
                    static_cast<std::uint64_t>(a.rend() - last.first)};
 }
 
-/// The parameters through which the launch sees buffer `index`: "`a`, `b`".
-std::string parameterNames(const Launch& launch, const KernelSummary& summary, std::size_t index) {
+/// The parameters through which the launch sees a part: "`a`, `b`".
+std::string parameterNames(const Launch& launch, const KernelSummary& summary, const Part& part) {
   std::string names;
   for (const BufferArgument& argument : launch.request.buffers)
-    if (argument.buffer == index)
+    if (argument.buffer == part.buffer && part.bytes.begin <= argument.origin &&
+        argument.origin < part.bytes.end)
       names += (names.empty() ? "`" : ", `") + summary.parameters[argument.parameter].name + "`";
   return names;
 }
 
 } // namespace
 
-void Session::planReadAll(Task& task, const Launch& launch,
+struct Verification {
+  explicit Verification(std::shared_ptr<Launch> of)
+      : launch(std::move(of)), parts(partsOf(*launch)) {}
+
+  const std::shared_ptr<Launch> launch;
+  const std::vector<Part> parts;
+  Contents before, split, unsplit;
+};
+
+void Session::planReadAll(Task& task, const Verification& verification,
                           std::vector<std::vector<std::byte>>& contents) {
-  for (const auto& buffer : launch.buffers) {
-    contents.emplace_back(buffer->size());
-    planRead(task, *buffer, {0, buffer->size()}, contents.back().data());
+  for (const Part& part : verification.parts) {
+    contents.emplace_back(part.bytes.size());
+    planRead(task, *verification.launch->buffers[part.buffer], part.bytes, contents.back().data());
   }
 }
 
-void Session::planRestore(Task& task, const Launch& launch,
-                          const std::vector<std::vector<std::byte>>& contents) {
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    Buffer& buffer = *launch.buffers[b];
-    HeldUse whole;
-    whole.use.writes = true;
-    whole.use.reads = false;
-    whole.object = std::make_shared<MemoryObject>();
-    whole.object->buffer = launch.buffers[b];
-    whole.object->size = buffer.size();
-    planHomeCall(task, {whole},
-                 [this, queue = task.stream->queue, home = buffer.home(), &bytes = contents[b]](
-                     cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-                   return cl_.clEnqueueWriteBuffer(queue, home, CL_FALSE, 0, bytes.size(),
+void Session::planRestore(Task& task, const Verification& verification) {
+  for (std::size_t p = 0; p < verification.parts.size(); ++p) {
+    const auto& [index, range] = verification.parts[p];
+    const std::shared_ptr<Buffer>& buffer = verification.launch->buffers[index];
+    HeldUse use;
+    use.use = {nullptr, true, range.begin, range.end, false};
+    use.object = std::make_shared<MemoryObject>();
+    use.object->buffer = buffer;
+    use.object->size = buffer->size();
+    planHomeCall(task, {use},
+                 [this, queue = task.stream->queue, home = buffer->home(), begin = range.begin,
+                  &bytes = verification.before[p]](cl_bool, cl_uint count, const cl_event* list,
+                                                   cl_event* event) {
+                   return cl_.clEnqueueWriteBuffer(queue, home, CL_FALSE, begin, bytes.size(),
                                                    bytes.data(), count, list, event);
                  });
   }
@@ -73,8 +101,7 @@ void Session::planRestore(Task& task, const Launch& launch,
 
 cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Launch>& launch) {
   auto stream = findStream(command.queue);
-  auto verification = std::make_shared<Verification>();
-  verification->launch = launch;
+  auto verification = std::make_shared<Verification>(launch);
   Command internal;
   internal.queue = command.queue;
   std::shared_ptr<Task> previous;
@@ -82,6 +109,7 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
     auto task = newTask(stream, as);
     if (previous)
       task->waitTasks.push_back(previous);
+    task->verification = verification.get();
     task->plan = std::move(plan);
     task->retired = std::move(retired);
     previous = task;
@@ -93,7 +121,11 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
   submit(add(
       waiting,
       [this, verification](Task& task) {
-        planReadAll(task, *verification->launch, verification->before);
+        verification->launch->reason = engage(task, *verification->launch);
+        if (task.mustBePlannedAgain())
+          return;
+        openVerification_ = verification;
+        planReadAll(task, *verification, verification->before);
       },
       nullptr));
   auto split = add(
@@ -103,16 +135,14 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
   submit(split);
   submit(add(
       internal,
-      [this, verification](Task& task) {
-        planReadAll(task, *verification->launch, verification->split);
-      },
+      [this, verification](Task& task) { planReadAll(task, *verification, verification->split); },
       nullptr));
   submit(add(
       internal,
       [this, verification](Task& task) {
         if (!verification->launch->wasSplit)
           return;
-        planRestore(task, *verification->launch, verification->before);
+        planRestore(task, *verification);
         planUnsplit(task, verification->launch);
       },
       nullptr));
@@ -120,12 +150,14 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
       internal,
       [this, verification](Task& task) {
         issueMarkers(task, true);
-        planReadAll(task, *verification->launch, verification->unsplit);
+        planReadAll(task, *verification, verification->unsplit);
         issueMarkers(task, false);
       },
       [this, verification](Task& task) {
+        if (openVerification_ == verification)
+          openVerification_.reset();
         if (task.status >= 0 && verification->launch->wasSplit)
-          compare(*verification->launch, verification->split, verification->unsplit);
+          compare(*verification);
       });
   Command visible = command;
   visible.waitCount = 0;
@@ -135,19 +167,29 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
   return CL_SUCCESS;
 }
 
-void Session::compare(const Launch& launch, const std::vector<std::vector<std::byte>>& split,
-                      const std::vector<std::vector<std::byte>>& unsplit) {
+/// Whether only the launch that is being verified may use `buffer` now.
+bool Session::isBeingVerified(const Buffer& buffer) const {
+  if (!openVerification_)
+    return false;
+  const auto& buffers = openVerification_->launch->buffers;
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [&](const auto& each) { return each.get() == &buffer; });
+}
+
+void Session::compare(const Verification& verification) {
+  const Launch& launch = *verification.launch;
   const KernelSummary& summary = *launch.code->summaries[machine_->home()];
   ++stats_.verifiedLaunches;
   bool differed = false;
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    auto differs = difference(split[b], unsplit[b]);
+  for (std::size_t p = 0; p < verification.parts.size(); ++p) {
+    auto differs = difference(verification.split[p], verification.unsplit[p]);
     if (!differs)
       continue;
     differed = true;
     log(LogLevel::Error, "verify: kernel ", launch.code->name, ", argument ",
-        parameterNames(launch, summary, b), ": split and unsplit results differ in bytes [",
-        differs->begin, ",", differs->end, "); the kernel is not split again");
+        parameterNames(launch, summary, verification.parts[p]),
+        ": split and unsplit results differ in bytes [", differs->begin, ",", differs->end,
+        "); the kernel is not split again");
   }
   if (!differed)
     return;

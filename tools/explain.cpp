@@ -1,10 +1,13 @@
 #include "tools/explain.h"
 
 #include "runtime/planner.h"
+#include "tools/source_terms.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <sstream>
+#include <tuple>
 
 namespace libsplit {
 namespace {
@@ -75,6 +78,246 @@ const char* meaning(Rung rung) {
   return "";
 }
 
+/// What the planner is asked; the values that arguments point to live in it.
+struct ImaginedRequest {
+  runtime::LaunchRequest request;
+  std::vector<std::vector<std::byte>> values;
+  std::string assumed; ///< "4096/64, n = 4096"
+};
+
+ImaginedRequest imagine(const KernelSummary& kernel, const ImaginedLaunch& launch) {
+  ImaginedRequest result;
+  runtime::LaunchRequest& request = result.request;
+  request.range = launch.range.value_or(typicalRange(kernel));
+  result.assumed = toString(request.range);
+  for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    auto given = launch.arguments.find(parameter.name);
+    ArgumentValue& value = request.arguments.emplace_back();
+    auto& bytes = result.values.emplace_back(parameter.size);
+    if (parameter.kind == ParameterKind::GlobalBuffer ||
+        parameter.kind == ParameterKind::ConstantBuffer) {
+      value.bufferSize = given == launch.arguments.end()
+                             ? std::uint64_t{1} << 28
+                             : static_cast<std::uint64_t>(given->second);
+      request.buffers.push_back({i, request.bufferCount++, 0});
+    } else if (parameter.kind == ParameterKind::Scalar && !bytes.empty()) {
+      std::int64_t number = given == launch.arguments.end()
+                                ? static_cast<std::int64_t>(request.range.global[0])
+                                : given->second;
+      std::size_t unit = bytes.size() <= 8 ? bytes.size() : 4; // structs and vectors: of 32 bits
+      for (std::size_t at = 0; at + unit <= bytes.size(); at += unit)
+        std::memcpy(bytes.data() + at, &number, unit);
+      result.assumed += ", " + parameter.name + " = " + std::to_string(number);
+    }
+    value.bytes = bytes;
+  }
+  return result;
+}
+
+std::string withLine(const Reason& reason) {
+  return reason.text +
+         (reason.where.line ? " (line " + std::to_string(reason.where.line) + ")" : "");
+}
+
+std::string text(const SourceLine& where) {
+  if (where.line == 0)
+    return "line ?";
+  return (where.file.empty() ? "line " : where.file + ":") + std::to_string(where.line);
+}
+
+/// What two devices with separate memories would do.
+runtime::PlanResult planFor(const KernelSummary& kernel, const runtime::LaunchRequest& request,
+                            unsigned dimension) {
+  const runtime::PlanDevice devices[] = {{0, &kernel}, {1, &kernel}};
+  const std::uint64_t groups = request.range.groups(dimension);
+  const std::uint64_t counts[] = {groups - groups / 2, groups / 2};
+  return runtime::planCut(request, devices, dimension, counts);
+}
+
+/// Why a kernel with this access and no other would not be split on rung 1.
+std::string whyNotExact(const Access& access, const std::string& name, Rung rung) {
+  const std::string at = text(access.where);
+  const unsigned where = access.offset.op() == Expr::Op::Unknown ? access.offset.line() : 0;
+  switch (rung) {
+  case Rung::Possible:
+    if (access.effect == Effect::Update)
+      return at + " updates what is in " + name;
+    if (access.certain)
+      return "which bytes of " + name + " " + at + " writes can't be told exactly";
+    return at + " may leave " + name + " as it was: " + withLine(access.doubt);
+  case Rung::Difference:
+    if (access.offset.op() == Expr::Op::Unknown)
+      return at + " may write anywhere in " + name + ": " +
+             withLine({access.offset.text(), {{}, where == access.where.line ? 0 : where}});
+    return at + " may write the same bytes of " + name + " on several devices";
+  case Rung::Atomics:
+    return at + " may update the same bytes of " + name + " on several devices";
+  case Rung::InPlace:
+  case Rung::Exact:
+    break;
+  }
+  return {};
+}
+
+/// One line for what keeps `plan` from rung 1: an access that alone would do so, or all writes to
+/// the bytes that several devices write.
+std::string whyNotExact(const KernelSummary& kernel, const runtime::LaunchRequest& request,
+                        const runtime::LaunchPlan& plan) {
+  if (plan.rung == Rung::Exact)
+    return {};
+  auto nameOf = [&](const Access& access) {
+    return "`" + kernel.parameters[access.parameter].name + "`";
+  };
+  for (const Access& access : kernel.accesses) {
+    if (access.effect == Effect::Read)
+      continue;
+    KernelSummary alone = kernel;
+    alone.accesses = {access};
+    auto result = planFor(alone, request, plan.dimension);
+    auto* itself = std::get_if<runtime::LaunchPlan>(&result);
+    if (itself && itself->rung == plan.rung)
+      return "  not rung 1: " + whyNotExact(access, nameOf(access), plan.rung) + "\n";
+  }
+  for (const runtime::Merge& merge : plan.merges) {
+    std::string lines, name;
+    for (const Access& access : kernel.accesses) {
+      bool isHere = std::ranges::any_of(request.buffers, [&](const auto& argument) {
+        return argument.parameter == access.parameter && argument.buffer == merge.buffer;
+      });
+      if (!isHere || access.effect == Effect::Read)
+        continue;
+      name = nameOf(access);
+      const std::string line = text(access.where);
+      if (!lines.ends_with(line))
+        lines += (lines.empty() ? "" : ", ") + line;
+    }
+    return "  not rung 1: together, several devices may write the same bytes of " + name + " (" +
+           lines + ")\n";
+  }
+  return "  not rung 1: which bytes are written can't be told exactly\n";
+}
+
+/// Which rung, in which dimension, and why not the first.
+std::string explainSplit(const KernelSummary& kernel, const ImaginedLaunch& launch) {
+  if (!kernel.obstacles.empty())
+    return "  not split: " + withLine(kernel.obstacles.front().reason) + "\n";
+  const ImaginedRequest imagined = imagine(kernel, launch);
+  const runtime::LaunchRequest& request = imagined.request;
+
+  struct Best {
+    runtime::LaunchPlan plan;
+    std::uint64_t bytes = 0;
+  };
+  std::optional<Best> best;
+  std::optional<Reason> reason;
+  for (unsigned d = request.range.dimensions; d-- > 0;) {
+    if (request.range.groups(d) < 2)
+      continue;
+    auto result = planFor(kernel, request, d);
+    if (auto* why = std::get_if<Reason>(&result)) {
+      if (!reason)
+        reason = *why;
+      continue;
+    }
+    Best found{std::get<runtime::LaunchPlan>(std::move(result)), 0};
+    for (const runtime::Piece& piece : found.plan.pieces)
+      for (const runtime::PieceUse& use : piece.uses)
+        found.bytes += use.needs.size();
+    if (!best || std::pair(found.plan.rung, found.bytes) < std::pair(best->plan.rung, best->bytes))
+      best = std::move(found);
+  }
+  if (!best)
+    return "  not split at " + imagined.assumed + ": " +
+           (reason ? withLine(*reason) : "a single work-group") + "\n";
+  return "  split at " + imagined.assumed + ": dimension " + std::to_string(best->plan.dimension) +
+         ", rung " + std::to_string(static_cast<int>(best->plan.rung)) + " (" +
+         meaning(best->plan.rung) + ")\n" + whyNotExact(kernel, request, best->plan);
+}
+
+const char* verb(const Access& access) {
+  switch (access.effect) {
+  case Effect::Read:
+    return "reads";
+  case Effect::Update:
+    return "updates";
+  case Effect::Write:
+    return access.certain ? "writes" : "may write";
+  }
+  return "";
+}
+
+void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
+  if (expr.op() == Expr::Op::Load)
+    loaded[expr.index()] = true;
+  for (const Expr& operand : expr.operands())
+    noteLoads(operand, loaded);
+}
+
+/// Buffers whose contents the regions depend on.
+std::string loadedBuffers(const KernelSummary& kernel) {
+  std::vector<bool> loaded(kernel.parameters.size(), false);
+  for (const Access& access : kernel.accesses) {
+    noteLoads(access.offset, loaded);
+    for (const Loop& loop : access.loops)
+      noteLoads(loop.count, loaded);
+    for (const Guard& guard : access.guards) {
+      noteLoads(guard.left, loaded);
+      noteLoads(guard.right, loaded);
+    }
+  }
+  std::string names;
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    if (loaded[i])
+      names += (names.empty() ? "`" : ", `") + kernel.parameters[i].name + "`";
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* first, const char* next) {
+  std::string result;
+  for (const std::string& part : parts)
+    result += (result.empty() ? first : next) + part;
+  return result;
+}
+
+/// A line for each access, in columns and in the order of the source.
+std::string explainAccesses(const KernelSummary& kernel) {
+  struct Row {
+    const Access* access;
+    AccessTerms terms;
+  };
+  std::vector<Row> rows;
+  for (const Access& access : kernel.accesses)
+    rows.push_back({&access, inSourceTerms(kernel, access)});
+  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
+    return std::tie(a.access->where.file, a.access->where.line) <
+           std::tie(b.access->where.file, b.access->where.line);
+  });
+  std::size_t widths[3] = {};
+  auto columns = [&](const Row& row) {
+    return std::array{text(row.access->where), std::string(verb(*row.access)),
+                      kernel.parameters[row.access->parameter].name};
+  };
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < 3; ++i)
+      widths[i] = std::max(widths[i], columns(row)[i].size());
+  std::string result;
+  std::vector<AccessTerms> said;
+  for (const Row& row : rows) {
+    const auto words = columns(row);
+    for (std::size_t i = 0; i < 3; ++i)
+      result += "  " + words[i] + std::string(widths[i] - words[i].size(), ' ');
+    result += "  " + row.terms.region;
+    if (row.access->effect == Effect::Update)
+      result += std::string(" by ") + nameOf(row.access->update.operation);
+    result += joined(row.terms.loops, ", ", "; ") + joined(row.terms.guards, ", if ", " and ");
+    result += "\n";
+    said.push_back(row.terms);
+  }
+  const std::string where = joined(variablesInSourceTerms(kernel, said), "  where ", ", ");
+  return result + where + (where.empty() ? "" : "\n");
+}
+
 } // namespace
 
 std::optional<NDRange> parseRange(const std::string& text) {
@@ -100,72 +343,28 @@ std::optional<NDRange> parseRange(const std::string& text) {
   return range;
 }
 
-std::string explainSplit(const KernelSummary& kernel, const ImaginedLaunch& launch) {
-  auto withLine = [](const Reason& reason) {
-    return reason.text +
-           (reason.where.line ? " (line " + std::to_string(reason.where.line) + ")" : "");
-  };
-  if (!kernel.obstacles.empty())
-    return "  not split: " + withLine(kernel.obstacles.front().reason) + "\n";
-
-  runtime::LaunchRequest request;
-  request.range = launch.range.value_or(typicalRange(kernel));
-  std::vector<std::vector<std::byte>> values;
-  std::string assumed = toString(request.range);
-  for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
-    const Parameter& parameter = kernel.parameters[i];
-    auto given = launch.arguments.find(parameter.name);
-    ArgumentValue& value = request.arguments.emplace_back();
-    auto& bytes = values.emplace_back(parameter.size);
-    if (parameter.kind == ParameterKind::GlobalBuffer ||
-        parameter.kind == ParameterKind::ConstantBuffer) {
-      value.bufferSize = given == launch.arguments.end()
-                             ? std::uint64_t{1} << 28
-                             : static_cast<std::uint64_t>(given->second);
-      request.buffers.push_back({i, request.bufferCount++, 0});
-    } else if (parameter.kind == ParameterKind::Scalar && !bytes.empty()) {
-      std::int64_t number = given == launch.arguments.end()
-                                ? static_cast<std::int64_t>(request.range.global[0])
-                                : given->second;
-      std::size_t unit = bytes.size() <= 8 ? bytes.size() : 4; // structs and vectors: of 32 bits
-      for (std::size_t at = 0; at + unit <= bytes.size(); at += unit)
-        std::memcpy(bytes.data() + at, &number, unit);
-      assumed += ", " + parameter.name + " = " + std::to_string(number);
-    }
-    value.bytes = bytes;
-  }
-
-  const runtime::PlanDevice devices[] = {{0, &kernel}, {1, &kernel}};
-  struct Best {
-    runtime::LaunchPlan plan;
-    std::uint64_t bytes = 0;
-  };
-  std::optional<Best> best;
-  std::optional<Reason> reason;
-  for (unsigned d = request.range.dimensions; d-- > 0;) {
-    std::uint64_t groups = request.range.groups(d);
-    if (groups < 2)
-      continue;
-    const std::uint64_t counts[] = {groups - groups / 2, groups / 2};
-    auto result = runtime::planCut(request, devices, d, counts);
-    if (auto* why = std::get_if<Reason>(&result)) {
-      if (!reason)
-        reason = *why;
-      continue;
-    }
-    Best found{std::get<runtime::LaunchPlan>(std::move(result)), 0};
-    for (const runtime::Piece& piece : found.plan.pieces)
-      for (const runtime::PieceUse& use : piece.uses)
-        found.bytes += use.needs.size();
-    if (!best || std::pair(found.plan.rung, found.bytes) < std::pair(best->plan.rung, best->bytes))
-      best = std::move(found);
-  }
-  if (!best)
-    return "  not split at " + assumed + ": " +
-           (reason ? withLine(*reason) : "a single work-group") + "\n";
-  return "  split at " + assumed + ": dimension " + std::to_string(best->plan.dimension) +
-         ", rung " + std::to_string(static_cast<int>(best->plan.rung)) + " (" +
-         meaning(best->plan.rung) + ")\n";
+std::string explain(const KernelSummary& kernel, const ImaginedLaunch& launch) {
+  std::string result = "kernel " + kernel.name + "(";
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    result += (i == 0 ? "" : ", ") + kernel.parameters[i].type +
+              (kernel.parameters[i].type.empty() ? "" : " ") + kernel.parameters[i].name;
+  result += ")\n";
+  if (std::ranges::any_of(kernel.requiredLocal, [](std::uint64_t size) { return size != 0; }))
+    result += "  work-group size " + std::to_string(kernel.requiredLocal[0]) + " x " +
+              std::to_string(kernel.requiredLocal[1]) + " x " +
+              std::to_string(kernel.requiredLocal[2]) + " required\n";
+  for (const Obstacle& obstacle : kernel.obstacles)
+    result +=
+        "  " + text(obstacle.reason.where) + "  can't be split: " + obstacle.reason.text + "\n";
+  result += explainAccesses(kernel);
+  if (std::string names = loadedBuffers(kernel); !names.empty())
+    result += "  what " + names + " hold" + (names.find(',') == std::string::npos ? "s" : "") +
+              " is looked at before the launch\n";
+  if (kernel.dependsOnGroups)
+    result += "  depends on its work-groups: not split if the launch leaves their size open\n";
+  if (kernel.needsPartitionArgument)
+    result += "  runs rewritten: it asks for group ids or sizes of the whole launch\n";
+  return result + explainSplit(kernel, launch);
 }
 
 } // namespace libsplit

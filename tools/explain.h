@@ -1,5 +1,7 @@
-// Which rung of the ladder a kernel will get, and in which dimension, on a launch that somebody has
-// in mind: the runtime's own planner, asked about two devices with separate memories.
+// The report of a kernel, for people: what it reads and writes in the terms of its source, which
+// rung of the ladder it will get and in which dimension, and why no better one. The rung is the
+// answer of the runtime's own planner, asked about two devices with separate memories and a launch
+// that somebody has in mind.
 #pragma once
 
 #include "analysis-pass/summary/kernel_summary.h"
@@ -21,7 +23,6 @@ struct ImaginedLaunch {
 /// "1024x1024/16x16": global and local sizes. Nothing if it is no such text.
 std::optional<NDRange> parseRange(const std::string& text);
 
-/// One line for the report of `kernel`.
-std::string explainSplit(const KernelSummary& kernel, const ImaginedLaunch& launch);
+std::string explain(const KernelSummary& kernel, const ImaginedLaunch& launch);
 
 } // namespace libsplit

@@ -43,15 +43,18 @@ bool write(const ProgramInput& input, const std::string& emit, const ImaginedLau
       std::cerr << "splitc: " << failure << "\n";
     return failure.empty();
   }
-  ProgramSummary program = analyzeProgram(input);
+  ProgramInput named = input;
+  named.wantsNames = emit == "report";
+  ProgramSummary program = analyzeProgram(named);
   if (emit == "summary") {
     std::cout << serialize(program);
+  } else if (emit == "accesses") {
+    std::cout << describe(program);
   } else if (emit == "report") {
     if (program.kernels.empty())
       std::cout << describe(program);
     for (const KernelSummary& kernel : program.kernels)
-      std::cout << (&kernel == program.kernels.data() ? "" : "\n") << describe(kernel)
-                << explainSplit(kernel, launch);
+      std::cout << (&kernel == program.kernels.data() ? "" : "\n") << explain(kernel, launch);
   } else if (!program.failure.empty()) {
     std::cerr << "splitc: " << program.failure << "\n";
     return false;
@@ -76,7 +79,7 @@ int main(int argc, char** argv) {
   ProgramInput input;
   app.add_option("file", path, "OpenCL C source, - for stdin");
   app.add_option("--emit", emit, "What to write")
-      ->check(CLI::IsMember({"report", "summary", "source", "ir"}))
+      ->check(CLI::IsMember({"report", "accesses", "summary", "source", "ir"}))
       ->capture_default_str();
   app.add_option("--build-options", buildOptions, "Options as given to clBuildProgram");
   app.add_option("--device-version", version, "CL_DEVICE_OPENCL_C_VERSION, or as in 120");

@@ -40,6 +40,13 @@ bool sameBytes(const Access& a, const Access& b) {
          std::ranges::equal(a.loops, b.loops, sameLoop);
 }
 
+/// A certain write is none for this reason.
+void doubt(Access& access, const std::string& why, unsigned line) {
+  if (access.certain)
+    access.doubt = {why, {{}, line == access.where.line ? 0 : line}};
+  access.certain = false;
+}
+
 } // namespace
 
 std::vector<Access> AccessCollector::take() {
@@ -64,7 +71,10 @@ std::vector<Access> AccessCollector::take() {
 }
 
 void AccessCollector::add(Access access, const PathOfBlock& path) {
-  access.certain &= path.condition.exact && !containsUnknown(access.offset);
+  if (!path.condition.exact)
+    doubt(access, path.condition.doubt.text, path.condition.doubt.line);
+  if (containsUnknown(access.offset))
+    doubt(access, "its place is not known", 0);
   // The address is a number of 64 bits like any other.
   if (auto unknown = findUnknown(access.offset))
     access.offset = *unknown;
@@ -79,7 +89,7 @@ void AccessCollector::add(Access access, const PathOfBlock& path) {
 
 void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
   // No inspection tells more of what does not depend on data.
-  if (access.effect == Effect::Update || !variesByContents(access.offset))
+  if (access.effect == Effect::Update || !elementThatVaries(access.offset))
     std::erase_if(access.guards, [](const Guard& guard) { return guard.isInspected; });
 
   // A count that depends on a loop whose own count is unknown is unknown too.
@@ -95,7 +105,7 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
     auto dropped =
         std::erase_if(access.guards, [&](const Guard& guard) { return guardUsesLoop(guard, d); });
     if (dropped > 0 || !loops[d].atLeastOnce)
-      access.certain = false;
+      doubt(access, unknown.text(), unknown.line());
   }
 
   if (access.offset.op() == Expr::Op::Unknown) {
@@ -124,8 +134,18 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
     if (!keep[d])
       continue;
     position[d] = static_cast<unsigned>(access.loops.size());
-    access.certain &= loops[d].exact;
+    if (!loops[d].exact)
+      doubt(access, "a loop that may end early", 0);
     access.loops.push_back({renumber(loops[d].count, position), loops[d].exact});
+    const LoopVariable& variable = loops[d].variable;
+    bool known = !variable.name.empty();
+    for (unsigned outer = 0; outer < d; ++outer)
+      known &= keep[outer] || !(usesLoop(variable.first, outer) || usesLoop(variable.step, outer));
+    if (known) {
+      access.loops.back().name = variable.name;
+      access.loops.back().first = renumber(variable.first, position);
+      access.loops.back().step = renumber(variable.step, position);
+    }
   }
   access.offset = renumber(access.offset, position);
   for (Guard& guard : access.guards) {

@@ -1,8 +1,10 @@
 #include "analysis-pass/pass/analyze_program.h"
 
 #include "analysis-pass/pass/analysis_managers.h"
+#include "analysis-pass/pass/bitcode_rewriter.h"
 #include "analysis-pass/pass/ir_program.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
+#include "analysis-pass/pass/linked_units.h"
 #include "analysis-pass/pass/partition_rewriter.h"
 #include "analysis-pass/pass/prepare.h"
 #include "analysis-pass/pass/spirv_rewriter.h"
@@ -45,7 +47,16 @@ void applyRewrite(PartitionRewrite rewrite, ProgramSummary& program) {
 namespace {
 
 CompiledProgram moduleOf(const ProgramInput& input) {
-  return kindOf(input.text) == ProgramKind::OpenclC ? compile(input) : loadIr(input.text);
+  switch (kindOf(input.text)) {
+  case ProgramKind::OpenclC:
+    return compile(input);
+  case ProgramKind::Linked:
+    return compileAndLink(unitsOf(input));
+  case ProgramKind::SpirV:
+  case ProgramKind::Bitcode:
+    break;
+  }
+  return loadIr(input.text);
 }
 
 /// The text of OpenCL C with its includes, if any, in place.
@@ -60,15 +71,37 @@ PartitionRewrite rewriteSource(const ProgramInput& input, ProgramSummary& progra
   return {};
 }
 
+/// The same of each unit of a linked program.
+PartitionRewrite rewriteLinked(const ProgramInput& input, ProgramSummary& program) {
+  std::vector<ProgramInput> units = unitsOf(input);
+  LinkedProgram flat = parseLinkedProgram(input.text).value_or(LinkedProgram{});
+  if (!program.includes.empty() ||
+      std::ranges::any_of(units, [](const ProgramInput& unit) { return !unit.headers.empty(); })) {
+    std::vector<std::string> texts = flattened(units);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (texts[i].empty()) {
+        program.failure = "a unit of the program with its includes in place has no beginning";
+        return {};
+      }
+      units[i].text = flat.units[i].text = texts[i];
+      units[i].headers.clear();
+      flat.units[i].headers.clear();
+    }
+    program.flatSource = serialize(flat);
+  }
+  return rewriteUnits(units, flat);
+}
+
 PartitionRewrite rewrite(const ProgramInput& input, ProgramSummary& program) {
   switch (kindOf(input.text)) {
   case ProgramKind::OpenclC:
     return rewriteSource(input, program);
+  case ProgramKind::Linked:
+    return rewriteLinked(input, program);
   case ProgramKind::SpirV:
     return rewriteSpirv(input.text);
   case ProgramKind::Bitcode:
-    // The driver's LLVM may be older than ours, and could not read what ours would write.
-    return {{}, {}, "SPIR bitcode is not rewritten", {}};
+    return rewriteBitcode(input.text);
   }
   return {};
 }

@@ -123,10 +123,13 @@ bool namesIdOrLoop(const Expr& expr) {
 
 } // namespace
 
-bool variesByContents(const Expr& expr) {
+std::optional<Expr> elementThatVaries(const Expr& expr) {
   if (expr.op() == Op::Load && namesIdOrLoop(expr))
-    return true;
-  return std::any_of(expr.operands().begin(), expr.operands().end(), variesByContents);
+    return expr;
+  for (const Expr& operand : expr.operands())
+    if (auto element = elementThatVaries(operand))
+      return element;
+  return std::nullopt;
 }
 
 bool containsUnknown(const Expr& expr) {
@@ -574,13 +577,15 @@ Expr ExpressionBuilder::load(llvm::LoadInst& load, unsigned width, unsigned bit,
   return unknown;
 }
 
+std::string ExpressionBuilder::nameOf(unsigned parameter) const {
+  return parameter < names_.size() ? "`" + names_[parameter] + "`"
+                                   : "parameter " + std::to_string(parameter);
+}
+
 std::string ExpressionBuilder::nameOf(const llvm::Value* pointer) const {
   const llvm::Value* object = llvm::getUnderlyingObject(pointer, 0);
-  if (auto* argument = dyn_cast<llvm::Argument>(object)) {
-    if (argument->getArgNo() < names_.size())
-      return "`" + names_[argument->getArgNo()] + "`";
-    return "parameter " + std::to_string(argument->getArgNo());
-  }
+  if (auto* argument = dyn_cast<llvm::Argument>(object))
+    return nameOf(argument->getArgNo());
   if (isa<llvm::AllocaInst>(object))
     return "private memory";
   if (auto* global = dyn_cast<llvm::GlobalVariable>(object)) {

@@ -60,8 +60,8 @@ enum class View {
 /// The Unknown in `expr` that makes it unknown, if any; one that is bounded doesn't: `? & 255`.
 std::optional<Expr> findUnknown(const Expr& expr);
 bool containsUnknown(const Expr& expr); ///< bounded or not
-/// Whether `expr` depends on an element of a buffer that differs between work-items or iterations.
-bool variesByContents(const Expr& expr);
+/// The element of a buffer in `expr`, if any, that differs between work-items or iterations.
+std::optional<Expr> elementThatVaries(const Expr& expr);
 /// One more than the largest loop depth that `expr` names; 0 if it names none.
 unsigned loopDepthUsed(const Expr& expr);
 bool usesLoop(const Expr& expr, unsigned depth);
@@ -114,6 +114,7 @@ public:
 
   /// The name of what `pointer` points into, for messages: "`col`", "local memory".
   std::string nameOf(const llvm::Value* pointer) const;
+  std::string nameOf(unsigned parameter) const;
   /// How to find the buffer that a load reads, if the kernel only reads that buffer: such a load is
   /// a value of the launch. Without it, loads from buffers are Unknown.
   void setReadOnlyPlaces(std::function<std::optional<BufferPlace>(llvm::Value*)> placeOf) {

@@ -60,7 +60,8 @@ std::vector<std::string> arguments(const ProgramInput& input) {
                                 "-fdeclare-opencl-builtins",
                                 "-fpreserve-vec3-type",
                                 "-cl-kernel-arg-info",
-                                "-debug-info-kind=line-tables-only",
+                                std::string("-debug-info-kind=") +
+                                    (input.wantsNames ? "limited" : "line-tables-only"),
                                 "-w",
                                 "-include",
                                 baseHeaderName};
@@ -109,6 +110,10 @@ std::vector<std::string> arguments(const ProgramInput& input) {
     args.push_back("-U" + name);
   for (const std::string& define : input.options.defines)
     args.push_back("-D" + define);
+  if (!input.headers.empty()) {
+    args.push_back("-I");
+    args.push_back(llvm::sys::path::parent_path(input.name).str());
+  }
   for (const std::string& path : input.options.includePaths) {
     args.push_back("-I");
     args.push_back(path);
@@ -132,8 +137,7 @@ protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
-    preprocessor.addPPCallbacks(
-        std::make_unique<IncludeWatch>(preprocessor, baseHeaderName, includes));
+    preprocessor.addPPCallbacks(std::make_unique<IncludeWatch>(preprocessor, includes));
     preprocessor.addPPCallbacks(
         std::make_unique<MacroWatch>(preprocessor, macros_, baseHeaderName, unknownMacro));
     return EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
@@ -193,15 +197,20 @@ std::optional<std::string> runClang(const ProgramInput& input, clang::FrontendAc
       baseHeaderName,
       llvm::MemoryBuffer::getMemBufferCopy({baseHeaderText, sizeof(baseHeaderText)}, baseHeaderName)
           .release());
+  for (const EmbeddedHeader& header : input.headers) {
+    std::string path = (llvm::sys::path::parent_path(input.name) + "/" + header.name).str();
+    preprocessor.addRemappedFile(path,
+                                 llvm::MemoryBuffer::getMemBufferCopy(header.text, path).release());
+  }
   preprocessor.RetainRemappedFileBuffers = false;
   if (!compiler.ExecuteAction(action))
     return error.value_or("Clang failed");
   return error;
 }
 
-CompiledProgram compile(const ProgramInput& input) {
+CompiledProgram compile(const ProgramInput& input, std::unique_ptr<llvm::LLVMContext> context) {
   CompiledProgram result;
-  result.context = std::make_unique<llvm::LLVMContext>();
+  result.context = context ? std::move(context) : std::make_unique<llvm::LLVMContext>();
   CompileAction action(*result.context, input);
   auto error = runClang(input, action);
   result.includes = std::move(action.includes);

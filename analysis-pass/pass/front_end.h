@@ -8,6 +8,7 @@
 
 #include "analysis-pass/pass/build_options.h"
 #include "analysis-pass/summary/kernel_summary.h"
+#include "analysis-pass/summary/linked_program.h"
 
 #include <functional>
 #include <memory>
@@ -44,7 +45,11 @@ struct ProgramInput {
   std::string name = "program.cl"; ///< for messages; relative includes are looked up beside it
   std::string text;
   BuildOptions options;
+  /// Found beside `name`, before all files.
+  std::vector<EmbeddedHeader> headers;
   TargetDevice device;
+  /// Asks for what only reports use: the names of variables, which cost Clang some time.
+  bool wantsNames = false;
 };
 
 struct CompiledProgram {
@@ -57,7 +62,13 @@ struct CompiledProgram {
 /// The OpenCL C version that the program is compiled for, as 120: -cl-std or the device's default.
 unsigned languageVersion(const ProgramInput& input);
 
-CompiledProgram compile(const ProgramInput& input);
+/// Paths that begin so are no files; programs and headers in memory may have one.
+inline constexpr std::string_view virtualFolder = "/libsplit/";
+
+/// `context`: where the module shall live, or null for one of its own; it becomes the result's,
+/// also on failure.
+CompiledProgram compile(const ProgramInput& input,
+                        std::unique_ptr<llvm::LLVMContext> context = nullptr);
 
 /// Runs `action` over the program. The first error of Clang, or nothing if there was none.
 std::optional<std::string> runClang(const ProgramInput& input, clang::FrontendAction& action);

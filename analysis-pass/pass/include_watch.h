@@ -16,9 +16,8 @@ namespace libsplit {
 
 class IncludeWatch : public clang::PPCallbacks {
 public:
-  /// `ownHeader` is not the program's. Both references must outlive the preprocessor.
-  IncludeWatch(clang::Preprocessor& preprocessor, std::string ownHeader,
-               std::vector<IncludedFile>& includes);
+  /// Both must outlive this.
+  IncludeWatch(clang::Preprocessor& preprocessor, std::vector<IncludedFile>& includes);
 
   void InclusionDirective(clang::SourceLocation hash, const clang::Token& token,
                           llvm::StringRef name, bool isAngled, clang::CharSourceRange range,
@@ -28,7 +27,6 @@ public:
 
 private:
   clang::Preprocessor& preprocessor_;
-  std::string ownHeader_;
   std::vector<IncludedFile>& includes_;
 };
 

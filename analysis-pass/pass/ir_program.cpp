@@ -1,9 +1,9 @@
 #include "analysis-pass/pass/ir_program.h"
 
+#include "analysis-pass/pass/quiet_diagnostics.h"
 #include "analysis-pass/summary/program_kind.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
-#include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -65,18 +65,12 @@ std::string translate(const std::string& spirv, std::string& failure) {
   return (*bitcode)->getBuffer().str();
 }
 
-/// Lets an error of the reader become a failure and not the end of splitc.
-class KeepQuiet : public llvm::DiagnosticHandler {
-public:
-  bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return true; }
-};
-
 } // namespace
 
 CompiledProgram loadIr(const std::string& program) {
   CompiledProgram result;
   result.context = std::make_unique<llvm::LLVMContext>();
-  result.context->setDiagnosticHandler(std::make_unique<KeepQuiet>());
+  result.context->setDiagnosticHandler(std::make_unique<QuietDiagnostics>());
   const bool isSpirv = kindOf(program) == ProgramKind::SpirV;
   std::string bitcode = isSpirv ? translate(program, result.failure) : program;
   if (!result.failure.empty())

@@ -8,6 +8,7 @@
 #include "analysis-pass/pass/pointer_targets.h"
 #include "analysis-pass/pass/read_only_buffers.h"
 #include "analysis-pass/pass/report.h"
+#include "analysis-pass/pass/source_names.h"
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -89,7 +90,8 @@ public:
                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
                  analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
         paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
-        pointers_(builder_), updates_(function), readOnly_(readOnlyBuffers(function)) {
+        pointers_(builder_), updates_(function), names_(function, builder_),
+        readOnly_(readOnlyBuffers(function)) {
     builder_.setReadOnlyPlaces([this](llvm::Value* pointer) { return readOnlyPlace(pointer); });
   }
 
@@ -100,6 +102,7 @@ public:
         for (llvm::Instruction& instruction : block)
           visit(instruction);
     summary_.accesses = accesses_.take();
+    summary_.variables = names_.variables();
     checkUpdates();
     return std::move(summary_);
   }
@@ -141,6 +144,7 @@ private:
   PathConditions paths_;
   PointerResolver pointers_;
   AtomicUpdates updates_;
+  SourceNames names_;
   std::vector<bool> readOnly_; ///< by parameter
   AccessCollector accesses_;
   KernelSummary summary_;
@@ -162,6 +166,8 @@ void KernelWalk::readSignature() {
       llvm::Type* type =
           argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
       parameter.size = static_cast<std::uint32_t>(layout_.getTypeAllocSize(type).getFixedValue());
+      if (argument.hasByValAttr())
+        parameter.members = names_.membersOf(i);
     }
     SourceLine line{{}, function_.getSubprogram() ? function_.getSubprogram()->getLine() : 0};
     if (parameter.kind == ParameterKind::Image)
@@ -491,8 +497,10 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
                "volatile access to `" + summary_.parameters[target.parameter].name +
                    "`: work-groups may communicate");
     PathOfBlock path = paths_.of(instruction.getParent());
+    for (LoopRuns& loop : path.loops)
+      loop.variable = names_.of(loop.loop);
     if (touch.repetitions)
-      path.loops.push_back({nullptr, *touch.repetitions, true, false});
+      path.loops.push_back({nullptr, *touch.repetitions, true, false, {}});
     for (const auto& [condition, wanted] : target.when)
       path.condition = both(path.condition, paths_.condition(condition, wanted));
     Access access;
@@ -504,8 +512,11 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
       access.grain = static_cast<std::uint32_t>(touch.grain);
     if (touch.update)
       access.update = *touch.update;
-    access.certain = touch.effect == Effect::Write && touch.certain &&
-                     (targets.size() == 1 || !target.when.empty());
+    const bool isOnlyTarget = targets.size() == 1 || !target.when.empty();
+    access.certain = touch.effect == Effect::Write && touch.certain && isOnlyTarget;
+    if (touch.effect == Effect::Write && !access.certain)
+      access.doubt.text = isOnlyTarget ? "compilers may leave out padding"
+                                       : "the pointer may point into another buffer";
     access.where = where(instruction);
     accesses_.add(std::move(access), path);
   }

@@ -105,10 +105,11 @@ private:
 class Editor {
 public:
   Editor(clang::ASTContext& context, const CallCollector& program,
-         const std::set<std::string>& macros, std::string prefix)
+         const std::set<std::string>& macros, std::string prefix,
+         const std::set<std::string>& askingElsewhere)
       : sources_(context.getSourceManager()), language_(context.getLangOpts()), program_(program),
-        macros_(macros), prefix_(std::move(prefix)), parameter_(prefix_ + "part"),
-        rewriter_(sources_, language_) {}
+        macros_(macros), askingElsewhere_(askingElsewhere), prefix_(std::move(prefix)),
+        parameter_(prefix_ + "part"), rewriter_(sources_, language_) {}
 
   PartitionRewrite run();
 
@@ -138,6 +139,7 @@ private:
   const clang::LangOptions& language_;
   const CallCollector& program_;
   const std::set<std::string>& macros_;
+  const std::set<std::string>& askingElsewhere_;
   std::string prefix_;
   std::string parameter_;
   clang::Rewriter rewriter_;
@@ -163,6 +165,10 @@ void Editor::findNeedy() {
     calledAt[spelled(call.expr->getRParenLoc())].push_back(&call);
 
   std::vector<const FunctionDecl*> open(program_.misled.begin(), program_.misled.end());
+  for (const FunctionDecl* function : program_.functions)
+    if (function->hasExternalFormalLinkage() &&
+        askingElsewhere_.contains(function->getNameAsString()))
+      open.push_back(function);
   while (!open.empty()) {
     const FunctionDecl* function = open.back();
     open.pop_back();
@@ -265,12 +271,15 @@ std::string Editor::prelude() const {
 PartitionRewrite Editor::run() {
   PartitionRewrite result;
   findNeedy();
-  for (const FunctionDecl* function : needy_)
+  for (const FunctionDecl* function : needy_) {
+    if (function->hasExternalFormalLinkage())
+      result.functions.push_back(function->getNameAsString());
     if (function->hasAttr<clang::OpenCLKernelAttr>() ||
         (function->getDefinition() &&
          function->getDefinition()->hasAttr<clang::OpenCLKernelAttr>()))
       result.kernels.push_back(function->getNameAsString());
-  if (result.kernels.empty())
+  }
+  if (needy_.empty())
     return result;
   std::ranges::sort(result.kernels);
 
@@ -302,7 +311,8 @@ PartitionRewrite Editor::run() {
 
 class RewriteAction : public clang::ASTFrontendAction {
 public:
-  explicit RewriteAction(std::string prefix) : prefix_(std::move(prefix)) {}
+  RewriteAction(std::string prefix, const std::set<std::string>& askingElsewhere)
+      : prefix_(std::move(prefix)), askingElsewhere_(askingElsewhere) {}
   PartitionRewrite result;
 
 protected:
@@ -315,7 +325,9 @@ protected:
       void HandleTranslationUnit(clang::ASTContext& context) override {
         CallCollector program;
         program.TraverseDecl(context.getTranslationUnitDecl());
-        action_.result = Editor(context, program, action_.macros_, action_.prefix_).run();
+        action_.result =
+            Editor(context, program, action_.macros_, action_.prefix_, action_.askingElsewhere_)
+                .run();
       }
 
     private:
@@ -326,6 +338,7 @@ protected:
 
 private:
   std::string prefix_;
+  const std::set<std::string>& askingElsewhere_;
   std::set<std::string> macros_;
 };
 
@@ -349,10 +362,18 @@ std::string flattenIncludes(const ProgramInput& input) {
 }
 
 PartitionRewrite rewriteForPartitions(const ProgramInput& input) {
+  PartitionRewrite result = rewriteUnitForPartitions(input, {});
+  if (result.kernels.empty() && result.failure.empty())
+    result.source.clear();
+  return result;
+}
+
+PartitionRewrite rewriteUnitForPartitions(const ProgramInput& input,
+                                          const std::set<std::string>& askingElsewhere) {
   ProgramInput program = input;
-  RewriteAction rewrite(freePrefix(program.text));
+  RewriteAction rewrite(freePrefix(program.text), askingElsewhere);
   if (auto error = runClang(program, rewrite))
-    return {{}, {}, "the program does not compile twice: " + *error, {}};
+    return {.failure = "the program does not compile twice: " + *error};
   PartitionRewrite result = std::move(rewrite.result);
   if (result.source.empty())
     return result;

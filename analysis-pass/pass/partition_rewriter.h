@@ -26,16 +26,19 @@
 
 #include "analysis-pass/pass/front_end.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace libsplit {
 
 struct PartitionRewrite {
-  std::string source;               ///< empty if no kernel needs the argument
-  std::vector<std::string> kernels; ///< those that take the trailing argument
-  std::string failure;              ///< why there is no source though `kernels` need one
-  SourceLine where;                 ///< of the failure
+  std::string source{};               ///< empty if no kernel needs the argument
+  std::vector<std::string> kernels{}; ///< those that take the trailing argument
+  /// Of a unit: functions with the trailing argument that other units may call.
+  std::vector<std::string> functions{};
+  std::string failure{}; ///< why there is no source though `kernels` need one
+  SourceLine where{};    ///< of the failure
 };
 
 /// The program's text with all included files in place of their #include lines; empty if Clang
@@ -44,5 +47,10 @@ std::string flattenIncludes(const ProgramInput& input);
 
 /// `input` must include no files.
 PartitionRewrite rewriteForPartitions(const ProgramInput& input);
+/// The same for one of several units that will be linked, where `askingElsewhere` names functions
+/// that take the trailing argument because of what other units do. Also gives a source where no
+/// kernel, but another function needs the argument.
+PartitionRewrite rewriteUnitForPartitions(const ProgramInput& input,
+                                          const std::set<std::string>& askingElsewhere);
 
 } // namespace libsplit

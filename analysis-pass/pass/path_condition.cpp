@@ -25,14 +25,23 @@ using Relation = Guard::Relation;
 /// More alternatives than this cost more than they tell.
 constexpr std::size_t maxAlternatives = 16;
 
-Condition single(const Expr& left, Relation relation, const Expr& right) {
-  if (findUnknown(left) || findUnknown(right))
-    return Condition::undecided();
-  // Reading whole buffers at every launch for what a condition on each element leaves out of a
-  // region would cost more than it saves, unless they are looked through anyway.
-  if (variesByContents(left) || variesByContents(right))
-    return {{{Guard{left, relation, right, /*isInspected=*/true}}}, false};
-  return {{{Guard{left, relation, right}}}, true};
+/// Of a condition that is not about integers that the analysis can say.
+Condition undecidable(const llvm::Value* value) {
+  std::string about = "values that are not ids, sizes or arguments";
+  if (llvm::isa<llvm::FCmpInst>(value))
+    about = "floating-point numbers";
+  else if (auto* call = dyn_cast<llvm::CallBase>(value); call && call->getCalledFunction())
+    about = "the result of `" + builtinName(call->getCalledFunction()->getName()).str() + "`";
+  return Condition::undecided("condition on " + about, lineOf(value));
+}
+
+/// Of a block to which several ways lead from `block`, or a way out of a loop.
+Condition severalWays(const llvm::BasicBlock* block) {
+  return Condition::undecided("branches or loops that end early", lineOf(block->getTerminator()));
+}
+
+const Condition::Doubt& firstDoubt(const Condition& a, const Condition& b) {
+  return a.exact ? b.doubt : a.doubt;
 }
 
 /// What evaluation makes of `condition`. Alternatives that only data tell apart are none.
@@ -46,23 +55,26 @@ Condition withoutInspected(Condition condition) {
 
 Condition either(const Condition& left, const Condition& right) {
   if (left.anyOf.empty() || right.anyOf.empty()) // never, and so the other one
-    return {left.anyOf.empty() ? right.anyOf : left.anyOf, left.exact && right.exact};
+    return {left.anyOf.empty() ? right.anyOf : left.anyOf, left.exact && right.exact,
+            firstDoubt(left, right)};
   const Condition a = withoutInspected(left), b = withoutInspected(right);
-  Condition result{a.anyOf, a.exact && b.exact};
+  Condition result{a.anyOf, a.exact && b.exact, firstDoubt(a, b)};
   result.anyOf.insert(result.anyOf.end(), b.anyOf.begin(), b.anyOf.end());
   bool always = std::any_of(result.anyOf.begin(), result.anyOf.end(),
                             [](const auto& guards) { return guards.empty(); });
   if (always)
     result.anyOf = {{}};
   if (result.anyOf.size() > maxAlternatives)
-    return Condition::undecided();
+    return Condition::undecided("too many alternatives in a condition", 0);
   return result;
 }
 
 Condition both(const Condition& a, const Condition& b) {
-  Condition result{{}, a.exact && b.exact};
+  Condition result{{}, a.exact && b.exact, firstDoubt(a, b)};
   if (a.anyOf.size() * b.anyOf.size() > maxAlternatives)
-    return {a.anyOf.size() > b.anyOf.size() ? b.anyOf : a.anyOf, false};
+    return {a.anyOf.size() > b.anyOf.size() ? b.anyOf : a.anyOf,
+            false,
+            {"too many alternatives in a condition", 0}};
   for (const auto& left : a.anyOf)
     for (const auto& right : b.anyOf) {
       auto& guards = result.anyOf.emplace_back(left);
@@ -76,6 +88,22 @@ PathConditions::PathConditions(llvm::Function& function, ExpressionBuilder& buil
     : builder_(builder), postDominators_(postDominators) {
   llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
   irreducible_ = llvm::containsIrreducibleCFG<const llvm::BasicBlock*>(order, builder.loops());
+}
+
+Condition PathConditions::single(const Expr& left, Relation relation, const Expr& right,
+                                 const llvm::Value& condition) const {
+  const unsigned line = lineOf(&condition);
+  for (const Expr* side : {&left, &right})
+    if (auto unknown = findUnknown(*side))
+      return Condition::undecided("unknown condition: " + unknown->text(), line);
+  // Reading whole buffers at every launch for what a condition on each element leaves out of a
+  // region would cost more than it saves, unless they are looked through anyway.
+  for (const Expr* side : {&left, &right})
+    if (auto load = elementThatVaries(*side))
+      return {{{Guard{left, relation, right, /*isInspected=*/true}}},
+              false,
+              {"condition on what " + builder_.nameOf(load->index()) + " holds", line}};
+  return {{{Guard{left, relation, right}}}, true};
 }
 
 Condition PathConditions::condition(llvm::Value* value, bool wanted) {
@@ -103,13 +131,13 @@ Condition PathConditions::condition(llvm::Value* value, bool wanted) {
                     loops.getLoopFor(phi->getIncomingBlock(1)) == loop &&
                     !(loop && loop->getHeader() == phi->getParent());
     if (!sameLoop)
-      return Condition::undecided();
+      return Condition::undecided("condition that depends on a branch", lineOf(phi));
     return either(both(condition(gated->condition, true), condition(gated->ifTrue, wanted)),
                   both(condition(gated->condition, false), condition(gated->ifFalse, wanted)));
   }
   if (auto* comparison = dyn_cast<llvm::ICmpInst>(value))
     return compare(*comparison, wanted);
-  return Condition::undecided();
+  return undecidable(value);
 }
 
 Condition PathConditions::compare(llvm::ICmpInst& comparison, bool wanted) {
@@ -117,7 +145,7 @@ Condition PathConditions::compare(llvm::ICmpInst& comparison, bool wanted) {
   llvm::Value* b = comparison.getOperand(1);
   auto predicate = wanted ? comparison.getPredicate() : comparison.getInversePredicate();
   if (!a->getType()->isIntegerTy())
-    return Condition::undecided();
+    return Condition::undecided("condition on pointers or vectors", lineOf(&comparison));
   auto* constant = dyn_cast<llvm::ConstantInt>(b);
   bool isEquality = llvm::ICmpInst::isEquality(predicate);
 
@@ -129,15 +157,15 @@ Condition PathConditions::compare(llvm::ICmpInst& comparison, bool wanted) {
       return condition(narrow, constant->isOne() == (predicate == llvm::ICmpInst::ICMP_EQ));
   }
   if (a->getType()->isIntegerTy(1))
-    return Condition::undecided();
+    return Condition::undecided("condition on conditions", lineOf(&comparison));
 
   // `x - 1u < 62u` is how a two-sided test looks once simplified: below 2^(n-1) the unsigned
   // comparison is 0 <= x - 1 && x - 1 < 62 in signed numbers, whatever x is.
   if (predicate == llvm::ICmpInst::ICMP_ULT && constant && !constant->isNegative() &&
       builder_.build(a, View::Unsigned).op() == Op::Wrap) {
     Expr low = builder_.build(a, View::Signed);
-    return both(single(Expr::constant(0), Relation::LessEqual, low),
-                single(low, Relation::Less, builder_.build(b, View::Signed)));
+    return both(single(Expr::constant(0), Relation::LessEqual, low, comparison),
+                single(low, Relation::Less, builder_.build(b, View::Signed), comparison));
   }
 
   View how = llvm::ICmpInst::isUnsigned(predicate) ? View::Unsigned : View::Signed;
@@ -145,23 +173,23 @@ Condition PathConditions::compare(llvm::ICmpInst& comparison, bool wanted) {
   Expr right = builder_.build(b, how);
   switch (predicate) {
   case llvm::ICmpInst::ICMP_EQ:
-    return single(left, Relation::Equal, right);
+    return single(left, Relation::Equal, right, comparison);
   case llvm::ICmpInst::ICMP_NE:
-    return single(left, Relation::NotEqual, right);
+    return single(left, Relation::NotEqual, right, comparison);
   case llvm::ICmpInst::ICMP_SLT:
   case llvm::ICmpInst::ICMP_ULT:
-    return single(left, Relation::Less, right);
+    return single(left, Relation::Less, right, comparison);
   case llvm::ICmpInst::ICMP_SLE:
   case llvm::ICmpInst::ICMP_ULE:
-    return single(left, Relation::LessEqual, right);
+    return single(left, Relation::LessEqual, right, comparison);
   case llvm::ICmpInst::ICMP_SGT:
   case llvm::ICmpInst::ICMP_UGT:
-    return single(right, Relation::Less, left);
+    return single(right, Relation::Less, left, comparison);
   case llvm::ICmpInst::ICMP_SGE:
   case llvm::ICmpInst::ICMP_UGE:
-    return single(right, Relation::LessEqual, left);
+    return single(right, Relation::LessEqual, left, comparison);
   default:
-    return Condition::undecided();
+    return undecidable(&comparison);
   }
 }
 
@@ -349,7 +377,7 @@ Condition PathConditions::ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, b
   auto* terminator = from->getTerminator();
   if (auto* branch = dyn_cast<llvm::BranchInst>(terminator); branch && branch->isConditional()) {
     if (branch->getSuccessor(0) == branch->getSuccessor(1))
-      return Condition::undecided();
+      return severalWays(from);
     for (unsigned i : {0u, 1u})
       if (dominators.dominates(llvm::BasicBlockEdge(from, branch->getSuccessor(i)), to)) {
         edgeFound = true;
@@ -361,9 +389,9 @@ Condition PathConditions::ofEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, b
     // Every way into `to` must be one of this switch's.
     edgeFound = llvm::all_of(llvm::predecessors(to),
                              [&](llvm::BasicBlock* before) { return before == from; });
-    return edgeFound ? ofSwitch(*choice, to) : Condition::undecided();
+    return edgeFound ? ofSwitch(*choice, to) : severalWays(from);
   }
-  return Condition::undecided();
+  return severalWays(from);
 }
 
 const PathOfBlock& PathConditions::of(llvm::BasicBlock* block) {
@@ -375,16 +403,16 @@ const PathOfBlock& PathConditions::of(llvm::BasicBlock* block) {
 
 Condition PathConditions::ofSwitch(llvm::SwitchInst& choice, llvm::BasicBlock* to) {
   if (!choice.getCondition()->getType()->isIntegerTy())
-    return Condition::undecided();
+    return undecidable(choice.getCondition());
   Expr value = builder_.build(choice.getCondition(), View::Signed);
   Condition cases = Condition::never();
   Condition others = Condition::always();
   for (const auto& target : choice.cases()) {
     Expr label = builder_.build(target.getCaseValue(), View::Signed);
     if (target.getCaseSuccessor() == to)
-      cases = either(cases, single(value, Relation::Equal, label));
+      cases = either(cases, single(value, Relation::Equal, label, choice));
     else
-      others = both(others, single(value, Relation::NotEqual, label));
+      others = both(others, single(value, Relation::NotEqual, label, choice));
   }
   return choice.getDefaultDest() == to ? others : cases;
 }
@@ -395,11 +423,11 @@ Condition PathConditions::ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to)
     return ofSwitch(*choice, to);
   auto* branch = dyn_cast<llvm::BranchInst>(from->getTerminator());
   if (!branch)
-    return Condition::undecided();
+    return severalWays(from);
   if (!branch->isConditional() || isCountedExit(from, to))
     return Condition::always();
   if (branch->getSuccessor(0) == branch->getSuccessor(1))
-    return Condition::undecided();
+    return severalWays(from);
   return condition(branch->getCondition(), branch->getSuccessor(0) == to);
 }
 
@@ -419,11 +447,11 @@ Condition PathConditions::since(llvm::BasicBlock* block, llvm::BasicBlock* top) 
       above = loop->getLoopPreheader();
       leftLoop = true;
       if (!above)
-        return Condition::undecided();
+        return severalWays(current);
     }
     if (!postDominators_.dominates(current, above)) {
       bool edgeFound = false;
-      Condition condition = leftLoop ? Condition::undecided() : ofEdge(above, current, edgeFound);
+      Condition condition = leftLoop ? severalWays(above) : ofEdge(above, current, edgeFound);
       llvm::Loop* home = loops.getLoopFor(current);
       bool joins = !edgeFound && !leftLoop && home == loops.getLoopFor(above) &&
                    (!home || home->getHeader() != current) && nesting_ < maxNesting;
@@ -433,10 +461,10 @@ Condition PathConditions::since(llvm::BasicBlock* block, llvm::BasicBlock* top) 
         for (llvm::BasicBlock* before : llvm::predecessors(current))
           condition = either(condition, loops.getLoopFor(before) == home
                                             ? both(since(before, above), ofBranch(before, current))
-                                            : Condition::undecided());
+                                            : severalWays(before));
         --nesting_;
       } else if (!edgeFound) {
-        condition = Condition::undecided();
+        condition = severalWays(above);
       }
       result = both(condition, result);
     }
@@ -453,6 +481,9 @@ PathOfBlock PathConditions::compute(llvm::BasicBlock* block) {
     exact &= exitsOf(loop).regular;
   }
   result.condition = since(block, nullptr);
+  if (result.condition.exact && !exact)
+    result.condition.doubt = {"a loop that is left or gone round in several ways",
+                              lineOf(block->getTerminator())};
   result.condition.exact &= exact;
   return result;
 }

@@ -50,14 +50,28 @@ namespace libsplit {
 struct Condition {
   std::vector<std::vector<Guard>> anyOf;
   bool exact = true; ///< false: `anyOf` is implied by the condition, but doesn't imply it
+  /// If not exact: why, for people.
+  struct Doubt {
+    std::string text;
+    unsigned line = 0;
+  } doubt{};
 
   static Condition always() { return {{{}}, true}; }
-  static Condition undecided() { return {{{}}, false}; }
+  static Condition undecided(std::string why, unsigned line) {
+    return {{{}}, false, {std::move(why), line}};
+  }
   static Condition never() { return {{}, true}; }
 };
 
 Condition both(const Condition& a, const Condition& b);
 Condition either(const Condition& a, const Condition& b);
+
+/// first + step * (the loop's number of iterations so far) has a name in the program.
+struct LoopVariable {
+  std::string name;
+  Expr first;
+  Expr step;
+};
 
 /// How often a block runs per entry of a loop around it.
 struct LoopRuns {
@@ -65,6 +79,7 @@ struct LoopRuns {
   Expr count;               ///< Unknown if no bound is known
   bool exact = true;        ///< false: `count` is an upper bound
   bool atLeastOnce = false; ///< known from the loop's shape
+  LoopVariable variable{};  ///< the program's own, if its name is known
 };
 
 struct PathOfBlock {
@@ -97,6 +112,8 @@ private:
 
   PathOfBlock compute(llvm::BasicBlock* block);
   Condition compare(llvm::ICmpInst& compare, bool wanted);
+  Condition single(const Expr& left, Guard::Relation relation, const Expr& right,
+                   const llvm::Value& condition) const;
   Condition since(llvm::BasicBlock* block, llvm::BasicBlock* top);
   Condition ofSwitch(llvm::SwitchInst& choice, llvm::BasicBlock* to);
   Condition ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to);

@@ -1,4 +1,5 @@
-// A summary in words, for people: each access in the source's terms, each unknown with its reason.
+// A summary in the analysis' own notation, a line for each access, as its tests read it. What
+// people read is tools/explain.h.
 #pragma once
 
 #include "analysis-pass/summary/kernel_summary.h"

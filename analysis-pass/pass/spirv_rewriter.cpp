@@ -472,11 +472,11 @@ PartitionRewrite rewriteSpirv(const std::string& module) {
   std::memcpy(words.data(), module.data(), words.size() * sizeof(std::uint32_t));
   if (words.size() < headerWords || module.size() % sizeof(std::uint32_t) != 0 ||
       words[0] != spv::MagicNumber)
-    return {{}, {}, "not SPIR-V in this machine's byte order", {}};
+    return {.failure = "not SPIR-V in this machine's byte order"};
   try {
     return Rewriter(std::move(words)).run();
   } catch (const Refusal& refusal) {
-    return {{}, {}, refusal.what(), {}};
+    return {.failure = refusal.what()};
   }
 }
 

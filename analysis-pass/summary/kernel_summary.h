@@ -18,6 +18,7 @@
 #include "analysis-pass/summary/expr.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct Parameter {
   std::string type; ///< as in the source, for messages
   ParameterKind kind = ParameterKind::Other;
   std::uint32_t size = 0; ///< bytes of a by-value argument; 0 for pointers
+  /// For reports, and no part of the text form: ".size.x" and the like of a struct, by first bit.
+  std::map<unsigned, std::string> members{};
   bool operator==(const Parameter&) const = default;
 };
 
@@ -87,6 +90,11 @@ struct Guard {
 struct Loop {
   Expr count;
   bool exact = true; ///< false: `count` is an upper bound (early exits)
+  /// For reports, and no part of the text form: the program's own variable, which is
+  /// first + step * (this one). Empty if its name is not known.
+  std::string name{};
+  Expr first{};
+  Expr step{};
 };
 
 /// One load or store (or builtin that acts as one) of a buffer parameter.
@@ -107,6 +115,14 @@ struct Access {
   std::vector<Guard> guards; ///< conjunction
   std::vector<Loop> loops;   ///< outermost first
   SourceLine where;
+  /// For reports, and no part of the text form: why a write is not certain.
+  Reason doubt{};
+};
+
+/// A variable of the program that holds one value throughout: `i` for get_global_id(0).
+struct NamedValue {
+  std::string name;
+  Expr value;
 };
 
 /// What forbids splitting the kernel whatever the regions are.
@@ -137,6 +153,8 @@ struct KernelSummary {
   bool needsPartitionArgument = false;
   /// reqd_work_group_size, or all 0.
   std::array<std::uint64_t, 3> requiredLocal{0, 0, 0};
+  /// For reports, and no part of the text form.
+  std::vector<NamedValue> variables;
 };
 
 /// A file that the program's text included.

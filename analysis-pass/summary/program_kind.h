@@ -1,11 +1,18 @@
 // What a program is, by its first bytes: the same answer for splitc and for the runtime.
 #pragma once
 
+#include "analysis-pass/summary/linked_program.h"
+
 #include <string_view>
 
 namespace libsplit {
 
-enum class ProgramKind { OpenclC, SpirV, Bitcode };
+enum class ProgramKind {
+  OpenclC,
+  Linked, ///< linked_program.h
+  SpirV,
+  Bitcode
+};
 
 inline ProgramKind kindOf(std::string_view program) {
   using namespace std::string_view_literals;
@@ -16,7 +23,12 @@ inline ProgramKind kindOf(std::string_view program) {
   for (std::string_view magic : {"BC\xC0\xDE"sv, "\xDE\xC0\x17\x0B"sv})
     if (program.starts_with(magic))
       return ProgramKind::Bitcode;
-  return ProgramKind::OpenclC;
+  return program.starts_with(linkedProgramMagic) ? ProgramKind::Linked : ProgramKind::OpenclC;
+}
+
+/// Whether it is compiled for the device from OpenCL C, so that the device's macros matter.
+inline bool isSource(ProgramKind kind) {
+  return kind == ProgramKind::OpenclC || kind == ProgramKind::Linked;
 }
 
 } // namespace libsplit

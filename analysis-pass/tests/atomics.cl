@@ -1,4 +1,5 @@
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
+// RUN: %splitc %s | %FileCheck --check-prefix=PLAN %s
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 
@@ -64,7 +65,7 @@ kernel void looks(global int* out, global int* n) {
 }
 
 // CHECK-LABEL: kernel resets(
-// CHECK: not split at {{.*}}: atomic operation on `bins`, whose bytes are written as well (line [[#@LINE+3]])
+// PLAN: not split at {{.*}}: atomic operation on `bins`, whose bytes are written as well (line [[#@LINE+3]])
 kernel void resets(global const int* data, global int* bins) {
   bins[get_global_id(0)] = 0;
   atomic_inc(&bins[data[get_global_id(0)]]);

@@ -1,4 +1,4 @@
-// RUN: %splitc %s -- -cl-std=CL2.0 | %FileCheck %s
+// RUN: %splitc --emit=accesses %s -- -cl-std=CL2.0 | %FileCheck %s
 
 // CHECK-LABEL: kernel fetches(
 // CHECK-NOT: can't be split

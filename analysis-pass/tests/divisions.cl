@@ -1,5 +1,5 @@
 // Division by zero gives an unspecified value in OpenCL C, and nothing is folded away for it.
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 // CHECK-LABEL: kernel rows(
 // CHECK-NEXT: writes a at 4*((G0/w)*h + G0%w), 4 bytes{{$}}

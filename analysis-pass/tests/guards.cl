@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 // CHECK-LABEL: kernel below(
 // CHECK-NEXT: writes a at 4*G0, 4 bytes, if G0 < n{{$}}

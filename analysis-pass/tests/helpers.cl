@@ -1,5 +1,5 @@
 // Functions are inlined; lines are those of the access itself.
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 int index_of(int x, int y, int w) { return y * w + x; }
 

@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 // Indices and bounds that are loaded from buffers which the kernel only reads.
 
 // CHECK-LABEL: kernel csr(

@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 // CHECK-LABEL: kernel product(
 // CHECK-NEXT: reads a at 4*(G1*n + k0), 4 bytes, k0 < max(n, 0){{$}}

@@ -1,6 +1,6 @@
 // A write is certain only if every work-item of the range executes it. What `oracle:` says is
 // checked on real runs; that certain writes really happen is checked everywhere.
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 // CHECK-LABEL: kernel always(
 // CHECK-NEXT: writes a at 4*G0, 4 bytes{{$}}

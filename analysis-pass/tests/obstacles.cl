@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 // CHECK-LABEL: kernel prints(
 // CHECK: line [[#@LINE+1]]: can't be split: printf

@@ -1,5 +1,5 @@
 // Generic pointers of OpenCL C 2.0.
-// RUN: %splitc %s --device-version=200 -- -cl-std=CL2.0 | %FileCheck %s
+// RUN: %splitc --emit=accesses %s --device-version=200 -- -cl-std=CL2.0 | %FileCheck %s
 
 int sum(const int* p, int n) {
   int s = 0;

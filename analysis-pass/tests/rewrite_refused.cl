@@ -1,5 +1,5 @@
 // What can't be rewritten is an obstacle, with its reason.
-// RUN: %splitc %s -- '-DCALL_HELPER=helper(1)' | %FileCheck %s
+// RUN: %splitc --emit=accesses %s -- '-DCALL_HELPER=helper(1)' | %FileCheck %s
 
 int helper(int x) { return x + get_group_id(0); }
 

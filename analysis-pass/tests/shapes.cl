@@ -1,5 +1,5 @@
 // Shapes of access that real kernels have. What stands after `oracle:` is checked on real runs.
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 // Columns of a row-major matrix, one per work-item.
 // CHECK-LABEL: kernel column(

@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 typedef struct { float x, y, z, w; } Body;
 typedef struct { char c; double d; } Padded;

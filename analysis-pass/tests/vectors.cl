@@ -1,4 +1,4 @@
-// RUN: %splitc %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s | %FileCheck %s
 
 // CHECK-LABEL: kernel four(
 // CHECK-NEXT: reads in at 16*G0, 16 bytes{{$}}

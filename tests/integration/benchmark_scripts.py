@@ -1,6 +1,7 @@
 """benchmarks/run and its search do what they say; no test looks at a time."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -95,6 +96,15 @@ def compares(bench):
     require(text.strip() in done.stdout and "| ep" in text, f"the table lacks a program:\n{text}")
 
 
+def times_a_large_program(bench):
+    """The corpus gives a program of 1,000 lines and 20 kernels that is analysed as a whole."""
+    done = subprocess.run([sys.executable, "-B", BENCHMARKS / "splitc_time", "--build", bench.build, "--runs", "1"],
+                          capture_output=True, text=True, timeout=300)
+    require(done.returncode == 0, f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+    lines, kernels = (int(number) for number in re.match(r"(\d+) lines, (\d+) kernels,", done.stdout).groups())
+    require(lines >= 1000 and kernels >= 20, done.stdout)
+
+
 if __name__ == "__main__":
     main({
         "finds_the_best_shares": finds_the_best_shares,
@@ -102,4 +112,5 @@ if __name__ == "__main__":
         "spends_nothing_on_the_hopeless": spends_nothing_on_the_hopeless,
         "lives_with_failures": lives_with_failures,
         "compares": compares,
+        "times_a_large_program": times_a_large_program,
     })

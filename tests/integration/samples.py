@@ -35,6 +35,9 @@ SAMPLES = {
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
     "images": Expectation(whole=("to_image", "blur", "from_image"), launches={"blur": 3}),
     "two_queues": Expectation(launches={"scale": 8, "add": 4}),
+    # Launches from callbacks, which PoCL's basic device runs inside other calls.
+    "many_threads": Expectation(("triple", "scatter", "gather"), launches={"triple": 48, "tally": 96},
+                                homes=("0.1",)),
     # PoCL's basic device deadlocks natively on a closed user event.
     "user_events": Expectation(launches={"scale": 4}, homes=("0.1",)),
     "api_coverage": Expectation(("advance",)),
@@ -145,6 +148,32 @@ def merges(bench):
     run.require(run.kernel("histogram_direct")["rung"] == 0, "not split in place")
 
 
+def callbacks_that_launch(bench):
+    """A driver's thread launches while others plan: nobody waits for that driver with a lock held."""
+    three = {"POCL_DEVICES": "basic pthread pthread"}
+    command = bench.sample("many_threads", "--device", "0.2")
+    native = bench.native(command, env=three, dump=True)
+    native.require_success()
+    for policy in ("auto", "static:0.2,0.5,0.3"):
+        for _ in range(4):
+            options = {"WAIT_ANALYSIS": "1", "MIN_LAUNCH": "0", "PERSIST": "0", "POLICY": policy}
+            run = bench.run(command, "preload", options, env=three, dump=True, timeout=60)
+            run.require_same_as(native)
+
+
+def threads_that_share_a_buffer(bench):
+    """Each verified launch is compared and undone in its own bytes, beside those of others."""
+    command = bench.sample("many_threads", "--device", "0.1", "--variant", "slices")
+    native = bench.native(command, dump=True)
+    native.require_success()
+    for configuration in CONFIGURATIONS["preload"]:
+        run = bench.run(command, "preload", {**CHECKED, **configuration}, dump=True)
+        run.require_same_as(native)
+        run.require(run.total("differing_launches") == 0, "split and unsplit results differ")
+    run = bench.run(command, "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
+    run.require(run.total("verified_launches") > 0, "nothing was verified")
+
+
 def passes_through_programs_with_several_devices(bench):
     run = bench.run(bench.sample("two_devices"), "preload", {**CHECKED, "POLICY": "static:0.5,0.5"})
     run.require_success()
@@ -219,6 +248,8 @@ if __name__ == "__main__":
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
         "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
+        "callbacks_that_launch": callbacks_that_launch,
+        "threads_that_share_a_buffer": threads_that_share_a_buffer,
         "fails_the_same": fails_the_same,
         "detects_a_wrong_program": detects_a_wrong_program,
     })

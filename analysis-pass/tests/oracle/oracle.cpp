@@ -10,9 +10,12 @@
 //
 //     oracle [--table] [--launches N] [--seed S] [--build-options=-DTILE=4] FILE.cl...
 //
+// A program must be analysed alike whether or not a report asks for the names of its variables.
+//
 // --table prints for each kernel, in bytes: predicted reads ÷ read, possible writes ÷ written,
 // certain writes ÷ written.
 #include "analysis-pass/pass/analyze_program.h"
+#include "analysis-pass/summary/serialize.h"
 #include "analysis-pass/tests/oracle/trial.h"
 
 #include <CLI/CLI.hpp>
@@ -120,6 +123,10 @@ void check(const std::filesystem::path& file, const Options& options, Memories& 
     std::cout << file.filename().string() << ": not analysed: " << program.failure << "\n";
     return;
   }
+  ProgramInput named = input;
+  named.wantsNames = true;
+  if (serialize(analyzeProgram(named)) != serialize(program))
+    fail("the program", "is analysed otherwise when a report asks for names");
   auto marks = readMarks(input.text);
   std::vector<std::string> missing;
   std::vector<std::string> wanted;

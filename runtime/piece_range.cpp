@@ -1,0 +1,96 @@
+#include "runtime/piece_range.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// What drivers choose where they can: enough for a GPU's unit, and for a CPU's loop to be worth
+/// its overhead.
+constexpr std::uint64_t goodGroup = 256;
+/// A smaller group than this, for want of divisors, is worse than what the driver finds.
+constexpr std::uint64_t leastGroup = 32;
+/// In several dimensions the first gets at most the one, and at least the other: neighbours read
+/// neighbouring bytes.
+constexpr std::uint64_t longestRow = 64, leastRow = 8;
+constexpr std::uint64_t leastUnits = 64; ///< that a dimension is cut in, if it has so many items
+
+std::uint64_t powerOfTwoUpTo(std::uint64_t most) {
+  std::uint64_t power = 1;
+  while (power * 2 <= most)
+    power *= 2;
+  return power;
+}
+
+std::uint64_t largestDivisor(std::uint64_t value, std::uint64_t most) {
+  std::uint64_t divisor = std::min(value, most);
+  while (value % divisor != 0)
+    --divisor;
+  return divisor;
+}
+
+/// One for all pieces of the launch; all 0 if there is no good one.
+std::array<std::uint64_t, 3> commonLocal(const NDRange& range, unsigned dimension,
+                                         const GroupLimits& limits) {
+  std::array<std::uint64_t, 3> local{1, 1, 1};
+  std::uint64_t left = std::min(goodGroup, limits.items), items = 1;
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    std::uint64_t most = std::max<std::uint64_t>(1, std::min(left, limits.byDimension[d]));
+    if (d == 0 && range.dimensions > 1)
+      most = std::min(most, longestRow);
+    // Pieces are whole units, powers of two; the rest is apart. Across the cut nothing may remain.
+    local[d] = d == dimension ? powerOfTwoUpTo(std::min(most, range.local[d]))
+                              : largestDivisor(range.global[d], most);
+    left /= local[d];
+    items *= local[d];
+  }
+  const bool isGood = items >= leastGroup && local[0] >= std::min(leastRow, range.global[0]);
+  // A few work-items are soon done, however they are grouped.
+  const bool isShort =
+      range.global[0] * range.global[1] * range.global[2] < leastGroup * leastUnits;
+  return isGood || isShort ? local : std::array<std::uint64_t, 3>{0, 0, 0};
+}
+
+} // namespace
+
+std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
+  std::uint64_t unit = d == 0 ? goodGroup : 16;
+  while (unit > 1 && global / unit < leastUnits)
+    unit /= 2;
+  return unit;
+}
+
+PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,
+                      unsigned dimension, const GroupLimits& limits) {
+  PieceRange piece;
+  EnqueuedRange& body = piece.body;
+  body.localGiven = localGiven;
+  for (unsigned d = 0; d < 3; ++d) {
+    const std::uint64_t begin = box.begin[d] * range.local[d];
+    const std::uint64_t end = std::min(box.end[d] * range.local[d], range.global[d]);
+    body.offset[d] = range.offset[d] + begin;
+    body.global[d] = end - begin;
+    body.local[d] = range.local[d];
+  }
+  // All of it in one piece is what the program asked for.
+  if (localGiven || box == wholeBox(range))
+    return piece;
+  const auto local = commonLocal(range, dimension, limits);
+  if (local[0] == 0)
+    return piece;
+  const std::uint64_t remains = body.global[dimension] % local[dimension];
+  if (remains == body.global[dimension])
+    return piece; // only the rest
+  if (remains > 0) {
+    piece.rest = body;
+    piece.rest->global[dimension] = remains;
+    piece.rest->offset[dimension] += body.global[dimension] - remains;
+    body.global[dimension] -= remains;
+  }
+  body.localGiven = true;
+  std::copy(local.begin(), local.end(), body.local.begin());
+  return piece;
+}
+
+} // namespace libsplit::runtime

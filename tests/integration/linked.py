@@ -1,0 +1,38 @@
+"""Programs that are compiled in units and linked."""
+
+from harness import main
+
+SPLIT = {"POLICY": "static:0.4,0.6", "WAIT_ANALYSIS": "1", "VERIFY": "1"}
+KERNELS = ("scale", "scale_and_add_group")  # the second asks for its group through another unit
+
+
+def split_launches(result, name):
+    """By program, in the order in which the sample made them."""
+    return [kernel["split_launches"] for kernel in result.stats["kernels"] if kernel["name"] == name]
+
+
+def units_from_source_are_split(bench):
+    """From source, from the binary of that, and with a library; a unit from a binary stays native."""
+    for home in ("0.0", "0.1"):
+        command = bench.sample("linked_program", "--device", home)
+        native = bench.native(command, dump=True)
+        native.require_success()
+        for door in ("preload", "layer"):
+            for memories in ("0", "1"):
+                run = bench.run(command, door, {**SPLIT, "SEPARATE_NODES": memories}, dump=True)
+                run.require_same_as(native)
+                run.require(run.total("differing_launches") == 0, "split and unsplit results differ")
+                for name in KERNELS:
+                    counts = split_launches(run, name)
+                    run.require(counts == [2, 2, 2, 0], f"split launches of {name}, by program: {counts}")
+
+
+def without_waiting(bench):
+    command = bench.sample("linked_program", "--iterations", "200")
+    native = bench.native(command, dump=True)
+    for _ in range(2):
+        bench.run(command, "preload", {"POLICY": "static:0.5,0.5"}, dump=True).require_same_as(native)
+
+
+if __name__ == "__main__":
+    main({test.__name__: test for test in (units_from_source_are_split, without_waiting)})

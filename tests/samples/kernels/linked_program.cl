@@ -1,0 +1,27 @@
+// Two units of one program: the functions, and the kernels that call them.
+#ifdef FUNCTIONS
+
+int scaled(int x) {
+  return SCALE * x;
+}
+
+// The answer is another one in each work-group.
+int group_number(void) {
+  return (int)(get_group_id(0) + get_num_groups(0));
+}
+
+#else
+
+#include <functions.h>
+
+kernel void scale(global const int* in, global int* out) {
+  int i = get_global_id(0);
+  out[i] = scaled(in[i]);
+}
+
+kernel void scale_and_add_group(global const int* in, global int* out) {
+  int i = get_global_id(0);
+  out[i] = scaled(in[i]) + group_number();
+}
+
+#endif

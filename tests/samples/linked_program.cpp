@@ -1,0 +1,103 @@
+// Compiles two units and links them: kernels in one call functions of the other, declared in a
+// header that is given at run time. Then the same from the binary of the linked program, with the
+// functions in a library, and with the functions from the binary of their unit.
+#include "kernels/linked_program.h"
+#include "tests/samples/sample.h"
+
+#include <numeric>
+
+namespace {
+
+using sample::check;
+
+constexpr std::size_t groupSize = 64;
+constexpr cl_int scale = 5;
+
+sample::Program create(sample::Sample& s, const char* text) {
+  cl_int error = CL_SUCCESS;
+  sample::Program program = clCreateProgramWithSource(s.context(), 1, &text, nullptr, &error);
+  check(error, "clCreateProgramWithSource");
+  return program;
+}
+
+sample::Program link(sample::Sample& s, const std::vector<cl_program>& parts, const char* options) {
+  const cl_device_id device = s.device();
+  cl_int error = CL_SUCCESS;
+  sample::Program program =
+      clLinkProgram(s.context(), 1, &device, options, static_cast<cl_uint>(parts.size()),
+                    parts.data(), nullptr, nullptr, &error);
+  check(error, "clLinkProgram");
+  return program;
+}
+
+sample::Program fromBinaryOf(sample::Sample& s, cl_program made) {
+  std::size_t size = 0;
+  check(clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr),
+        "CL_PROGRAM_BINARY_SIZES");
+  std::vector<unsigned char> binary(size);
+  unsigned char* where = binary.data();
+  check(clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof where, &where, nullptr),
+        "CL_PROGRAM_BINARIES");
+  const cl_device_id device = s.device();
+  const unsigned char* bytes = binary.data();
+  cl_int error = CL_SUCCESS;
+  sample::Program program =
+      clCreateProgramWithBinary(s.context(), 1, &device, &size, &bytes, nullptr, &error);
+  check(error, "clCreateProgramWithBinary");
+  return program;
+}
+
+void launchAll(sample::Sample& s, cl_program program) {
+  const std::size_t n = s.options().size;
+  std::vector<cl_int> in(n);
+  std::iota(in.begin(), in.end(), 1);
+  std::vector<cl_int> out(n);
+  const auto queue = s.queue();
+  const auto inBuffer = s.buffer(CL_MEM_COPY_HOST_PTR, n * sizeof(cl_int), in.data());
+  const auto outBuffer = s.buffer(CL_MEM_READ_WRITE, n * sizeof(cl_int));
+  for (const char* name : {"scale", "scale_and_add_group"}) {
+    const auto kernel = sample::kernel(program, name);
+    sample::setArguments(kernel, inBuffer, outBuffer);
+    for (unsigned i = 0; i < s.options().iterations; ++i)
+      sample::launch(queue, kernel, {n}, {groupSize});
+    sample::read(queue, outBuffer, out);
+    const bool addsGroup = std::string(name) != "scale";
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto added = static_cast<cl_int>(addsGroup ? i / groupSize + n / groupSize : 0);
+      sample::require(out[i] == scale * in[i] + added, std::string("wrong result of ") + name);
+    }
+    s.output(out);
+  }
+}
+
+void linkedProgram(sample::Sample& s) {
+  const cl_device_id device = s.device();
+  const auto header = create(s, "int scaled(int x);\nint group_number(void);\n");
+  const char* headerName = "functions.h";
+  const auto kernels = create(s, sample::linkedProgramSource);
+  const auto functions = create(s, sample::linkedProgramSource);
+  check(
+      clCompileProgram(kernels, 1, &device, "", 1, header.address(), &headerName, nullptr, nullptr),
+      "clCompileProgram of the kernels");
+  check(clCompileProgram(functions, 1, &device, "-DFUNCTIONS -DSCALE=5", 0, nullptr, nullptr,
+                         nullptr, nullptr),
+        "clCompileProgram of the functions");
+
+  const auto linked = link(s, {kernels, functions}, "");
+  launchAll(s, linked);
+  const auto again = fromBinaryOf(s, linked);
+  check(clBuildProgram(again, 1, &device, "", nullptr, nullptr), "build of a binary");
+  launchAll(s, again);
+  const auto library = link(s, {functions}, "-create-library");
+  const auto withLibrary = link(s, {kernels, library}, "");
+  launchAll(s, withLibrary);
+  const auto functionsAgain = fromBinaryOf(s, functions);
+  const auto withBinary = link(s, {kernels, functionsAgain}, "");
+  launchAll(s, withBinary);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return sample::run(argc, argv, {.size = 1 << 13, .iterations = 2}, linkedProgram);
+}

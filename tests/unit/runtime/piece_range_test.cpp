@@ -1,0 +1,135 @@
+#include "runtime/piece_range.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <vector>
+
+namespace libsplit::runtime {
+namespace {
+
+constexpr GroupLimits limits{1024, {1024, 1024, 64}};
+
+NDRange openRange(std::vector<std::uint64_t> global) {
+  NDRange range;
+  range.dimensions = static_cast<unsigned>(global.size());
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    range.global[d] = global[d];
+    range.local[d] = cutUnit(d, global[d]);
+  }
+  return range;
+}
+
+std::uint64_t itemsOf(const EnqueuedRange& range) {
+  return range.global[0] * range.global[1] * range.global[2];
+}
+
+/// The pieces of `range` for two devices, the first with `groups` of the groups in `dimension`.
+std::vector<PieceRange> cut(const NDRange& range, unsigned dimension, std::uint64_t groups) {
+  const std::uint64_t all = range.groups(dimension);
+  return {pieceRange(range, false, slab(range, dimension, 0, groups), dimension, limits),
+          pieceRange(range, false, slab(range, dimension, groups, all), dimension, limits)};
+}
+
+TEST(PieceRange, gives_all_pieces_one_local_size_whatever_the_shares) {
+  for (const auto& global : std::vector<std::vector<std::uint64_t>>{{1 << 20},
+                                                                    {100003},
+                                                                    {4096},
+                                                                    {1000},
+                                                                    {3},
+                                                                    {1000, 1000},
+                                                                    {640, 480},
+                                                                    {1024, 36},
+                                                                    {512, 64, 64}}) {
+    const NDRange range = openRange(global);
+    for (unsigned dimension = 0; dimension < range.dimensions; ++dimension) {
+      std::set<std::array<std::size_t, 3>> bodies, rests;
+      for (std::uint64_t groups = 1; groups < range.groups(dimension); ++groups)
+        for (const PieceRange& piece : cut(range, dimension, groups)) {
+          if (piece.body.localGiven)
+            bodies.insert(piece.body.local);
+          else
+            rests.insert(piece.body.global);
+          if (piece.rest)
+            rests.insert(piece.rest->global);
+        }
+      EXPECT_LE(bodies.size(), 1u) << global[0] << " in dimension " << dimension;
+      EXPECT_LE(rests.size(), 1u) << "what is left to the driver is not always the same";
+    }
+  }
+}
+
+TEST(PieceRange, covers_every_work_item_once) {
+  std::mt19937_64 random(1);
+  auto upTo = [&](std::uint64_t most) { return 1 + random() % most; };
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::uint64_t> global(1 + random() % 3);
+    for (std::uint64_t& each : global)
+      each = upTo(global.size() == 1 ? 100000 : 400);
+    const NDRange range = openRange(global);
+    const unsigned dimension = static_cast<unsigned>(random() % range.dimensions);
+    if (range.groups(dimension) < 2)
+      continue;
+    std::uint64_t next = 0, items = 0;
+    for (const PieceRange& piece : cut(range, dimension, upTo(range.groups(dimension) - 1))) {
+      EXPECT_EQ(piece.body.offset[dimension], next);
+      next += piece.body.global[dimension];
+      items += itemsOf(piece.body);
+      if (piece.rest) {
+        EXPECT_EQ(piece.rest->offset[dimension], next);
+        EXPECT_FALSE(piece.rest->localGiven);
+        next += piece.rest->global[dimension];
+        items += itemsOf(*piece.rest);
+      }
+      EXPECT_GT(itemsOf(piece.body), 0u);
+    }
+    EXPECT_EQ(next, range.global[dimension]);
+    EXPECT_EQ(items, range.global[0] * range.global[1] * range.global[2]);
+  }
+}
+
+TEST(PieceRange, gives_local_sizes_that_every_device_takes) {
+  constexpr GroupLimits small{128, {128, 8, 8}};
+  for (const auto& global :
+       std::vector<std::vector<std::uint64_t>>{{99991}, {512, 512}, {96, 80, 72}}) {
+    const NDRange range = openRange(global);
+    for (unsigned dimension = 0; dimension < range.dimensions; ++dimension) {
+      const PieceRange piece =
+          pieceRange(range, false, slab(range, dimension, 0, 1), dimension, small);
+      std::uint64_t items = 1;
+      for (unsigned d = 0; d < 3; ++d) {
+        EXPECT_EQ(piece.body.global[d] % piece.body.local[d], 0u);
+        EXPECT_LE(piece.body.local[d], small.byDimension[d]);
+        items *= piece.body.local[d];
+      }
+      EXPECT_LE(items, small.items);
+    }
+  }
+}
+
+TEST(PieceRange, leaves_the_local_size_to_the_driver_where_there_is_no_good_one) {
+  const NDRange range = openRange({10007, 1 << 12}); // a prime number of columns
+  const PieceRange piece = pieceRange(range, false, slab(range, 1, 0, 5), 1, limits);
+  EXPECT_FALSE(piece.body.localGiven);
+  EXPECT_FALSE(piece.rest);
+}
+
+TEST(PieceRange, keeps_what_the_program_gave) {
+  NDRange range;
+  range.global = {100, 1, 1};
+  range.local = {10, 1, 1};
+  const PieceRange piece = pieceRange(range, true, slab(range, 0, 3, 10), 0, limits);
+  EXPECT_EQ(piece.body, (EnqueuedRange{{30, 0, 0}, {70, 1, 1}, {10, 1, 1}, true}));
+  EXPECT_FALSE(piece.rest);
+}
+
+TEST(PieceRange, asks_for_an_undivided_launch_as_the_program_did) {
+  const NDRange range = openRange({5000});
+  const PieceRange piece = pieceRange(range, false, wholeBox(range), 0, limits);
+  EXPECT_FALSE(piece.body.localGiven);
+  EXPECT_EQ(piece.body.global[0], 5000u);
+}
+
+} // namespace
+} // namespace libsplit::runtime
