@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::uint64_t probePeriod = 5;
 constexpr double probePart = 0.01; // of the time that probing may take
+constexpr double trialPart = 0.5;  // of the time so far that moving for a trial may take
 constexpr std::uint64_t maxHold = 64;
 
 class Auto final : public ShareSolver {
@@ -29,8 +30,8 @@ public:
       : options_(options), n_(static_cast<Eigen::Index>(options.devices)), model_(n_),
         shares_(makeShares(options.knownSpeeds, options.devices)), ran_(Vector::Zero(n_)),
         candidate_(ran_), best_(ran_), speeds_(ran_), steadyMove_(ran_), changeMove_(ran_),
-        limits_(Vector::Ones(n_)), largest_(ran_), lastProbe_(ran_), probeCost_(ran_),
-        beforeProbe_(ran_) {
+        hasGained_(ran_), limits_(Vector::Ones(n_)), largest_(ran_), lastProbe_(ran_),
+        probeCost_(ran_), beforeProbe_(ran_) {
     samples_.reserve(256);
     bool anyKnown = false;
     for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
@@ -142,9 +143,11 @@ private:
         secondLast_ = std::max(secondLast_, s.seconds);
       }
       sum += s.seconds;
-      const double moving = std::clamp(s.transferSeconds, 0.0, 0.95 * s.seconds);
+      const double moving = std::clamp(s.transferSeconds, 0.0, s.seconds);
       learnMoving(d, moving, ran_[d] - old, total);
-      samples_.push_back({d, begin, end, total, s.seconds - moving, 1});
+      // However long moving took: what is left says how fast the device is.
+      if (s.seconds > moving)
+        samples_.push_back({d, begin, end, total, s.seconds - moving, 1});
     }
     if (samples_.empty())
       return false;
@@ -160,6 +163,7 @@ private:
     } else if (gained > 0) {
       const double fresh = moving - steadyMove_[d] * ran_[d] * total;
       changeMove_[d] = std::max(0.0, fresh) / (gained * total);
+      hasGained_[d] = before_ || fresh > 0 ? 1 : hasGained_[d];
     }
   }
 
@@ -208,7 +212,7 @@ private:
                                  ? options_.tolerance
                                  : std::max(options_.tolerance, 0.5 * model_.noise());
     return gain > tolerance * current &&
-           gain * static_cast<double>(summary_.launches) > movingCost(total);
+           gain * static_cast<double>(summary_.launches) > movingCost(candidate_, total);
   }
 
   /// Keeps the best launch. True if the last one was much worse, and that because a device was
@@ -251,15 +255,19 @@ private:
     return true;
   }
 
-  double movingCost(double total) const {
+  /// Of going from the last shares to `shares`. A device that never gained groups is taken to pay
+  /// for them what the others did.
+  double movingCost(const Vector& shares, double total) const {
+    const double known = changeMove_.maxCoeff();
     double cost = 0;
     for (Eigen::Index d = 0; d < n_; ++d)
-      cost = std::max(cost, changeMove_[d] * std::max(0.0, candidate_[d] - ran_[d]) * total);
+      cost = std::max(cost, (hasGained_[d] > 0 ? changeMove_[d] : known) *
+                                std::max(0.0, shares[d] - ran_[d]) * total);
     return cost;
   }
 
   bool tryAlone(double total, double predicted) {
-    if (triedAlone_ || summary_.launches != 3 || n_ < 2)
+    if (triedAlone_ || summary_.launches < 3 || n_ < 2)
       return false;
     Eigen::Index fastest = 0;
     double alone = 0;
@@ -270,11 +278,18 @@ private:
         fastest = d;
       }
     }
-    triedAlone_ = true;
-    if (alone == 0 || predicted < 0.75 * alone || shares_[fastest] > 0.999)
+    if (alone == 0 || predicted < 0.75 * alone || shares_[fastest] > 0.999) {
+      triedAlone_ = true;
       return false;
-    shares_.setZero();
-    shares_[fastest] = 1;
+    }
+    // There and, perhaps, back: not before the launches so far are worth that.
+    candidate_.setZero();
+    candidate_[fastest] = 1;
+    if (2 * movingCost(candidate_, total) >
+        trialPart * predicted * static_cast<double>(summary_.launches))
+      return false;
+    triedAlone_ = true;
+    shares_ = candidate_;
     trial_ = true;
     return true;
   }
@@ -317,6 +332,7 @@ private:
   mutable Vector speeds_; // what speeds() shows
   Vector steadyMove_;     // seconds per group and launch
   Vector changeMove_;     // seconds per group gained
+  Vector hasGained_;      // 1: changeMove_ is measured
   Vector limits_;         // of the next shares
   Vector largest_;        // share that each device ever had
   Vector lastProbe_;      // launch at which a device last worked or was probed

@@ -76,6 +76,27 @@ TEST(Auto, whereMovingIsDearALittleImbalanceIsLeftAlone) {
   EXPECT_GT(other->propose()[0], 0.505);
 }
 
+/// One device lies with the data: the other's share has to come there first.
+std::vector<DeviceSample> firstSplit(std::span<const double> shares, double movedSeconds) {
+  const auto groups = roundToGroups(shares, total);
+  return {{0, groups[0], static_cast<double>(groups[0]) * 1e-6},
+          {groups[0], total, static_cast<double>(groups[1]) * 1e-6 + movedSeconds, movedSeconds}};
+}
+
+TEST(Auto, aFirstShareThatTookLongToArriveSaysNothingOfSpeed) {
+  const auto solver = two({1, 1});
+  solver->observe(firstSplit(solver->propose(), 1), total); // two thousand times the computing
+  EXPECT_NEAR(solver->propose()[0], 0.5, 0.01);
+}
+
+TEST(Auto, whatMovedThereDearlyIsNotFetchedBackForALittleGain) {
+  const auto solver = two({1, 1});
+  auto samples = firstSplit(solver->propose(), 1);
+  samples[1].seconds += 150e-6; // the first time, something else took a while, too
+  solver->observe(samples, total);
+  EXPECT_NEAR(solver->propose()[0], 0.5, 0.01);
+}
+
 TEST(Auto, aLaunchWhosePartsDoNotMakeAWholeIsNotLearntFrom) {
   const auto solver = two();
   solver->observe(std::vector<DeviceSample>{{0, 100, 1.0}, {500, 600, 9.0}}, total);
