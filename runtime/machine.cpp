@@ -356,4 +356,14 @@ void Machine::assignNodes(SeparateNodes separate, cl_context homeContext) {
   }
 }
 
+void Machine::help(const std::vector<CompletionPtr>& parts) {
+  auto isSubmitted = [](const CompletionPtr& part) { return part->submitted(); };
+  bool helped = true;
+  while (helped && !std::all_of(parts.begin(), parts.end(), isSubmitted)) {
+    helped = false;
+    for (const Device& device : devices_)
+      helped |= device.isGpu && device.lane && device.lane->help();
+  }
+}
+
 } // namespace libsplit::runtime

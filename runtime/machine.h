@@ -75,6 +75,8 @@ public:
   std::size_t participants() const;
   std::size_t nodes() const { return nodes_; }
   /// The lane whose queue reads and writes the memory of `node` (not the host's alone).
+  /// Does on the calling thread what the GPUs' lanes have to do until `parts` are all enqueued.
+  void help(const std::vector<CompletionPtr>& parts);
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
   bool hasGpu() const;
 

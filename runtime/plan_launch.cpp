@@ -120,8 +120,10 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
 
 std::vector<PlanDevice> Session::planDevices(const Launch& launch) const {
   std::vector<PlanDevice> devices;
-  for (std::size_t i = 0; i < machine_->devices().size(); ++i)
-    devices.push_back({machine_->devices()[i].node, launch.code->summaries[i]});
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    devices.push_back({device.node, launch.code->summaries[i], device.isGpu});
+  }
   return devices;
 }
 

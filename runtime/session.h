@@ -310,6 +310,7 @@ private:
   // execution of plans, execute.cpp
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
+  void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
   // launches in chunks, chunked_launch.cpp
