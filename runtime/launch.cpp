@@ -107,6 +107,8 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
   KernelCode& code = *kernel->code;
   if (options_.policy.kind == Policy::Kind::Off)
     return "LIBSPLIT_POLICY=off";
+  if (steppingAside_)
+    return stats_.steppedAside;
   if (code.state == KernelCode::State::New || code.state == KernelCode::State::Preparing)
     prepare(lock, stream, kernel);
   if (code.state == KernelCode::State::Preparing)
@@ -308,6 +310,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     auto task = newTask(stream, command);
     attachEvent(*task, command);
     task->isLaunch = true;
+    task->program = launch->program.get();
     task->plan = [this, launch](Task& planned) { planLaunch(planned, launch); };
     task->retired = [this, launch](Task& ended) { observe(ended, *launch); };
     submit(task);

@@ -84,7 +84,7 @@ void Session::adopt(Launch& launch, const ShareController::Decision& decision) {
 }
 
 void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
-  std::string why = launch->reason;
+  std::string why = steppingAside_ ? stats_.steppedAside : launch->reason;
   if (why.empty()) {
     if (!launch->action)
       decide(*task.stream, *launch);

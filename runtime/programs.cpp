@@ -111,8 +111,16 @@ void Session::programBuilding(cl_program program, std::vector<cl_device_id> devi
       return entry.second->state == KernelCode::State::Preparing;
     });
   });
-  if (!tracked.codes.empty())
-    drain(lock);
+  auto isOurs = [&](const std::shared_ptr<Task>& task) { return task->program == &tracked; };
+  auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::* tasks) {
+    return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
+      const auto& those = (*entry.second).*tasks;
+      return std::any_of(those.begin(), those.end(), isOurs);
+    });
+  };
+  progress_.wait(lock, [&] { return !hasTasks(&Stream::active); });
+  if (hasTasks(&Stream::parked))
+    return; // the driver refuses: launches that wait for the program still have its kernels
   outdated.swap(tracked.codes);
   auto build = std::make_shared<Build>();
   build->origins = tracked.build->origins;

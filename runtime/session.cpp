@@ -20,27 +20,33 @@ Session::Session(const Dispatch& cl, Options options)
 }
 
 void Session::stepAside(const std::string& why) {
+  std::vector<std::shared_ptr<MemoryObject>> held; // destroyed after the lock is gone
   Lock lock(mutex_);
-  if (!active())
+  if (!active() || steppingAside_)
     return;
   log(LogLevel::Info, "steps aside: ", why);
   stats_.steppedAside = why;
-  drain(lock);
-  std::vector<BufferUse> everything;
-  for (const auto& [handle, tracked] : memory_)
-    if (tracked.object->buffer && tracked.object->buffer->engaged())
-      everything.push_back({handle});
-  if (!everything.empty() && !homeIsCurrent(everything) && !streams_.empty()) {
-    std::shared_ptr<Stream> stream = streams_.begin()->second;
-    auto task = newTask(stream, Command{});
-    task->plan = [this, held = hold(everything)](Task& planned) {
-      planHomeCall(planned, held,
-                   [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
-    };
-    submit(task);
-    waitFor(lock, task);
+  // From here on nothing is split. What still waits for the program can't be waited for; it runs at
+  // home later, and the last of it ends the session's part.
+  steppingAside_ = true;
+  Task work; // of no queue
+  progress_.wait(lock, [&] { return !openChunks_; });
+  for (const auto& [queue, stream] : streams_)
+    for (const auto& task : stream->active)
+      work.parts.insert(work.parts.end(), task->parts.begin(), task->parts.end());
+  for (const auto& [handle, tracked] : memory_) {
+    const std::shared_ptr<Buffer>& buffer = tracked.object->buffer;
+    if (!buffer || !buffer->engaged())
+      continue;
+    held.push_back(tracked.object);
+    bring(work, *buffer, machine_->homeDevice().node, ByteSet(0, buffer->size()));
   }
-  active_ = false;
+  lock.unlock();
+  for (const CompletionPtr& part : work.parts)
+    part->wait();
+  lock.lock();
+  if (unfinishedTasks_ == 0)
+    active_ = false;
 }
 
 void Session::finish() {

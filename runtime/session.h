@@ -247,7 +247,6 @@ private:
   void issueMarkers(Task& task, bool atBegin);
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
   void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
-  void drain(Lock& lock);
 
   // transfers, movement.cpp
   std::string engage(Task& task, const Launch& launch);
@@ -408,6 +407,7 @@ private:
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
+  bool steppingAside_ = false; ///< nothing is split any more; inactive once no task is unfinished
   std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
   bool cacheTrimmed_ = false;
   std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers

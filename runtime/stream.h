@@ -27,6 +27,7 @@
 
 namespace libsplit::runtime {
 
+class Program;
 struct Task;
 struct Verification;
 
@@ -85,6 +86,7 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
   std::vector<CompletionPtr> after;             ///< must be over before any part runs
   std::vector<CompletionPtr> parts;             ///< everything that was issued
+  const Program* program = nullptr;             ///< whose kernel it launches
   const Verification* verification = nullptr;   ///< that it is a step of
   bool isLaunch = false;                        ///< counts against the stream's window
   bool open = false;                            ///< more parts will come; it can't retire yet

@@ -313,8 +313,9 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   task->state = Task::State::Retired;
   stream->active.pop_front();
   stream->lastRetired = std::chrono::steady_clock::now();
-  --unfinishedTasks_;
   --engagements_;
+  if (--unfinishedTasks_ == 0 && steppingAside_)
+    active_ = false;
   pumpAll();
   progress_.notify_all();
   if (stream->references == 0 && stream->idle()) {
@@ -378,10 +379,6 @@ void Session::awaitEvents(cl_uint count, const cl_event* list) {
     if (auto task = found->second->task.lock())
       waitFor(lock, task);
   }
-}
-
-void Session::drain(Lock& lock) {
-  progress_.wait(lock, [&] { return unfinishedTasks_ == 0; });
 }
 
 void Session::issueMarkers(Task& task, bool atBegin) {

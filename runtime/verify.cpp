@@ -109,6 +109,7 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
     auto task = newTask(stream, as);
     if (previous)
       task->waitTasks.push_back(previous);
+    task->program = launch->program.get();
     task->verification = verification.get();
     task->plan = std::move(plan);
     task->retired = std::move(retired);

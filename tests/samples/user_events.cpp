@@ -1,7 +1,7 @@
 // A user event holds a chain of commands back: nothing of it may run before the gate opens, and
-// the thread that enqueues must not block, neither when it maps behind all of them. Some drivers
-// deadlock here by themselves (PoCL's basic device up to 3.1 does), so the tests run this on
-// others.
+// the thread that enqueues must not block, neither when it maps behind all of them, builds a
+// program again, or cuts its device. Some drivers deadlock here by themselves (PoCL's basic device
+// up to 3.1 does), so the tests run this on others.
 #include "kernels/user_events.h"
 #include "tests/samples/sample.h"
 
@@ -34,6 +34,8 @@ void userEvents(sample::Sample& s) {
   const auto second = s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const auto program = s.program(sample::userEventsSource);
   const auto scale = sample::kernel(program, "scale");
+  const auto rebuilt = s.program(sample::userEventsSource);
+  sample::kernel(rebuilt, "scale").reset();
   const auto in = s.buffer(CL_MEM_READ_ONLY, bytes);
   const auto out = s.buffer(CL_MEM_READ_WRITE, bytes);
   std::atomic<int> completed = 0;
@@ -67,6 +69,13 @@ void userEvents(sample::Sample& s) {
     sample::check(clFlush(first), "clFlush");
     sample::check(clFlush(second), "clFlush");
 
+    sample::check(clBuildProgram(rebuilt, 0, nullptr, "", nullptr, nullptr), "clBuildProgram");
+    if (i + 1 == s.options().iterations) {
+      // Refused or not: from here on the program might use devices of its own making.
+      const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+      cl_uint parts = 0;
+      clCreateSubDevices(s.device(), equally, 0, nullptr, &parts);
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     for (cl_event event :
          {cl_event{gate}, cl_event{written}, cl_event{scaled}, cl_event{read}, cl_event{mapped}})
