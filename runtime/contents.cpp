@@ -324,19 +324,29 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
   ++launch->contentsRounds;
   auto fetch = std::make_shared<ContentsFetch>(cl_);
   fetch->after = task.after;
+  Task work; // what it takes belongs to no task of a queue
+  work.after = task.after;
+  // What has been issued by then goes on, and writes where it was told to.
+  auto giveUp = [&] {
+    fetch->read->finish(CL_SUCCESS);
+    inspector_.post([fetch, parts = work.parts] {
+      for (const CompletionPtr& part : parts)
+        part->wait();
+    });
+    return false;
+  };
   try {
-    Task work; // what it takes belongs to no task of a queue
-    work.after = task.after;
     for (const ContentsDemand& demand : launch->demands) {
       const std::shared_ptr<Buffer>& buffer = launch->buffers[demand.buffer];
       const std::uint64_t size = buffer->size();
-      ContentsFetch::Wanted wanted{buffer,
-                                   buffer->directory().version(),
-                                   demand.bytes,
-                                   {buffer->hostMemory(*machine_), size},
-                                   {}};
+      ContentsFetch::Wanted& wanted =
+          fetch->wanted.emplace_back(ContentsFetch::Wanted{buffer,
+                                                           buffer->directory().version(),
+                                                           demand.bytes,
+                                                           {buffer->hostMemory(*machine_), size},
+                                                           {}});
       if (!wanted.memory.data())
-        return false;
+        return giveUp();
       for (const ElementLayout& layout : demand.tables) {
         const auto device = deviceToLookThrough(*buffer, layout);
         const auto kernel = device ? extremesKernel(*device, buffer->context(), layout) : nullptr;
@@ -357,8 +367,13 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
           instruction.run = [this, pass](cl_event* last) { return pass->enqueue(cl_, last); };
           instruction.done = std::make_shared<Completion>(cl_);
           hazards.addReader(instruction.done);
-          issue(work, *device, std::move(instruction));
+          Instruction reading;
+          reading.queue = pass->queue;
+          reading.after = {instruction.done};
+          reading.run = [this, pass](cl_event* last) { return pass->readBack(cl_, last); };
           wanted.tables.push_back({layout, std::move(pass), nullptr});
+          issue(work, *device, std::move(instruction));
+          issue(work, *device, std::move(reading));
           ++stats_.contentsOnDevice;
         } else {
           wanted.onHost = ByteSet(0, size);
@@ -368,7 +383,6 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
       bring(work, *buffer, hostNode, wanted.onHost);
       buffer->hazards(hostNode).collect(false, fetch->after);
       buffer->hazards(hostNode).addReader(fetch->read);
-      fetch->wanted.push_back(std::move(wanted));
     }
     fetch->work = work.parts;
     for (const InspectionKey& key : launch->inspections)
@@ -379,7 +393,7 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
     fetch->after.insert(fetch->after.end(), work.parts.begin(), work.parts.end());
   } catch (const std::exception& error) {
     log(LogLevel::Debug, "contents can't be read: ", error.what());
-    return false;
+    return giveUp();
   }
   ++stats_.contentsFetched;
   task.waitsForContents = true;

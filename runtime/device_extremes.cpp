@@ -111,14 +111,18 @@ cl_int ExtremesPass::enqueue(const Dispatch& cl, cl_event* last) {
   const std::size_t global = blocks * groupItems, local = groupItems;
   if (status == CL_SUCCESS)
     status = cl.clEnqueueNDRangeKernel(queue, kernel.get(), 1, nullptr, &global, &local, 0, nullptr,
-                                       nullptr);
+                                       last);
   // The kernel must not keep alive what its arguments name.
   const cl_mem nothing = nullptr;
   cl.clSetKernelArg(kernel.get(), 0, sizeof nothing, &nothing);
   cl.clSetKernelArg(kernel.get(), 4, sizeof nothing, &nothing);
-  if (status != CL_SUCCESS)
-    return status;
-  return cl.clEnqueueReadBuffer(queue, result, CL_FALSE, 0, written.size(), written.data(), 0,
+  return status;
+}
+
+cl_int ExtremesPass::readBack(const Dispatch& cl, cl_event* last) {
+  if (!out)
+    return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  return cl.clEnqueueReadBuffer(queue, out.get(), CL_FALSE, 0, written.size(), written.data(), 0,
                                 nullptr, last);
 }
 

@@ -45,10 +45,12 @@ struct ExtremesPass {
   ElementLayout layout;
   std::uint64_t count = 0; ///< elements
   Ref<cl_mem> out;
-  std::vector<std::byte> written; ///< once the last event is complete
+  std::vector<std::byte> written; ///< once it is read back
 
-  /// Enqueues it. On the lane's thread; this must live until the event is complete.
+  /// Enqueue the kernel, and the reading of what it wrote. On the lane's thread; this must live
+  /// until the events are complete.
   cl_int enqueue(const Dispatch& cl, cl_event* last);
+  cl_int readBack(const Dispatch& cl, cl_event* last);
 };
 
 } // namespace libsplit::runtime

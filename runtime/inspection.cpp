@@ -128,13 +128,17 @@ cl_int InspectionPass::enqueue(const Dispatch& cl, cl_event* last) {
   const std::size_t local = lanes, global = lanes * grid.count();
   if (status == CL_SUCCESS)
     status = cl.clEnqueueNDRangeKernel(queue, kernel.get(), 1, nullptr, &global, &local, 0, nullptr,
-                                       nullptr);
+                                       last);
   // The kernel must not keep alive what its arguments name.
   const cl_mem none = nullptr;
   while (arguments > 0)
     cl.clSetKernelArg(kernel.get(), --arguments, sizeof none, &none);
-  if (status != CL_SUCCESS)
-    return status;
+  return status;
+}
+
+cl_int InspectionPass::readBack(const Dispatch& cl, cl_event* last) {
+  if (!out_)
+    return CL_MEM_OBJECT_ALLOCATION_FAILURE;
   return cl.clEnqueueReadBuffer(queue, out_.get(), CL_FALSE, 0,
                                 written.size() * sizeof(std::int64_t), written.data(), 0, nullptr,
                                 last);
@@ -149,14 +153,16 @@ std::shared_ptr<InspectionPass> Session::issueInspection(Task& work, const Launc
   auto pass = std::make_shared<InspectionPass>();
   pass->key = key;
   pass->grid = gridOf(launch.range);
-  pass->lanes = laneCount(launch.range, pass->grid);
+  // Work-items that work side by side are worth their barriers on GPUs alone.
+  if (machine_->homeDevice().isGpu)
+    pass->lanes = inspections.source(key.inspector).lanes(launch.range, pass->grid);
   pass->kernel = inspections.kernel(key.inspector);
   pass->context = machine_->contextOf(home, launch.program->context);
   pass->queue = machine_->queueOf(home, launch.program->context);
 
   Instruction instruction;
   instruction.queue = pass->queue;
-  instruction.done = pass->done = std::make_shared<Completion>(cl_);
+  instruction.done = std::make_shared<Completion>(cl_);
   const NodeId node = machine_->homeDevice().node;
   for (const unsigned parameter : inspections.source(key.inspector).buffers()) {
     const MemoryObject& object = *launch.objects[parameter];
@@ -168,10 +174,15 @@ std::shared_ptr<InspectionPass> Session::issueInspection(Task& work, const Launc
       throw std::runtime_error("no memory for a buffer's copy");
   }
   for (const std::shared_ptr<Buffer>& buffer : pass->buffers)
-    buffer->hazards(node).addReader(pass->done);
+    buffer->hazards(node).addReader(instruction.done);
   instruction.run = [this, pass](cl_event* last) { return pass->enqueue(cl_, last); };
   instruction.traced = tracedStep("inspect addresses");
+  Instruction reading;
+  reading.queue = pass->queue;
+  reading.after = {instruction.done};
+  reading.run = [this, pass](cl_event* last) { return pass->readBack(cl_, last); };
   issue(work, home, std::move(instruction));
+  issue(work, home, std::move(reading));
   ++stats_.inspections;
   return pass;
 }

@@ -94,11 +94,12 @@ struct InspectionPass {
   cl_command_queue queue = nullptr;
   std::vector<std::shared_ptr<Buffer>> buffers; ///< kept alive; what `data` lies in
   std::vector<cl_mem> data;
-  CompletionPtr done;
-  std::vector<std::int64_t> written; ///< once `done`
+  std::vector<std::int64_t> written; ///< once it is read back
 
-  /// Enqueues it. On the lane's thread; this must live until the event is complete.
+  /// Enqueue the kernel, and the reading of what it wrote. On the lane's thread; this must live
+  /// until the events are complete.
   cl_int enqueue(const Dispatch& cl, cl_event* last);
+  cl_int readBack(const Dispatch& cl, cl_event* last);
 
 private:
   Ref<cl_mem> numbers_, out_;

@@ -15,6 +15,9 @@ using Op = Expr::Op;
 constexpr std::size_t maxLanes = 64;
 /// Iterations that a lane may make for one cell. More, and nothing is known of the cell.
 constexpr std::uint64_t maxSteps = 1 << 22;
+/// Of each number of an NDRange: sums and products of a few with places stay within 64 bits.
+constexpr Int mostItems = Int{1} << 40;
+constexpr Interval longs{INT64_MIN, INT64_MAX};
 
 /// Where in `n` things stand; the buffers' sizes and then the scalars follow.
 enum Number : std::size_t {
@@ -41,13 +44,15 @@ bool isLoop(const Expr& leaf, unsigned k) {
   return leaf.op() == Op::LoopVariable && leaf.index() == k;
 }
 
-bool isLocal(const Expr& leaf, unsigned d) {
+/// What tells the work-groups of a dimension apart.
+bool isOfGroup(const Expr& leaf, unsigned d) {
   return (leaf.op() == Op::LocalId || leaf.op() == Op::GroupId || leaf.op() == Op::LocalSize) &&
          leaf.index() == d;
 }
 
+/// What tells the work-items of one group apart.
 bool isId(const Expr& leaf, unsigned d) {
-  return (leaf.op() == Op::GlobalId && leaf.index() == d) || isLocal(leaf, d);
+  return (leaf.op() == Op::GlobalId || leaf.op() == Op::LocalId) && leaf.index() == d;
 }
 
 /// Loops that must be around a value: one more than the innermost whose variable it names.
@@ -61,6 +66,8 @@ unsigned depthOf(const Expr& e) {
 /// Writes one kernel. Statements are collected by how many loops are around them, and each
 /// distinct value is computed once, as far out as it can be.
 class Writer {
+  using Corners = InspectorSource::Corners;
+
 public:
   explicit Writer(const Access& access) : access_(access), scopes_(access.loops.size() + 1) {}
 
@@ -72,6 +79,7 @@ public:
 
   std::vector<unsigned> buffers;
   std::vector<Expr> scalars;
+  std::array<Corners, 3> corners{};
 
 private:
   /// Whether the address at the ends of a variable tells all between.
@@ -83,9 +91,15 @@ private:
                                 [&](const Guard& g) { return uses(g.left) || uses(g.right); });
   }
 
+  Corners cornersOf(unsigned d) const {
+    if (!endsTell([&](const Expr& leaf) { return isId(leaf, d); }))
+      return Corners::Never;
+    return mentionsGroups(d) ? Corners::OfGroups : Corners::Always;
+  }
+
   bool mentionsGroups(unsigned d) const {
     auto uses = [&](const Expr& e) {
-      return usesVariable(e, [&](const Expr& leaf) { return isLocal(leaf, d); });
+      return usesVariable(e, [&](const Expr& leaf) { return isOfGroup(leaf, d); });
     };
     return uses(access_.offset) ||
            std::ranges::any_of(access_.loops, [&](const Loop& l) { return uses(l.count); }) ||
@@ -118,13 +132,68 @@ private:
   }
 
   /// The name of the variable that holds `e`.
-  std::string valueOf(const Expr& e) {
-    const std::string text = textOf(e);
+  std::string valueOf(const Expr& e) { return named(textOf(e), depthOf(e)); }
+
+  std::string named(const std::string& text, unsigned depth) {
     const auto known = names_.find(text);
     if (known != names_.end())
       return known->second;
-    return names_[text] = define(depthOf(e), text);
+    return names_[text] = define(depth, text);
   }
+
+  /// All values that `e` may take, as far as types tell; needs no check where that is within 64
+  /// bits.
+  Interval rangeOf(const Expr& e) const {
+    const std::vector<Expr>& operands = e.operands();
+    auto typed = [&] {
+      const Int limit = Int{1} << (e.isSigned() ? e.width() - 1 : e.width());
+      return intersection({e.isSigned() ? -limit : 0, limit - 1}, longs);
+    };
+    Interval range = longs;
+    switch (e.op()) {
+    case Op::Constant:
+      return {e.value(), e.value()};
+    case Op::Argument:
+    case Op::Load:
+      return typed();
+    case Op::Wrap:
+      return intersection(typed(), rangeOf(operands[0]));
+    case Op::GlobalId:
+    case Op::LocalId:
+    case Op::GroupId:
+    case Op::GlobalSize:
+    case Op::LocalSize:
+    case Op::EnqueuedLocalSize:
+    case Op::NumGroups:
+    case Op::GlobalOffset:
+    case Op::WorkDim:
+      return {0, 2 * mostItems};
+    case Op::LoopVariable:
+      return {0, longs.high};
+    case Op::Add:
+    case Op::Mul:
+      range = rangeOf(operands[0]);
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        range = e.op() == Op::Add ? range + rangeOf(operands[i]) : range * rangeOf(operands[i]);
+      return intersection(range, longs);
+    case Op::Min:
+    case Op::Max:
+      range = rangeOf(operands[0]);
+      for (std::size_t i = 1; i < operands.size(); ++i) {
+        const Interval other = rangeOf(operands[i]);
+        range = e.op() == Op::Min
+                    ? Interval{std::min(range.low, other.low), std::min(range.high, other.high)}
+                    : Interval{std::max(range.low, other.low), std::max(range.high, other.high)};
+      }
+      return range;
+    case Op::Select:
+      return hull(rangeOf(operands[2]), rangeOf(operands[3]));
+    default:
+      return longs;
+    }
+  }
+
+  static bool fits(Interval range) { return range.low >= longs.low && range.high <= longs.high; }
 
   template <class Element>
   static std::size_t position(std::vector<Element>& list, const Element& element) {
@@ -167,13 +236,10 @@ private:
     case Op::LoopVariable:
       return "value(k" + dimension + ")";
     case Op::Add:
-      return chained("plus", e);
     case Op::Mul:
-      return chained("times", e);
     case Op::Min:
-      return chained("least", e);
     case Op::Max:
-      return chained("greatest", e);
+      return chained(e);
     case Op::DivFloor:
       return call("floorQuotient", e);
     case Op::DivTrunc:
@@ -193,6 +259,8 @@ private:
     case Op::Select:
       return call("select_", e);
     case Op::Wrap:
+      if (const Interval range = rangeOf(e.operands()[0]); range == rangeOf(e))
+        return textOf(e.operands()[0]);
       return std::string(e.isSigned() ? "signed_" : "unsigned_") + "(" + valueOf(e.operands()[0]) +
              ", " + std::to_string(e.width()) + ")";
     case Op::Load: {
@@ -213,19 +281,25 @@ private:
   }
 
   /// Operands that stay the same come first, so that these sums are computed outside of loops.
-  std::string chained(const std::string& function, const Expr& e) {
+  std::string chained(const Expr& e) {
     std::vector<Expr> operands = e.operands();
     std::ranges::stable_sort(operands, {}, depthOf);
     std::string so = valueOf(operands[0]);
+    Interval range = rangeOf(operands[0]);
     for (std::size_t i = 1; i < operands.size(); ++i) {
+      const Interval other = rangeOf(operands[i]);
+      std::string function = e.op() == Op::Min ? "least" : "greatest";
+      if (e.op() == Op::Add || e.op() == Op::Mul) {
+        range = e.op() == Op::Add ? range + other : range * other;
+        function = e.op() == Op::Add ? "plus" : "times";
+        if (!fits(range))
+          function = "checked_" + function;
+        range = intersection(range, longs);
+      }
       const std::string text = function + "(" + so + ", " + valueOf(operands[i]) + ")";
       if (i + 1 == operands.size())
         return text;
-      const auto known = names_.find(text);
-      so = known != names_.end()
-               ? known->second
-               : names_[text] =
-                     define(std::max(depthOf(operands[i - 1]), depthOf(operands[i])), text);
+      so = named(text, depthOf(operands[i])); // the deepest so far
     }
     return so;
   }
@@ -253,10 +327,12 @@ private:
               at(Run + d) + " * " + at(Local + d) + ";\n";
       text += "const uint size_" + own + " = min(" + at(Run + d) + " * " + at(Local + d) + ", " +
               at(Global + d) + " - first" + own + ");\n";
-      std::string corners = endsTell([&](const Expr& leaf) { return isId(leaf, d); })
-                                ? (mentionsGroups(d) ? at(Run + d) + " == 1" : std::string("true"))
-                                : "false";
-      text += "const bool corners" + own + " = " + corners + ";\n";
+      corners[d] = cornersOf(d);
+      text += "const bool corners" + own + " = " +
+              (corners[d] == Corners::Always     ? "true"
+               : corners[d] == Corners::OfGroups ? at(Run + d) + " == 1"
+                                                 : "false") +
+              ";\n";
       text += "const uint count" + own + " = corners" + own + " ? min(size_" + own +
               ", 2u) : size_" + own + ";\n";
     }
@@ -336,12 +412,14 @@ std::string prelude() {
   std::string functions = R"(typedef struct { long v; int ok; } N;
 N nothing() { N r = {0, 0}; return r; }
 N value(long v) { N r = {v, 1}; return r; }
-N plus(N a, N b) {
+N plus(N a, N b) { N r = {(long)((ulong)a.v + (ulong)b.v), a.ok && b.ok}; return r; }
+N times(N a, N b) { N r = {(long)((ulong)a.v * (ulong)b.v), a.ok && b.ok}; return r; }
+N checked_plus(N a, N b) {
   N r = {(long)((ulong)a.v + (ulong)b.v), 0};
   r.ok = a.ok && b.ok && ((a.v ^ r.v) & (b.v ^ r.v)) >= 0;
   return r;
 }
-N times(N a, N b) {
+N checked_times(N a, N b) {
   N r = {(long)((ulong)a.v * (ulong)b.v), 0};
   r.ok = a.ok && b.ok && mul_hi(a.v, b.v) == r.v >> 63;
   return r;
@@ -365,7 +443,7 @@ N floorQuotient(N a, N b) {
   return r;
 }
 int shifts(N a, N b) { return a.ok && b.ok && b.v >= 0 && b.v < 63; }
-N shiftedLeft(N a, N b) { return shifts(a, b) ? times(a, value(1L << b.v)) : nothing(); }
+N shiftedLeft(N a, N b) { return shifts(a, b) ? checked_times(a, value(1L << b.v)) : nothing(); }
 N shiftedRight(N a, N b) { N r = {shifts(a, b) ? a.v >> b.v : 0, shifts(a, b)}; return r; }
 N and_(N a, N b) { N r = {a.v & b.v, a.ok && b.ok}; return r; }
 N or_(N a, N b) { N r = {a.v | b.v, a.ok && b.ok}; return r; }
@@ -428,6 +506,19 @@ InspectorSource::InspectorSource(const Access& access) {
   text_ = writer.write();
   buffers_ = std::move(writer.buffers);
   scalars_ = std::move(writer.scalars);
+  corners_ = writer.corners;
+}
+
+std::size_t InspectorSource::lanes(const NDRange& range, const CellGrid& grid) const {
+  std::uint64_t items = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    const bool ends =
+        corners_[d] == Corners::Always || (corners_[d] == Corners::OfGroups && grid.run[d] == 1);
+    const std::uint64_t all =
+        std::min<std::uint64_t>(range.global[d], grid.run[d] * range.local[d]);
+    items *= ends ? std::min<std::uint64_t>(all, 2) : all;
+  }
+  return static_cast<std::size_t>(std::bit_ceil(std::min<std::uint64_t>(items, maxLanes)));
 }
 
 std::optional<std::vector<std::int64_t>>
@@ -439,7 +530,6 @@ InspectorSource::numbers(const NDRange& range, const CellGrid& grid,
     fits = fits && value <= most && value >= INT64_MIN;
     numbers.push_back(static_cast<std::int64_t>(value));
   };
-  constexpr Int mostItems = Int{1} << 40; // sums and products with places stay within 64 bits
   for (const auto* triple : {&range.offset, &range.global, &range.local})
     for (const std::uint64_t each : *triple)
       add(each, mostItems);
@@ -472,13 +562,6 @@ std::string programOf(std::span<const InspectorSource> inspectors) {
     text += "#define INSPECTOR inspect" + std::to_string(i) + "\n" + inspectors[i].text() +
             "#undef INSPECTOR\n";
   return text;
-}
-
-std::size_t laneCount(const NDRange& range, const CellGrid& grid) {
-  std::uint64_t items = 1;
-  for (unsigned d = 0; d < 3; ++d)
-    items *= std::min<std::uint64_t>(range.global[d], grid.run[d] * range.local[d]);
-  return static_cast<std::size_t>(std::bit_ceil(std::min<std::uint64_t>(items, maxLanes)));
 }
 
 std::vector<Interval> cellsFrom(std::span<const std::int64_t> written) {

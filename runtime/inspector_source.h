@@ -15,12 +15,16 @@
 // two work-items of each group are looked at, and for matrix[rows[i] * n + k], k < n, two
 // iterations. Worked example: x[p[q[i]]] of floats becomes
 //
-//     const N t0 = id(n[0] + at0);
-//     const N t1 = times(value(4), t0);
-//     const N t2 = loadS32(b2, size2, t1);       q[i]
-//     const N t3 = loadS32(b1, size1, times(value(4), t2));
-//     const N t4 = times(value(4), t3);
-//     if (t4.ok) note(t4, 4) else bad = true
+//     const N t0 = value(n[0] + at0);
+//     const N t1 = value(4L);
+//     const N t2 = times(t0, t1);
+//     const N t3 = loadS32(b2, size2, t2);       q[i]
+//     const N t4 = times(t3, t1);
+//     const N t5 = loadS32(b1, size1, t4);       p[q[i]]
+//     const N t6 = times(t5, t1);
+//     if (!t6.ok) { bad = true; continue; }
+//     low = min(low, t6.v);
+//     end = max(end, t6.v + 4);
 #pragma once
 
 #include "analysis-pass/summary/evaluate.h"
@@ -49,9 +53,12 @@ CellGrid gridOf(const NDRange& range, std::uint64_t most = std::uint64_t{1} << 2
 /// OpenCL C 1.2 of `kernel void INSPECTOR(global const long* n, global long* out, global const
 /// uchar* ...)`: `n` as `numbers` gives it, out[2 * cell] the least byte that the cell touches and
 /// out[2 * cell + 1] the end of the greatest, then the `buffers` in their order. To be run by one
-/// work-group of `laneCount` for each cell.
+/// work-group for each cell, of any power of two up to `lanes`.
 class InspectorSource {
 public:
+  /// Whether the first and the last work-item of a cell tell of all between, in a dimension.
+  enum class Corners { Never, OfGroups, Always }; // OfGroups: if the cell is one group
+
   explicit InspectorSource(const Access& access);
 
   /// Accesses to the same bytes under the same conditions have equal texts.
@@ -61,18 +68,18 @@ public:
   /// What the kernel needs to know of a launch; nothing if a number does not fit.
   std::optional<std::vector<std::int64_t>> numbers(const NDRange& range, const CellGrid& grid,
                                                    std::span<const ArgumentValue> arguments) const;
+  /// Work-items that find something to do in a cell, as a power of two.
+  std::size_t lanes(const NDRange& range, const CellGrid& grid) const;
 
 private:
   std::string text_;
   std::vector<unsigned> buffers_;
   std::vector<Expr> scalars_; ///< by-value arguments that the expressions name
+  std::array<Corners, 3> corners_{};
 };
 
 /// A program of these: the i-th kernel is `inspect` and i.
 std::string programOf(std::span<const InspectorSource> inspectors);
-
-/// Work-items of an inspector's work-group, a power of two.
-std::size_t laneCount(const NDRange& range, const CellGrid& grid);
 
 /// What the kernel wrote, as the first and the last byte that each cell touches: `everything` where
 /// nothing is known, empty where it touches nothing.

@@ -1,11 +1,13 @@
 #include "tools/explain.h"
 
+#include "analysis-pass/summary/inspection.h"
 #include "runtime/planner.h"
 #include "tools/source_terms.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <sstream>
 #include <tuple>
 
@@ -273,6 +275,20 @@ std::string loadedBuffers(const KernelSummary& kernel) {
   return names;
 }
 
+/// Accesses whose places are followed ahead of the launch, in the order of the source.
+std::string explainInspections(const KernelSummary& kernel) {
+  std::map<std::pair<std::string, unsigned>, bool> lines; // do they write?
+  for (const Access& access : kernel.accesses)
+    if (wantsInspection(access))
+      lines[{access.where.file, access.where.line}] |= access.effect == Effect::Write;
+  std::string result;
+  for (const auto& [where, writes] : lines)
+    result += "  " + text(SourceLine{where.first, where.second}) +
+              ": an inspection finds out where each work-group goes" +
+              (writes ? "; places of their own give rung 2\n" : "\n");
+  return result;
+}
+
 std::string joined(const std::vector<std::string>& parts, const char* first, const char* next) {
   std::string result;
   for (const std::string& part : parts)
@@ -360,6 +376,7 @@ std::string explain(const KernelSummary& kernel, const ImaginedLaunch& launch) {
   if (std::string names = loadedBuffers(kernel); !names.empty())
     result += "  what " + names + " hold" + (names.find(',') == std::string::npos ? "s" : "") +
               " is looked at before the launch\n";
+  result += explainInspections(kernel);
   if (kernel.dependsOnGroups)
     result += "  depends on its work-groups: not split if the launch leaves their size open\n";
   if (kernel.needsPartitionArgument)

@@ -513,7 +513,7 @@ AccessTerms speak(Speaker& speaker, const Access& access) {
   }
   for (const Guard& guard : access.guards)
     terms.guards.push_back(speaker.say(guard.left) + relation(guard.relation) +
-                           speaker.say(guard.right));
+                           speaker.say(guard.right) + (guard.isInspected ? " (inspected)" : ""));
   std::string said = terms.region;
   for (const std::string& guard : terms.guards)
     said += " " + guard;

@@ -45,6 +45,18 @@ kernel void collide(global float* f, global const float* g, int N) {
     f[q * N + id] = density * q;
 }
 
+// Places that are found by places.
+// CHECK-LABEL: kernel nested(
+// CHECK: what `order`, `column` hold is looked at before the launch
+// CHECK-NEXT: line [[#@LINE+5]]: an inspection finds out where each work-group goes; places of their own give rung 2{{$}}
+// CHECK-NEXT: line [[#@LINE+5]]: an inspection finds out where each work-group goes{{$}}
+// CHECK-NEXT: split at
+kernel void nested(global int* out, global const int* order, global const int* column, global const int* x) {
+  int i = get_global_id(0);
+  out[column[order[i]]] =
+      x[column[order[i + 1]]];
+}
+
 // CSR: what decides the regions is looked at before the launch.
 // CHECK-LABEL: kernel spmv(
 // CHECK-NEXT: line [[#@LINE+14]]  reads   row     bytes [4*i, +4), if i < n{{$}}

@@ -112,6 +112,19 @@ TEST(ContentsBudget, withoutAMeasurementNothingIsGivenUp) {
   }
 }
 
+TEST(ContentsBudget, whatIsAffordableIsSaidBeforehand) {
+  ContentsBudget quarter, tenth(0.1);
+  int quarterPaid = 0, tenthPaid = 0;
+  for (int i = 0; i < 10; ++i) {
+    quarterPaid += quarter.pays(1.0);
+    quarter.spent(0.2);
+    tenthPaid += tenth.pays(1.0);
+    tenth.spent(0.2);
+  }
+  EXPECT_EQ(quarterPaid, 10);
+  EXPECT_EQ(tenthPaid, 2);
+}
+
 TEST(ContentParameters, areThoseThatOffsetsLoopsAndGuardsLoadFrom) {
   KernelSummary summary;
   summary.parameters.resize(5);

@@ -87,6 +87,19 @@ TEST(Inspections, areBoundedInNumber) {
   EXPECT_FALSE(inspections.inspectorOf(kernel, 198).has_value());
 }
 
+TEST(Inspections, areNoneWhereTheDriverDoesNotBuildThem) {
+  const KernelSummary kernel = kernelOf({4});
+  const KernelSummary* const summaries[] = {&kernel};
+  Inspections inspections(summaries);
+  Dispatch refusing{};
+  refusing.clCreateProgramWithSource = [](cl_context, cl_uint, const char**, const std::size_t*,
+                                          cl_int* error) -> cl_program {
+    *error = CL_OUT_OF_HOST_MEMORY;
+    return nullptr;
+  };
+  EXPECT_FALSE(inspections.build(refusing, nullptr, nullptr));
+}
+
 class KnownInspections : public ::testing::Test {
 protected:
   static InspectionKey keyOf(std::uint64_t version, std::int64_t number = 0,
@@ -123,6 +136,42 @@ TEST_F(KnownInspections, areFewIfTheyAreLarge) {
   EXPECT_EQ(inspections.find(keyOf(5, 1)), nullptr);
   EXPECT_NE(inspections.find(keyOf(5, 2)), nullptr);
   EXPECT_NE(inspections.find(keyOf(5, 3)), nullptr);
+}
+
+TEST(InspectorSource, looksAtTheEndsOnlyOfWhatAnAddressIsAffineIn) {
+  const auto lanes = [](const Expr& element, const CellGrid& grid) {
+    Access access;
+    access.length = 4;
+    access.offset = Expr::constant(4) * element;
+    return InspectorSource(access).lanes({2, {}, {64, 16, 1}, {8, 4, 1}}, grid);
+  };
+  auto id = [](Expr::Op op, unsigned d) { return Expr::id(op, d); };
+  const Expr block = Expr::load(1, Expr::constant(4) * id(Expr::Op::GroupId, 0), 32, true);
+  const CellGrid each{{1, 1, 1}, {8, 4, 1}}, pairs{{2, 1, 1}, {4, 4, 1}};
+  EXPECT_EQ(lanes(id(Expr::Op::GlobalId, 0) + id(Expr::Op::GlobalId, 1), each), 4u);
+  EXPECT_EQ(lanes(id(Expr::Op::GlobalId, 0) * id(Expr::Op::GlobalId, 1), pairs), 4u);
+  // The group's id is looked up, the local one added.
+  EXPECT_EQ(lanes(block + id(Expr::Op::LocalId, 0), each), 4u);
+  EXPECT_EQ(lanes(block + id(Expr::Op::LocalId, 0), pairs), 32u);
+  EXPECT_EQ(lanes(id(Expr::Op::LocalId, 0), each), 4u);
+  EXPECT_EQ(lanes(id(Expr::Op::LocalId, 0), pairs), 32u) << "two groups, not affine together";
+}
+
+TEST(InspectorSource, checksForOverflowOnlyWhereTypesDoNotRuleItOut) {
+  const auto text = [](const Expr& offset) {
+    Access access;
+    access.length = 4;
+    access.offset = offset;
+    return InspectorSource(access).text();
+  };
+  const Expr at = Expr::constant(4) * Expr::id(Expr::Op::GlobalId, 0);
+  const Expr narrow = Expr::load(1, at, 32, true), wide = Expr::load(1, at, 64, true);
+  const auto checks = [](const std::string& in) { return in.find("checked_") != in.npos; };
+  EXPECT_FALSE(checks(text(narrow * narrow + at)));
+  EXPECT_TRUE(checks(text(wide * Expr::constant(4))));
+  EXPECT_TRUE(checks(text(narrow * narrow * narrow)));
+  EXPECT_EQ(text(Expr::wrap(narrow, 64, true)), text(narrow));
+  EXPECT_NE(text(Expr::wrap(narrow + at, 32, true)), text(narrow + at));
 }
 
 TEST(InspectorSource, takesNoNumbersThatDoNotFit) {
