@@ -192,8 +192,8 @@ public:
       return callNoted(command, noted, NativeCall(std::forward<Call>(call)));
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
-  /// Enqueues a map that does not block behind what is pending; `use` says which bytes. Its address,
-  /// or null where the caller has to call `settle` and the driver.
+  /// Enqueues a map that does not block behind what is pending; `use` says which bytes. Its
+  /// address, or null where the caller has to call `settle` and the driver.
   void* mapBehind(const Command& command, const BufferUse& use, cl_map_flags flags);
   /// For commands that can't be deferred (a blocking map): waits until the queue is native and the
   /// bytes are at home. The caller then calls the driver itself.
