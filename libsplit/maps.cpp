@@ -1,6 +1,6 @@
-// Mapped memory. A map returns an address at once, so it can't be deferred: the queue becomes
-// native first. While a buffer is mapped the application may write to it at any time, so no launch
-// on it is split.
+// Mapped memory. A map returns an address at once, so it can't be deferred like other commands: the
+// session enqueues it in a way of its own, or the queue becomes native first. While a buffer is
+// mapped the application may write to it at any time, so no launch on it is split.
 #include "libsplit/door.h"
 
 #include <mutex>
@@ -17,14 +17,23 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                             cl_map_flags flags, size_t offset, size_t size, cl_uint count,
                             const cl_event* list, cl_event* event, cl_int* error) {
   const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+  void* address = nullptr;
   tracked([&] {
     BufferUse use{buffer, writes, offset, offset + size};
     use.reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION);
-    session().settle({queue, CL_COMMAND_MAP_BUFFER, count, list, event}, {use});
+    const Command command{queue, CL_COMMAND_MAP_BUFFER, count, list, event};
+    if (!blocking)
+      address = session().mapBehind(command, use, flags);
+    if (!address)
+      session().settle(command, {use});
   });
   cl_int status = CL_SUCCESS;
-  void* address = next().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count,
-                                            list, event, &status);
+  if (address) {
+    report(error, status);
+    return address;
+  }
+  address = next().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count, list,
+                                      event, &status);
   report(error, status);
   if (address)
     tracked([&] { session().mapped(buffer, +1, writes); });

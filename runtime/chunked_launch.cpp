@@ -290,6 +290,7 @@ void Session::observeChunks(Launch& launch, double wall) {
     remember(launch, history, groups);
     return;
   }
+  wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
   countSplit(launch, wall, std::move(shares), std::move(seconds));
   if (history.controller)
     history.controller->observeChunks(samples, groups);

@@ -62,6 +62,11 @@ bool Completion::precedes(cl_command_queue queue) const {
                                : state_ == State::Submitted && queue_ && queue_ == queue;
 }
 
+bool Completion::submitted() const {
+  std::lock_guard lock(mutex_);
+  return state_ != State::Pending;
+}
+
 bool Completion::over() const {
   std::lock_guard lock(mutex_);
   return state_ == State::Over;

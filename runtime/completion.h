@@ -41,6 +41,8 @@ public:
   cl_int wait();
   /// Blocks until the work is enqueued or over, no longer.
   void waitSubmitted();
+  /// Enqueued or over. Never blocks.
+  bool submitted() const;
   /// True if a command enqueued on in-order queue `queue` now runs after this work anyway.
   bool precedes(cl_command_queue queue) const;
   /// Known to be over. Never blocks; may answer false although it is.

@@ -181,25 +181,51 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
   return instruction;
 }
 
+/// Brings every piece what it needs. What leaves the devices goes first, from all of them at once:
+/// each way is a direction of its own link, and a device that waited with sending until it has
+/// received would make the others wait.
+void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
+  struct Pending {
+    std::size_t piece;
+    Buffer* buffer;
+    Move move;
+  };
+  std::vector<Pending> arriving;
+  std::vector<CompletionPtr> leaving;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    Buffer& buffer = *launch.buffers[b];
+    leaving.clear();
+    for (std::size_t p = 0; p < plan.pieces.size(); ++p) {
+      const NodeId node = machine_->devices()[plan.pieces[p].device].node;
+      for (Move& each : buffer.directory().bring(node, plan.pieces[p].uses[b].needs)) {
+        if (each.to != hostNode) {
+          arriving.push_back({p, &buffer, std::move(each)});
+          continue;
+        }
+        // Bytes that the host lacked until now: no two such moves differ about a byte.
+        leaving.push_back(move(task, buffer, each, leaving.empty() ? nullptr : &leaving));
+        launch.issued[p].transfers.push_back(leaving.back());
+      }
+    }
+  }
+  for (const Pending& each : arriving)
+    launch.issued[each.piece].transfers.push_back(move(task, *each.buffer, each.move));
+}
+
 void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                         std::shared_ptr<const LaunchPlan> plan) {
   if (trace_)
     task.call.kernel = launch->code->name;
   issueMarkers(task, true);
   prepareMerges(task, *launch, *plan);
-  // All transfers come before any piece: a piece may overwrite what another has to read first.
   for (const Piece& piece : plan->pieces) {
-    Launch::Issued issued;
+    Launch::Issued& issued = launch->issued.emplace_back();
     issued.device = piece.device;
     issued.groupBegin = piece.box.begin[plan->dimension];
     issued.groupEnd = piece.box.end[plan->dimension];
-    std::size_t before = task.parts.size();
-    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
-      bring(task, *launch->buffers[b], machine_->devices()[piece.device].node, piece.uses[b].needs);
-    issued.transfers.assign(task.parts.begin() + static_cast<std::ptrdiff_t>(before),
-                            task.parts.end());
-    launch->issued.push_back(std::move(issued));
   }
+  // All transfers come before any piece: a piece may overwrite what another has to read first.
+  bringAll(task, *launch, *plan);
   snapshotMerges(task, *launch);
   std::vector<Instruction> instructions;
   for (const Piece& piece : plan->pieces) {

@@ -2,6 +2,7 @@
 
 #include "runtime/log.h"
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 
@@ -49,11 +50,35 @@ bool Lane::runImmediately(Instruction& instruction) {
         return false;
     busy_ = true;
   }
+  executeAlone(instruction);
+  return true;
+}
+
+bool Lane::help() {
+  Instruction instruction;
+  {
+    std::lock_guard lock(mutex_);
+    if (busy_ || queue_.empty())
+      return false;
+    const std::vector<CompletionPtr>& after = queue_.front().after;
+    if (!std::all_of(after.begin(), after.end(),
+                     [](const CompletionPtr& before) { return before->submitted(); }))
+      return false;
+    instruction = std::move(queue_.front());
+    queue_.pop_front();
+    busy_ = true;
+  }
+  executeAlone(instruction);
+  return true;
+}
+
+/// On a thread that has set `busy_`, not the lane's own.
+void Lane::executeAlone(Instruction& instruction) {
   execute(instruction);
+  instruction = {}; // before others may go on: what it held is theirs to release
   std::lock_guard lock(mutex_);
   busy_ = false;
   changed_.notify_one();
-  return true;
 }
 
 void Lane::call(const std::function<void()>& work) {

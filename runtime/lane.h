@@ -7,7 +7,8 @@
 // inside the calling thread (PoCL's basic) runs here, beside the application and the other devices.
 //
 // Handing an instruction to another thread costs tens of microseconds. One that is marked immediate
-// is enqueued by whoever issues it, if the lane has nothing else to do and nothing to wait for.
+// is enqueued by whoever issues it, if the lane has nothing else to do and nothing to wait for; and
+// a thread of the application that waits for a lane's work meanwhile does it (`help`).
 #pragma once
 
 #include "runtime/completion.h"
@@ -44,6 +45,10 @@ public:
 
   /// Callable from any thread; returns at once.
   void issue(Instruction instruction);
+  /// Executes the next instruction on the calling thread, which has nothing better to do than to
+  /// wait for it, unless the lane's own thread is at work or something that the instruction depends
+  /// on is not even enqueued. False: nothing was done. Waking a thread takes a GPU's kernels' time.
+  bool help();
   /// Runs `work` on the lane's thread, after what was issued before, and waits for it. For calls
   /// that would use the device's queue beside the lane: a device that executes in the calling
   /// thread (PoCL's basic, pocl #1177) deadlocks if two threads do.
@@ -52,6 +57,7 @@ public:
 
 private:
   bool runImmediately(Instruction& instruction);
+  void executeAlone(Instruction& instruction);
   void loop();
   void execute(Instruction& instruction);
 

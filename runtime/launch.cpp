@@ -430,8 +430,10 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
 
 std::vector<PlanDevice> Session::planDevices(const Launch& launch) const {
   std::vector<PlanDevice> devices;
-  for (std::size_t i = 0; i < machine_->devices().size(); ++i)
-    devices.push_back({machine_->devices()[i].node, launch.code->summaries[i]});
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    devices.push_back({device.node, launch.code->summaries[i], device.isGpu});
+  }
   return devices;
 }
 
@@ -642,14 +644,12 @@ void Session::observe(Task& task, Launch& launch) {
     samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds + transferSeconds,
                               transferSeconds};
   }
-  if (launch.ticket.phase != 0 && complete) {
-    // Devices that share a processor take longer together than any of them; but tasks that end
-    // together have no wall time of their own.
-    double slowest = wall;
-    for (const solver::DeviceSample& sample : samples)
-      slowest = std::max(slowest, sample.seconds);
-    task.stream->cycle.took(launch.ticket, slowest);
-  }
+  // Devices that share a processor take longer together than any of them; but where tasks retire
+  // together, what passed since the one before says nothing.
+  for (const solver::DeviceSample& sample : samples)
+    wall = std::max(wall, sample.seconds);
+  if (launch.ticket.phase != 0 && complete)
+    task.stream->cycle.took(launch.ticket, wall);
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!launch.wasSplit) {

@@ -218,10 +218,11 @@ cl_context Machine::contextOf(std::size_t device, cl_context homeContext) const 
   return devices_[device].context ? devices_[device].context.get() : homeContext;
 }
 
-void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t size) {
+void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t offset,
+                  std::size_t size) {
   cl_int error = CL_SUCCESS;
-  void* address = cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, size, 0, nullptr,
-                                        nullptr, &error);
+  void* address = cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, offset, size, 0,
+                                        nullptr, nullptr, &error);
   if (error != CL_SUCCESS || !address)
     return nullptr;
   cl_event unmapped = nullptr;
@@ -311,7 +312,7 @@ bool Machine::homeSharesMemoryWith(cl_context homeContext, const Device& other) 
       cl_, cl_.clCreateBuffer(homeContext, CL_MEM_READ_WRITE, probeBytes, nullptr, &error));
   if (!queue || error != CL_SUCCESS)
     return false;
-  void* address = hostAddress(cl_, queue, buffer.get(), probeBytes);
+  void* address = hostAddress(cl_, queue, buffer.get(), 0, probeBytes);
   if (!address || !showsFills(cl_, queue, buffer.get(), address))
     return false;
   if (!other.isHome && !sharesMemory(cl_, other.context.get(), other.queue.get(), address))
@@ -352,6 +353,16 @@ void Machine::assignNodes(SeparateNodes separate, cl_context homeContext) {
                                              : worksInHostMemory(devices_[i]));
     if (!shares)
       ownNode(i);
+  }
+}
+
+void Machine::help(const std::vector<CompletionPtr>& parts) {
+  auto isSubmitted = [](const CompletionPtr& part) { return part->submitted(); };
+  bool helped = true;
+  while (helped && !std::all_of(parts.begin(), parts.end(), isSubmitted)) {
+    helped = false;
+    for (const Device& device : devices_)
+      helped |= device.isGpu && device.lane && device.lane->help();
   }
 }
 

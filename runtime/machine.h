@@ -75,6 +75,8 @@ public:
   std::size_t participants() const;
   std::size_t nodes() const { return nodes_; }
   /// The lane whose queue reads and writes the memory of `node` (not the host's alone).
+  /// Does on the calling thread what the GPUs' lanes have to do until `parts` are all enqueued.
+  void help(const std::vector<CompletionPtr>& parts);
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
   bool hasGpu() const;
 
@@ -108,8 +110,9 @@ private:
   std::map<std::pair<std::size_t, cl_context>, Ref<cl_command_queue>> idleQueues_;
 };
 
-/// The address of a CPU device's buffer in host memory, or null. Valid as long as the buffer, on
-/// devices that Machine found to work in host memory.
-void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t size);
+/// Where `size` bytes at `offset` of a CPU device's buffer lie in host memory, or null. Valid as
+/// long as the buffer, on devices that Machine found to work in host memory.
+void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t offset,
+                  std::size_t size);
 
 } // namespace libsplit::runtime

@@ -144,7 +144,9 @@ void Session::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& 
   ask.done = search->done;
   ask.run = [this, search, queue = machine_->queueOf(machine_->home(), buffer.context()),
              home = Ref<cl_mem>::retain(cl_, buffer.home()), size = buffer.size()](cl_event*) {
-    search->address = static_cast<std::byte*>(hostAddress(cl_, queue, home.get(), size));
+    // The last byte: an unmap is told by its address, and the program may map the first.
+    if (void* last = hostAddress(cl_, queue, home.get(), size - 1, 1))
+      search->address = static_cast<std::byte*>(last) - (size - 1);
     resolver_.post([this, done = search->done] {
       done->wait();
       Lock lock(mutex_);
@@ -187,6 +189,11 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
     std::erase_if(copy.after, [&](const CompletionPtr& before) {
       return std::find(besides->begin(), besides->end(), before) != besides->end();
     });
+  // Drivers copy at once, and in the calling thread, what is neither small nor in memory that they
+  // allocated themselves.
+  constexpr std::uint64_t small = std::uint64_t{1} << 16;
+  copy.immediate = machine_->devices()[device].isGpu &&
+                   (machine_->homeDevice().node != hostNode || move.bytes.size() <= small);
   // A stop in the host's memory on the way between devices is no node's arrival.
   const auto& devices = machine_->devices();
   bool arrives = !toHost || std::any_of(devices.begin(), devices.end(),

@@ -41,6 +41,8 @@ struct LaunchRequest {
 struct PlanDevice {
   NodeId node = hostNode;
   const KernelSummary* summary = nullptr;
+  /// Its driver copies the rows of a strided region one by one, in microseconds each.
+  bool copiesRowByRow = false;
 };
 
 /// What a piece does to one buffer.

@@ -265,32 +265,6 @@ void Session::memoryReleased(cl_mem object) {
   }
 }
 
-void Session::mapped(cl_mem handle, int change, bool writes) {
-  Lock lock(mutex_);
-  auto object = findObject(handle);
-  if (!object || !object->buffer)
-    return;
-  Buffer& buffer = *object->buffer;
-  if (change < 0 && buffer.mapsWrite && buffer.engaged())
-    buffer.directory().changed(); // the application wrote in between
-  buffer.maps = std::max(0, buffer.maps + change);
-  buffer.mapsWrite = buffer.maps > 0 && (buffer.mapsWrite || writes);
-}
-
-bool Session::isMappedForWriting(cl_mem handle) {
-  if (quiet())
-    return false;
-  Lock lock(mutex_);
-  auto object = findObject(handle);
-  return object && object->buffer && object->buffer->mapsWrite;
-}
-
-bool Session::mayBeMapped(cl_mem handle) {
-  Lock lock(mutex_);
-  auto object = findObject(handle);
-  return !object || !object->buffer || object->buffer->maps > 0;
-}
-
 // --- programs and kernels
 
 void Session::programCreated(cl_program program, cl_context context,

@@ -192,8 +192,11 @@ public:
       return callNoted(command, noted, NativeCall(std::forward<Call>(call)));
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
-  /// For commands that can't be deferred (a map has to return its address): waits until the queue
-  /// is native and the bytes are at home. The caller then calls the driver itself.
+  /// Enqueues a map that does not block behind what is pending; `use` says which bytes. Its address,
+  /// or null where the caller has to call `settle` and the driver.
+  void* mapBehind(const Command& command, const BufferUse& use, cl_map_flags flags);
+  /// For commands that can't be deferred (a blocking map): waits until the queue is native and the
+  /// bytes are at home. The caller then calls the driver itself.
   void settle(const Command& command, const std::vector<BufferUse>& uses);
   /// The same, for a command that runs a kernel object with its present arguments.
   void settleKernel(const Command& command, cl_kernel kernel);
@@ -300,6 +303,7 @@ private:
   // execution of plans, execute.cpp
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
+  void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
   // launches in chunks, chunked_launch.cpp

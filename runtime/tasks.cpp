@@ -252,6 +252,8 @@ void Session::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bo
   std::vector<CompletionPtr> parts = task->parts;
   lock.unlock();
   cl_int status = CL_SUCCESS;
+  if (helping)
+    machine_->help(parts);
   for (const CompletionPtr& part : parts)
     status = std::min(status, part->wait());
   lock.lock();

@@ -1,7 +1,8 @@
 """Kernels that nobody wrote for libsplit: every buffer as natively, byte for byte.
 
 A folder of kernels runs in one process, natively and then split in several ways. Where a kernel's
-file says `//@ splits NAME`, it must really have been split.
+file says `//@ splits NAME`, it must really have been split. Programs are built from source, compiled in
+units and linked (`--as units`), or SPIR bitcode (`--as bitcode`).
 """
 
 import argparse
@@ -30,7 +31,32 @@ WAYS = (
 )
 
 
-def run(build, files, folder, devices, home, options):
+FEW_WAYS = WAYS[0], WAYS[4]
+
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+
+
+def make_bitcode(files, folder):
+    """By a Clang that is no newer than PoCL's LLVM. What it can't compile is left out."""
+    clang = next((path for version in ("15", "14") if (path := shutil.which(f"clang-{version}"))), None)
+    if not clang:
+        print("skipped: neither clang-15 nor clang-14 is installed")
+        sys.exit(SKIPPED)
+    made = []
+    for file in files:
+        options = ["-cl-std=CL1.2"]
+        for line in file.read_text().splitlines():
+            if line.startswith("//@ options "):
+                options += line.replace("$here", str(file.parent)).split()[2:]
+        done = subprocess.run([clang, "-target", "spir64", *options, "-O1", "-c", "-emit-llvm", "-w", "-Xclang",
+                               "-finclude-default-header", file, "-o", folder / f"{file.stem}.bc"],
+                              stderr=subprocess.DEVNULL)
+        if done.returncode == 0:
+            made.append(file)
+    return made
+
+
+def run(build, files, folder, devices, home, options, form=()):
     """Dumps by file name, what was said, and the stats. `options` None: natively."""
     steering = ("LIBSPLIT_", "POCL_", "OCL_ICD_", "LD_PRELOAD", "OPENCL_LAYERS")
     env = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
@@ -44,7 +70,8 @@ def run(build, files, folder, devices, home, options):
     dumps = folder / "dumps"
     shutil.rmtree(dumps, ignore_errors=True)
     dumps.mkdir()
-    command = [str(build / "bin" / "corpus_driver"), "--dump", str(dumps), "--device", home, *map(str, files)]
+    command = [str(build / "bin" / "corpus_driver"), "--dump", str(dumps), "--device", home, *form,
+               *map(str, files)]
     process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, start_new_session=True)
     timedOut = False
@@ -63,6 +90,18 @@ def run(build, files, folder, devices, home, options):
     return left, (ending, out, err), counted
 
 
+def taken(build, files, form):
+    """Those that the driver takes in this form: PoCL can't run all bitcode of all kernels."""
+    kept = []
+    with tempfile.TemporaryDirectory(prefix="libsplit-corpus-") as name:
+        for file in files:
+            left = run(build, [file], Path(name), TWO, "0.0", None, form)[0].get(file.stem)
+            if left is not None and b"\nerror: " not in b"\n" + left:
+                kept.append(file)
+    print(f"{len(kept)} of {len(files)} files")
+    return kept
+
+
 def difference(actual, expected):
     at = next((i for i, (a, b) in enumerate(zip(actual, expected)) if a != b), min(len(actual), len(expected)))
     return f"byte {at} of {len(expected)} of the dump"
@@ -76,15 +115,15 @@ def wanted_splits(files):
                     yield file, name
 
 
-def compare(build, files, ways=WAYS, tell_stats=False):
-    """The complaints, as lines."""
+def compare(build, files, ways=WAYS, tell_stats=False, form=()):
+    """The complaints, as lines. `form`: arguments of the driver that say how programs are made."""
     complaints = []
     with tempfile.TemporaryDirectory(prefix="libsplit-corpus-") as name:
         folder = Path(name)
         natives = {}
         for devices, home, options in ways:
             if home not in natives:  # the same device, whatever others there are
-                natives[home] = run(build, files, folder, devices, home, None)
+                natives[home] = run(build, files, folder, devices, home, None, form)
                 for file in files:
                     left = natives[home][0].get(file.stem)
                     if left is None:
@@ -92,7 +131,7 @@ def compare(build, files, ways=WAYS, tell_stats=False):
                     if b"\nerror: " in b"\n" + left:
                         complaints.append(f"{file.name}: natively {left.split(b'error: ', 1)[1][:200]}")
             native, heard, _ = natives[home]
-            left, said, stats = run(build, files, folder, devices, home, options)
+            left, said, stats = run(build, files, folder, devices, home, options, form)
             way = f"{devices}, home {home} " + " ".join(f"LIBSPLIT_{k}={v}" for k, v in options.items())
             if said != heard:
                 missing = next((file.name for file in files if file.stem not in left), "none")
@@ -119,11 +158,22 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True, type=Path, help="build folder, such as build/release")
     parser.add_argument("--stats", action="store_true", help="prints what was split, and why not")
+    parser.add_argument("--as", dest="form", choices=("source", "units", "bitcode"), default="source")
     parser.add_argument("files", nargs="+", type=Path, help=".cl files, or folders of them")
     parsed = parser.parse_args()
     files = [file for given in parsed.files
-             for file in (sorted(given.glob("*.cl")) if given.is_dir() else [given])]
-    complaints = compare(parsed.build.resolve(), [file.resolve() for file in files], tell_stats=parsed.stats)
+             for file in (sorted(given.rglob("*.cl")) if given.is_dir() else [given])]
+    files = [file.resolve() for file in files]
+    with tempfile.TemporaryDirectory(prefix="libsplit-bitcode-") as folder:
+        form, ways = (), WAYS
+        if parsed.form == "units":
+            form, ways = ("--units",), FEW_WAYS
+        elif parsed.form == "bitcode":
+            form, ways = ("--bitcode", folder), FEW_WAYS
+            files = taken(parsed.build.resolve(), make_bitcode(files, Path(folder)), form)
+            if not files:
+                sys.exit("FAILED: no file is taken as bitcode")
+        complaints = compare(parsed.build.resolve(), files, ways, parsed.stats, form)
     if complaints:
         sys.exit("FAILED:\n" + "\n".join(complaints))
 

@@ -2,10 +2,12 @@
 // every byte that they leave behind. A plain OpenCL program; the language of the comments is in
 // README.md.
 //
-//     corpus_driver --dump FOLDER [--device PLATFORM.DEVICE] FILE.cl...
+//     corpus_driver --dump FOLDER [--device PLATFORM.DEVICE] [--units | --bitcode FOLDER]
+//     FILE.cl...
 //
-// For each file it writes FOLDER/FILE.dump. Errors of the OpenCL implementation go there as well:
-// what fails must fail alike.
+// With --units the program is compiled and linked, with --bitcode it is FOLDER/FILE.bc, made from
+// FILE.cl. For each file it writes FOLDER/FILE.dump. Errors of the OpenCL implementation go there
+// as well: what fails must fail alike.
 #define CL_TARGET_OPENCL_VERSION 200
 #include <CL/cl.h>
 
@@ -14,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -153,6 +156,12 @@ Bytes scalar(const std::string& text) {
   return bytes;
 }
 
+/// How programs are made of the files.
+struct Form {
+  bool inUnits = false;
+  std::filesystem::path bitcode; ///< folder; empty: from source
+};
+
 struct Device {
   cl_device_id id = nullptr;
   cl_context context = nullptr;
@@ -162,8 +171,8 @@ struct Device {
 /// One file: its objects and what it left behind.
 class Case {
 public:
-  Case(const Device& device, const std::filesystem::path& file)
-      : device_(device), folder_(file.parent_path()) {
+  Case(const Device& device, const std::filesystem::path& file, Form form)
+      : device_(device), folder_(file.parent_path()), name_(file.stem()), form_(std::move(form)) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
       source_ += line + "\n";
@@ -215,6 +224,9 @@ private:
                const std::map<std::string, std::string>& values);
   void step(Words words);
   void build();
+  void makeFromSource();
+  void makeFromUnits();
+  void makeFromBitcode();
   void launch(const Words& words);
   void finish();
   void release();
@@ -222,6 +234,8 @@ private:
 
   Device device_;
   std::filesystem::path folder_;
+  std::filesystem::path name_;
+  Form form_;
   std::string source_;
   std::string options_;
   std::vector<Words> script_;
@@ -340,7 +354,50 @@ void Case::step(Words words) {
   check(status, verb.c_str());
 }
 
+void Case::makeFromBitcode() {
+  std::ifstream file(form_.bitcode / name_.replace_extension(".bc"), std::ios::binary);
+  const std::string bitcode(std::istreambuf_iterator<char>(file), {});
+  if (bitcode.empty())
+    fail("no bitcode");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(bitcode.data());
+  const std::size_t size = bitcode.size();
+  cl_int status = CL_SUCCESS;
+  program_ =
+      clCreateProgramWithBinary(device_.context, 1, &device_.id, &size, &bytes, nullptr, &status);
+  check(status, "clCreateProgramWithBinary");
+  check(clBuildProgram(program_, 1, &device_.id, "-x spir -spir-std=1.2", nullptr, nullptr),
+        "the build of bitcode");
+}
+
+/// The file's text, and a unit that nobody needs.
+void Case::makeFromUnits() {
+  const char* texts[] = {source_.c_str(), "int corpus_unit(void) { return 1; }\n"};
+  cl_program units[2] = {};
+  cl_int status = CL_SUCCESS;
+  for (unsigned i = 0; i < 2; ++i) {
+    units[i] = clCreateProgramWithSource(device_.context, 1, &texts[i], nullptr, &status);
+    check(status, "clCreateProgramWithSource");
+    check(clCompileProgram(units[i], 1, &device_.id, options_.c_str(), 0, nullptr, nullptr, nullptr,
+                           nullptr),
+          "clCompileProgram");
+  }
+  program_ =
+      clLinkProgram(device_.context, 1, &device_.id, "", 2, units, nullptr, nullptr, &status);
+  check(status, "clLinkProgram");
+  for (cl_program unit : units)
+    clReleaseProgram(unit);
+}
+
 void Case::build() {
+  if (!form_.bitcode.empty())
+    makeFromBitcode();
+  else if (form_.inUnits)
+    makeFromUnits();
+  else
+    makeFromSource();
+}
+
+void Case::makeFromSource() {
   const char* text = source_.c_str();
   cl_int status = CL_SUCCESS;
   program_ = clCreateProgramWithSource(device_.context, 1, &text, nullptr, &status);
@@ -457,6 +514,7 @@ int main(int argc, char** argv) {
   try {
     std::filesystem::path folder;
     std::string name = "0.0";
+    Form form;
     std::vector<std::filesystem::path> files;
     for (int i = 1; i < argc; ++i) {
       std::string word = argv[i];
@@ -464,12 +522,16 @@ int main(int argc, char** argv) {
         folder = argv[++i];
       else if (word == "--device" && i + 1 < argc)
         name = argv[++i];
+      else if (word == "--units")
+        form.inUnits = true;
+      else if (word == "--bitcode" && i + 1 < argc)
+        form.bitcode = argv[++i];
       else
         files.emplace_back(word);
     }
     Device device = openDevice(name);
     for (const auto& file : files) {
-      std::string left = Case(device, file).run();
+      std::string left = Case(device, file, form).run();
       std::ofstream(folder / file.filename().replace_extension(".dump"), std::ios::binary) << left;
     }
     clReleaseCommandQueue(device.queue);

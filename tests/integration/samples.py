@@ -92,6 +92,11 @@ def check_stats(run, expected, must_split):
     for kernel, launches in expected.launches.items():
         counted = run.kernel(kernel)["launches"]
         run.require(counted == launches, f"{counted} launches of {kernel} counted, expected {launches}")
+    for kernel in run.stats["kernels"]:
+        for launch in kernel["ndranges"]:
+            longest = max(launch["seconds"], default=0)
+            run.require(longest == 0 or launch["wall_seconds"] >= longest,
+                        f"a launch of {kernel['name']} took less time than one of its devices")
     for kernel in expected.whole:
         stats = run.kernel(kernel)
         run.require(stats["split_launches"] == 0, f"{kernel} was split")

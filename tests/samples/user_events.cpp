@@ -1,9 +1,11 @@
 // A user event holds a chain of commands back: nothing of it may run before the gate opens, and
-// the thread that enqueues must not block. Some drivers deadlock here by themselves (PoCL's basic
-// device up to 3.1 does), so the tests run this on others.
+// the thread that enqueues must not block, neither when it maps behind all of them. Some drivers
+// deadlock here by themselves (PoCL's basic device up to 3.1 does), so the tests run this on
+// others.
 #include "kernels/user_events.h"
 #include "tests/samples/sample.h"
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <thread>
@@ -55,13 +57,19 @@ void userEvents(sample::Sample& s) {
     sample::check(clEnqueueReadBuffer(second, out, CL_FALSE, 0, bytes, result.data(), 1,
                                       scaled.address(), read.out()),
                   "read");
+    sample::Event mapped;
+    const auto* inPlace = static_cast<const cl_int*>(
+        clEnqueueMapBuffer(second, out, CL_FALSE, CL_MAP_READ, bytes / 2, bytes / 2, 1,
+                           read.address(), mapped.out(), &error));
+    sample::check(error, "clEnqueueMapBuffer");
     sample::check(clSetEventCallback(scaled, CL_COMPLETE, count, &completed), "callback");
     sample::check(clSetEventCallback(read, CL_COMPLETE, count, &completed), "callback");
     sample::check(clFlush(first), "clFlush");
     sample::check(clFlush(second), "clFlush");
 
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    for (cl_event event : {cl_event{gate}, cl_event{written}, cl_event{scaled}, cl_event{read}})
+    for (cl_event event :
+         {cl_event{gate}, cl_event{written}, cl_event{scaled}, cl_event{read}, cl_event{mapped}})
       sample::require(status(event) > CL_COMPLETE, "a command passed the closed gate");
     sample::require(completed == static_cast<int>(2 * i), "a callback passed the closed gate");
     sample::require(result == std::vector<cl_int>(n), "bytes passed the closed gate");
@@ -73,6 +81,13 @@ void userEvents(sample::Sample& s) {
       sample::require(result[k] == values[k] * static_cast<cl_int>(i + 2),
                       "wrong element " + std::to_string(k));
     s.output(result);
+    sample::check(clWaitForEvents(1, mapped.address()), "clWaitForEvents");
+    sample::require(std::equal(inPlace, inPlace + n / 2, result.begin() + n / 2),
+                    "wrong elements in the map");
+    sample::check(
+        clEnqueueUnmapMemObject(second, out, const_cast<cl_int*>(inPlace), 0, nullptr, nullptr),
+        "clEnqueueUnmapMemObject");
+    sample::check(clFinish(second), "clFinish");
     // Callbacks may come a little after completion.
     for (int tries = 0; completed < static_cast<int>(2 * i + 2) && tries < 5000; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

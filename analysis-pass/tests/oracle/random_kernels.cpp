@@ -5,7 +5,9 @@
 //     random_kernels KERNELS FIRST_SEED --write FOLDER    reproduces it
 //
 // --write leaves the kernels whose result does not depend on the order of work-items as files for
-// the corpus's driver, so that they can be run natively and split (end_to_end.py).
+// the corpus's driver, so that they can be run natively and split (end_to_end.py). Whether it does
+// may depend on what the buffers hold, so such a kernel is tried once more on the driver's buffers,
+// as the kernels before it in the file have left them.
 #include "analysis-pass/pass/analyze_program.h"
 #include "analysis-pass/tests/oracle/generator.h"
 #include "analysis-pass/tests/oracle/trial.h"
@@ -15,6 +17,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
 
 namespace {
@@ -24,6 +29,7 @@ using namespace libsplit::oracle;
 
 constexpr unsigned kernelsPerProgram = 20;
 constexpr unsigned launchesPerKernel = 10;
+constexpr std::uint64_t maxSteps = 300'000;
 
 /// Values of the four numbers, as in the text that `--write` leaves.
 struct Numbers {
@@ -39,12 +45,49 @@ template <typename T> Argument byValue(T value) {
   return argument;
 }
 
+constexpr const char* bufferNames[] = {"a", "b", "d", "s", "c"};
+
+/// What the driver's buffers hold, by name.
+using Contents = std::map<std::string, std::vector<std::byte>>;
+
+/// As the driver fills them, by the lines that `writeFile` leaves for it.
+Contents driverContents() {
+  Contents contents;
+  std::uint64_t seed = 0;
+  for (const char* name : bufferNames) {
+    std::uint64_t state = ++seed;
+    auto& bytes = contents[name];
+    bytes.resize(generatedBufferSize);
+    for (std::uint32_t i = 0; i < generatedBufferSize; ++i) {
+      // splitmix64, of each number the lowest byte
+      std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+      bytes[i] = static_cast<std::byte>(z ^ (z >> 31));
+    }
+    if (*name == 'd')
+      for (std::uint32_t i = 0; i < generatedBufferSize / 4; ++i)
+        std::memcpy(bytes.data() + 4 * i, &i, 4);
+  }
+  return contents;
+}
+
+void writeFile(const std::string& path, const std::string& script, const std::string& kernels) {
+  std::ofstream out(path);
+  unsigned seed = 0;
+  for (const char* name : bufferNames)
+    out << "//@ buffer " << name << " " << generatedBufferSize << " "
+        << (*name == 'd' ? "ramp " : "random ") << ++seed << "\n";
+  out << script << generatedPrelude() << kernels;
+}
+
 struct GeneratedLaunch {
   Launch launch;
   std::string script; ///< for the corpus's driver, after the kernel's name
 };
 
-GeneratedLaunch makeLaunch(Memories& memories, std::mt19937& random) {
+/// With buffers of zeros, and a ramp in `d`, or with the given `contents`.
+GeneratedLaunch makeLaunch(Memories& memories, std::mt19937& random, const Contents* contents) {
   auto between = [&](int low, int high) {
     return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
   };
@@ -66,14 +109,16 @@ GeneratedLaunch makeLaunch(Memories& memories, std::mt19937& random) {
 
   memories.clear();
   bool alias = between(0, 7) == 0; // a and c are the same buffer
-  for (const char* name : {"a", "b", "d", "s", "c"}) {
+  for (const char* name : bufferNames) {
     Argument& argument = result.launch.arguments.emplace_back();
     argument.kind = Argument::Kind::Buffer;
     argument.size = generatedBufferSize;
     bool again = alias && *name == 'c';
     argument.memory = again ? 0 : memories.count();
     argument.address = again ? memories.at(0).data() : memories.add(generatedBufferSize).data();
-    if (*name == 'd')
+    if (contents && !again)
+      std::ranges::copy(contents->at(name), argument.address);
+    else if (*name == 'd')
       for (std::uint32_t i = 0; i < generatedBufferSize / 4; ++i)
         std::memcpy(argument.address + 4 * i, &i, 4);
     argument.before.assign(argument.address, argument.address + argument.size);
@@ -86,6 +131,27 @@ GeneratedLaunch makeLaunch(Memories& memories, std::mt19937& random) {
   result.script += " int=" + std::to_string(numbers.n) + " int=" + std::to_string(numbers.m) +
                    " uint=" + std::to_string(numbers.u) + " long=" + std::to_string(numbers.w);
   return result;
+}
+
+/// Whether the launch has one result in any order.
+bool isSettled(const Observation& observation) {
+  return observation.undefined.empty() && !observation.racy && !observation.unspecified;
+}
+
+/// The driver's line for the launch that `random` gives, if it has one result on `contents` too,
+/// which are then what it leaves.
+std::string tryOnDriver(const Kernel& kernel, Memories& memories, std::mt19937 random,
+                        Contents& contents) {
+  GeneratedLaunch made = makeLaunch(memories, random, &contents);
+  if (!isSettled(kernel.run(made.launch.range, made.launch.arguments, memories, maxSteps)))
+    return {};
+  std::set<unsigned> seen; // `c` may be `a`
+  for (std::size_t i = 0; i < std::size(bufferNames); ++i) {
+    const Argument& argument = made.launch.arguments[i];
+    if (seen.insert(argument.memory).second)
+      contents[bufferNames[i]].assign(argument.address, argument.address + argument.size);
+  }
+  return "//@ run " + kernel.name() + made.script + "\n";
 }
 
 struct Totals {
@@ -112,7 +178,8 @@ void check(unsigned first, unsigned count, const std::string& folder, Memories& 
     ++totals.failures;
     return;
   }
-  std::string script, text = generatedPrelude();
+  std::string script, text;
+  Contents contents = driverContents();
   for (unsigned i = 0; i < count; ++i) {
     unsigned seed = first + i;
     const KernelSummary& summary =
@@ -120,9 +187,10 @@ void check(unsigned first, unsigned count, const std::string& folder, Memories& 
     std::mt19937 random(seed);
     std::string lines;
     for (unsigned k = 0; k < launchesPerKernel; ++k) {
-      GeneratedLaunch made = makeLaunch(memories, random);
+      const std::mt19937 before = random;
+      GeneratedLaunch made = makeLaunch(memories, random, nullptr);
       Observation observation =
-          kernels[i]->run(made.launch.range, made.launch.arguments, memories, 300'000);
+          kernels[i]->run(made.launch.range, made.launch.arguments, memories, maxSteps);
       if (!observation.undefined.empty())
         continue;
       ++totals.launches;
@@ -134,8 +202,8 @@ void check(unsigned first, unsigned count, const std::string& folder, Memories& 
         ++totals.failures;
         break;
       }
-      if (!observation.racy && !observation.unspecified && lines.empty())
-        lines = "//@ run " + names[i] + made.script + "\n";
+      if (isSettled(observation) && lines.empty())
+        lines = tryOnDriver(*kernels[i], memories, before, contents);
     }
     if (!lines.empty()) {
       text += generatedKernel(seed);
@@ -143,12 +211,8 @@ void check(unsigned first, unsigned count, const std::string& folder, Memories& 
       ++totals.written;
     }
   }
-  if (folder.empty() || script.empty())
-    return;
-  std::ofstream out(folder + "/seeds_" + std::to_string(first) + ".cl");
-  for (const char* buffer : {"a random 1", "b random 2", "d ramp 3", "s random 4", "c random 5"})
-    out << "//@ buffer " << buffer[0] << " " << generatedBufferSize << " " << buffer + 2 << "\n";
-  out << script << text;
+  if (!folder.empty() && !script.empty())
+    writeFile(folder + "/seeds_" + std::to_string(first) + ".cl", script, text);
 }
 
 } // namespace

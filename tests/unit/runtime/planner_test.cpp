@@ -57,6 +57,21 @@ TEST(Planner, GivesEachDeviceItsSlabAndHalo) {
   EXPECT_FALSE(plan.pieces[1].uses[1].needs.intersects(ByteSet(0, 92)));
 }
 
+TEST(Planner, BringsWholeRowsWhereTheirEndsWouldTravelOneByOne) {
+  KernelSummary summary = stencil(true);
+  summary.accesses[2].offset = Expr::constant(128) * Expr::id(Expr::Op::GlobalId, 0);
+  summary.accesses[2].length = 124; // all but the last element of each row
+  LaunchRequest launch = request(256);
+  launch.arguments[0].bufferSize = 128 * 256;
+  std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary, /*copiesRowByRow=*/true}};
+  std::vector<std::uint64_t> groups = {16, 16};
+  PlanResult result = planCut(launch, devices, 0, groups);
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_TRUE(plan.pieces[0].uses[0].needs.empty());
+  EXPECT_EQ(plan.pieces[1].uses[0].needs, ByteSet(128 * 128, 128 * 256 - 4));
+  EXPECT_EQ(plan.pieces[1].uses[0].writes.size(), 128u * 124);
+}
+
 TEST(Planner, BringsOldBytesUnderUncertainWrites) {
   KernelSummary summary = stencil(false);
   std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
