@@ -60,4 +60,14 @@ struct Launch {
   std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 };
 
+/// Whether the last work-group of a dimension is smaller than the others.
+inline bool isNonUniform(const NDRange& range) {
+  return !range.uniform(0) || !range.uniform(1) || !range.uniform(2);
+}
+
+/// Work-items of a whole work-group.
+inline std::uint64_t groupItems(const NDRange& range) {
+  return range.local[0] * range.local[1] * range.local[2];
+}
+
 } // namespace libsplit::runtime

@@ -217,10 +217,11 @@ private:
   std::shared_ptr<Stream> findStream(cl_command_queue queue);
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
+
+  // commands.cpp
   bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
                   CompletionPtr* noted);
   bool isBusy(const std::vector<BufferUse>& uses);
-  bool homeIsCurrent(const std::vector<BufferUse>& uses);
   bool waitListIsNative(const Command& command);
   bool isValid(const Command& command, const std::vector<BufferUse>& uses);
   cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
@@ -248,7 +249,7 @@ private:
   void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
   void drain(Lock& lock);
 
-  // data movement, movement.cpp
+  // transfers, movement.cpp
   std::string engage(Task& task, const Launch& launch);
   bool awaitNativeWork(Task& task, const Launch& launch);
   std::vector<CompletionPtr> nativeWorkBeside(const Stream& stream);
@@ -261,6 +262,7 @@ private:
   CompletionPtr move(Task& task, Buffer& buffer, const Move& move,
                      const std::vector<CompletionPtr>* besides = nullptr);
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes);
+  bool homeIsCurrent(const std::vector<BufferUse>& uses);
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
   void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call);
   void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
@@ -274,31 +276,36 @@ private:
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+
+  // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);
+  static void adopt(Launch& launch, const ShareController::Decision& decision);
+  LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
+  std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);
+  std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
+                                               std::span<const double> shares, std::string& why);
+  std::vector<PlanDevice> planDevices(const Launch& launch) const;
+
+  // what buffers hold, contents.cpp and inspection.cpp
   std::optional<std::size_t> deviceToLookThrough(const Buffer& buffer,
                                                  const ElementLayout& layout) const;
   std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
                                                  const ElementLayout& layout);
   bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
-  // inspection.cpp
   std::shared_ptr<InspectionPass> issueInspection(Task& work, const Launch& launch,
                                                   const InspectionKey& key);
   bool inspectionsPay(Launch& launch);
-  std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
-  std::vector<PlanDevice> planDevices(const Launch& launch) const;
-  std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
-                                               std::span<const double> shares, std::string& why);
+
+  // what they took, observe_launch.cpp
   void observe(Task& task, Launch& launch);
   void countSplit(const Launch& launch, double wall, std::vector<double> shares,
                   std::vector<double> seconds);
-  LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
-  static void adopt(Launch& launch, const ShareController::Decision& decision);
   void noteMoving(std::uint64_t bytes, double seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
-  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
 
   // execution of plans, execute.cpp
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);

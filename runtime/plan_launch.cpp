@@ -1,0 +1,297 @@
+// Whether and how a launch is split: shares from its history's controller, a plan from the planner.
+//
+// The plan is kept with the history and used again as long as nothing that it was made from has
+// changed. Where a dimension of the NDRange does not work another one is tried.
+#include "runtime/launch.h"
+
+#include "runtime/known_speeds.h"
+#include "runtime/log.h"
+#include "runtime/session.h"
+
+#include "solver/share_solver.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// While a kernel's shares are still being found, its launches are measured one at a time.
+constexpr std::uint64_t learningSplits = 6;
+/// … after which a launch's load and regions are known well enough to judge a cycle by.
+constexpr std::uint64_t knownSplits = 3;
+
+std::vector<const Directory*> directoriesOf(const Launch& launch) {
+  std::vector<const Directory*> directories;
+  for (const auto& buffer : launch.buffers)
+    directories.push_back(&buffer->directory());
+  return directories;
+}
+
+std::uint64_t itemsOf(const NDRange& range) {
+  return range.global[0] * range.global[1] * range.global[2];
+}
+
+/// Devices of which the driver tells the same in all that a guess of their speed rests on.
+bool isAlike(const Device& a, const Device& b) {
+  return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
+}
+
+} // namespace
+
+void Session::decide(Stream& stream, Launch& launch) {
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (!history.controller) {
+    ShareController::Setup setup;
+    setup.policy = options_.policy;
+    setup.home = machine_->home();
+    setup.minLaunchSeconds = options_.minLaunchSeconds;
+    for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+      const Device& device = machine_->devices()[i];
+      const auto& kernel = launch.code->kernels[i];
+      bool canRun =
+          device.participates && kernel &&
+          (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
+                                  (device.nonUniformGroups || !isNonUniform(launch.range))));
+      setup.speeds.push_back(
+          canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
+      setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
+    }
+    const auto items = static_cast<double>(itemsOf(launch.range));
+    setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
+    history.controller = std::make_unique<ShareController>(std::move(setup));
+    history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
+  }
+  using Action = ShareController::Action;
+  const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
+  launch.ticket = ruling.ticket;
+  switch (ruling.mode) {
+  case LaunchCycle::Mode::Free:
+    return adopt(launch, history.controller->next(canChunk(launch)));
+  case LaunchCycle::Mode::Split:
+    return adopt(launch, {Action::Split, ruling.shares});
+  case LaunchCycle::Mode::AtHome:
+    return adopt(launch, {Action::Measure, {}});
+  case LaunchCycle::Mode::Native:
+    return adopt(launch, {Action::Native, {}});
+  }
+}
+
+void Session::adopt(Launch& launch, const ShareController::Decision& decision) {
+  launch.action = decision.action;
+  launch.shares.assign(decision.shares.begin(), decision.shares.end());
+}
+
+void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
+  std::string why = launch->reason;
+  if (why.empty()) {
+    if (!launch->action)
+      decide(*task.stream, *launch);
+    if (launch->action == ShareController::Action::Chunks) {
+      why = planChunks(task, launch);
+      if (task.mustBePlannedAgain())
+        return;
+      if (why.empty()) {
+        ++launch->code->stats->ranges[launch->key.range].launches;
+        return;
+      }
+      log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
+      why.clear();
+      ShareController& controller = *launch->code->histories.at(launch->key).controller;
+      controller.refuseChunks();
+      adopt(*launch, controller.next());
+    }
+    if (launch->action == ShareController::Action::Native)
+      why = "it is not faster split";
+    else
+      why = planSplit(task, launch);
+  }
+  if (task.mustBePlannedAgain())
+    return;
+  ++launch->code->stats->ranges[launch->key.range].launches;
+  if (why.empty())
+    return;
+  launch->code->stats->reason = why;
+  launch->wasSplit = false;
+  log(LogLevel::Debug, "kernel ", launch->code->name, " runs unsplit: ", why);
+  planUnsplit(task, launch);
+}
+
+std::vector<PlanDevice> Session::planDevices(const Launch& launch) const {
+  std::vector<PlanDevice> devices;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    devices.push_back({device.node, launch.code->summaries[i], device.isGpu});
+  }
+  return devices;
+}
+
+/// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is
+/// free.
+LaunchCycle::Ruling Session::rulingOf(Stream& stream, const Launch& launch,
+                                      LaunchHistory& history) {
+  if (options_.policy.kind != Policy::Kind::Auto || machine_->nodes() < 2)
+    return {};
+  std::size_t id = std::hash<const void*>()(launch.code.get());
+  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
+  mix(std::hash<std::string>()(launch.key.range));
+  for (int each : launch.key.classes)
+    mix(static_cast<std::size_t>(each));
+  for (const BufferArgument& argument : launch.request.buffers) {
+    mix(std::hash<const void*>()(launch.buffers[argument.buffer].get()));
+    mix(argument.origin);
+  }
+  const unsigned dimension = history.dimension.value_or(0);
+  const std::uint64_t groups = launch.range.groups(dimension);
+  LaunchCycle::Passing passing;
+  passing.id = id;
+  passing.isKnown = history.dimension && history.splits >= knownSplits;
+  passing.secondsPerByte = secondsPerByte_;
+  passing.home = machine_->home();
+  passing.own = [&] { return history.controller->split().shares; };
+  passing.profile = [&](solver::LoadProfile& profile) {
+    return history.controller->describe(profile, groups);
+  };
+  passing.section = [&] {
+    const double half = LaunchCycle::sectionPart / 2 * static_cast<double>(groups);
+    const auto begin = static_cast<std::uint64_t>(static_cast<double>(groups) / 2 - half);
+    const auto end =
+        std::max(begin + 1, static_cast<std::uint64_t>(static_cast<double>(groups) / 2 + half));
+    const Piece piece = planPiece(launch.request, planDevices(launch), machine_->home(), dimension,
+                                  begin, std::min(end, groups));
+    std::vector<SectionUse> uses;
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+      uses.push_back({launch.buffers[b].get(), piece.uses[b].needs, piece.uses[b].writes});
+    return uses;
+  };
+  return stream.cycle.next(passing);
+}
+
+std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& launch,
+                                                      std::span<const double> shares,
+                                                      std::string& why) {
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  LaunchHistory::PlanKey key;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const std::shared_ptr<MemoryObject>& object = launch.objects[i];
+    key.values.push_back(object ? std::vector<std::byte>() : launch.arguments[i].value);
+    key.sizes.push_back(object ? object->size : 0);
+  }
+  for (const BufferArgument& argument : launch.request.buffers)
+    key.buffers.push_back({argument.buffer, argument.origin});
+  key.shares.assign(shares.begin(), shares.end());
+  // On one memory nothing depends on regions; at home alone, nothing is cut by them.
+  const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
+                          launch.action != ShareController::Action::Measure;
+  for (const BufferArgument& argument : launch.request.buffers)
+    if (byContents && launch.code->loaded[argument.parameter])
+      key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
+  key.withoutInspections = launch.withoutInspections;
+  if (auto plan = history.findPlan(key)) {
+    if (!key.versions.empty() && launch.contentsRounds == 0) {
+      history.budget.saved();
+      history.inspectionBudget.saved();
+    }
+    return plan;
+  }
+  LaunchContents contents(*machine_, task, launch);
+  launch.request.contents = key.versions.empty() ? nullptr : &contents;
+
+  const std::vector<PlanDevice> devices = planDevices(launch);
+  const std::vector<const Directory*> directories = directoriesOf(launch);
+
+  std::shared_ptr<const LaunchPlan> best;
+  std::tuple<int, bool, std::uint64_t, unsigned> bestScore;
+  auto consider = [&](unsigned d) {
+    if (launch.range.groups(d) < 2)
+      return;
+    auto groups = solver::roundToGroups(shares, launch.range.groups(d));
+    PlanResult result = planCut(launch.request, devices, d, groups);
+    if (auto* reason = std::get_if<Reason>(&result)) {
+      if (why.empty())
+        why = toString(*reason);
+      return;
+    }
+    LaunchPlan& plan = std::get<LaunchPlan>(result);
+    // Merges only where no dimension does without. Few groups make coarse shares; then what must
+    // move; then the slowest dimension, whose slabs are contiguous.
+    std::tuple<int, bool, std::uint64_t, unsigned> score{
+        plan.merges.empty() ? 0 : static_cast<int>(plan.rung),
+        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories),
+        2 - d};
+    if (!best || score < bestScore) {
+      best = std::make_shared<const LaunchPlan>(std::move(plan));
+      bestScore = score;
+    }
+  };
+  if (history.dimension)
+    consider(*history.dimension);
+  for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
+    consider(d);
+  if (!history.dimension || (best && !best->merges.empty()))
+    for (unsigned d = 0; d < launch.range.dimensions; ++d)
+      if (!best || best->dimension != d)
+        consider(d);
+  launch.request.contents = nullptr;
+  launch.demands = contents.demands();
+  launch.inspections = contents.inspections();
+  if (!launch.demands.empty() || !launch.inspections.empty())
+    return nullptr;
+  if (!best) {
+    if (why.empty())
+      why = "there is only one work-group";
+    return nullptr;
+  }
+  history.dimension = best->dimension;
+  history.keepPlan(std::move(key), best);
+  return best;
+}
+
+/// The plan, or null: `why` says why there is none, or the task waits for what planning it takes.
+std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
+                                                       const std::shared_ptr<Launch>& launch,
+                                                       std::span<const double> shares,
+                                                       std::string& why) {
+  for (;;) {
+    auto plan = choosePlan(task, *launch, shares, why);
+    const bool inspects = !launch->inspections.empty();
+    if (plan || (launch->demands.empty() && !inspects))
+      return plan;
+    if ((!inspects || inspectionsPay(*launch)) && fetchContents(task, launch))
+      return nullptr;
+    // Then with less.
+    (inspects ? launch->withoutInspections : launch->withoutContents) = true;
+    why.clear();
+  }
+}
+
+std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
+    return why;
+  std::vector<double> shares = launch->shares;
+  if (launch->action == ShareController::Action::Measure) {
+    shares.assign(machine_->devices().size(), 0.0);
+    shares[machine_->home()] = 1;
+  }
+  std::string why;
+  auto plan = planOrFetch(task, launch, shares, why);
+  if (!plan)
+    return why;
+  if (why = reserve(*launch, *plan); !why.empty())
+    return why;
+  LaunchHistory& history = launch->code->histories.at(launch->key);
+  launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
+  task.learning = options_.policy.kind != Policy::Kind::Static &&
+                  options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
+  if (launch->wasSplit)
+    ++history.splits;
+  launch->plan = plan;
+  if (machine_->nodes() > 1)
+    launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
+  log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
+  issuePlan(task, launch, plan);
+  return {};
+}
+
+} // namespace libsplit::runtime

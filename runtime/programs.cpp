@@ -1,0 +1,233 @@
+// The session's tables of programs and kernels.
+#include "runtime/session.h"
+
+#include "analysis-pass/summary/program_kind.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace libsplit::runtime {
+
+void Session::programCreated(cl_program program, cl_context context,
+                             std::optional<std::string> source, const std::string& opaque) {
+  auto tracked = std::make_shared<Program>(program, context);
+  tracked->source = std::move(source);
+  tracked->opaque = opaque;
+  Lock lock(mutex_);
+  programs_[program] = std::move(tracked);
+}
+
+void Session::programCreatedFrom(cl_program program, cl_context context,
+                                 const std::vector<BinaryUse>& binaries) {
+  auto tracked = std::make_shared<Program>(program, context);
+  tracked->opaque = "the program was made from a binary, and libsplit has not seen it being built";
+  for (const BinaryUse& binary : binaries)
+    if (auto origin = binaryOrigins_.find(hashOf(binary.bytes)))
+      tracked->binaries[binary.device] = std::move(origin);
+  // SPIR bitcode can be analysed as it is; what it is built with comes later.
+  if (tracked->binaries.empty() && binaries.size() == 1 &&
+      kindOf(binaries[0].bytes) == ProgramKind::Bitcode)
+    tracked->source = std::string(binaries[0].bytes);
+  Lock lock(mutex_);
+  programs_[program] = std::move(tracked);
+}
+
+void Session::programOpaque(cl_program program, const std::string& why) {
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found == programs_.end())
+    return;
+  found->second->source.reset();
+  found->second->binaries.clear();
+  found->second->opaque = why;
+}
+
+void Session::binariesRead(cl_program program, std::span<const unsigned char* const> binaries) {
+  std::shared_ptr<Build> build;
+  {
+    Lock lock(mutex_);
+    auto found = programs_.find(program);
+    if (found == programs_.end() || found->second->build->origins.empty())
+      return;
+    build = found->second->build;
+  }
+  auto devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
+  auto sizes = arrayProperty<std::size_t>(cl_.clGetProgramInfo, program, CL_PROGRAM_BINARY_SIZES);
+  for (std::size_t i = 0; i < std::min({devices.size(), sizes.size(), binaries.size()}); ++i) {
+    auto made = build->origins.find(devices[i]);
+    cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+    cl_.clGetProgramBuildInfo(program, devices[i], CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
+                              nullptr);
+    if (made == build->origins.end() || type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE || !binaries[i] ||
+        sizes[i] == 0)
+      continue;
+    auto bytes = std::string_view(reinterpret_cast<const char*>(binaries[i]), sizes[i]);
+    keepOrigin(hashOf(bytes), build, made->second, devices[i]);
+  }
+}
+
+void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
+                         const std::shared_ptr<const Origin>& made, cl_device_id device) {
+  auto origin = std::make_shared<Origin>(*made);
+  if (!origin->madeFor)
+    origin->madeFor = deviceMacros(cl_, device);
+  binaryOrigins_.note(binary, origin);
+  if (!mayReadFiles(*origin)) {
+    binaryOrigins_.keep(binary, *origin);
+    return;
+  }
+  Lock lock(mutex_);
+  ++unkeptOrigins_;
+  auto pending = std::shared_ptr<void>(nullptr, [this](void*) {
+    Lock done(mutex_);
+    --unkeptOrigins_;
+    progress_.notify_all();
+  });
+  lock.unlock();
+  preparer_.post([this, binary, build, made, origin, pending = std::move(pending)] {
+    auto summary = analysisOf(*build, made, *origin->madeFor);
+    if (!summary->failure.empty())
+      return;
+    Origin flat = *origin;
+    flat.isFlat = true;
+    if (!summary->flatSource.empty())
+      flat.text = summary->flatSource;
+    binaryOrigins_.keep(binary, flat);
+  });
+}
+
+void Session::programBuilding(cl_program program, std::vector<cl_device_id> devices,
+                              const char* options) {
+  if (devices.empty())
+    devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
+  std::map<std::string, std::shared_ptr<KernelCode>> outdated;
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found == programs_.end())
+    return;
+  Program& tracked = *found->second;
+  progress_.wait(lock, [&] {
+    return std::none_of(tracked.codes.begin(), tracked.codes.end(), [](const auto& entry) {
+      return entry.second->state == KernelCode::State::Preparing;
+    });
+  });
+  if (!tracked.codes.empty())
+    drain(lock);
+  outdated.swap(tracked.codes);
+  auto build = std::make_shared<Build>();
+  build->origins = tracked.build->origins;
+  for (cl_device_id device : devices) {
+    auto binary = tracked.binaries.find(device);
+    if (tracked.source)
+      build->origins[device] =
+          std::make_shared<const Origin>(Origin{*tracked.source, options ? options : "", {}, {}});
+    else if (binary != tracked.binaries.end())
+      build->origins[device] = binary->second;
+  }
+  std::shared_ptr<Build> before = std::exchange(tracked.build, std::move(build));
+  if (active() && options_.policy.kind != Policy::Kind::Off)
+    startAnalysis(tracked);
+  lock.unlock();
+  for (auto& [name, code] : outdated)
+    code->kernels.clear(); // a program with kernels can't be built again
+}
+
+void Session::programRetained(cl_program program) {
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found != programs_.end())
+    ++found->second->references;
+}
+
+void Session::programReleased(cl_program program) {
+  std::shared_ptr<Program> last;
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found != programs_.end() && --found->second->references == 0) {
+    last = std::move(found->second);
+    programs_.erase(found);
+  }
+}
+
+void Session::kernelCreated(cl_kernel handle, cl_program program) {
+  auto name = stringProperty(cl_.clGetKernelInfo, handle, CL_KERNEL_FUNCTION_NAME);
+  auto count = property<cl_uint>(cl_.clGetKernelInfo, handle, CL_KERNEL_NUM_ARGS);
+  auto kernel = std::make_shared<Kernel>();
+  kernel->handle = handle;
+  kernel->arguments.resize(count);
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found == programs_.end())
+    return;
+  kernel->program = found->second;
+  std::shared_ptr<KernelCode>& code = kernel->program->codes[name];
+  if (!code) {
+    code = std::make_shared<KernelCode>();
+    code->name = name;
+    code->program = kernel->program;
+    code->stats = std::make_shared<KernelStats>();
+    code->stats->name = name;
+    stats_.kernels.push_back(code->stats);
+  }
+  kernel->code = code;
+  kernels_[handle] = std::move(kernel);
+}
+
+void Session::kernelCloned(cl_kernel clone, cl_kernel original) {
+  Lock lock(mutex_);
+  auto found = kernels_.find(original);
+  if (found == kernels_.end())
+    return;
+  auto copy = std::make_shared<Kernel>(*found->second);
+  copy->handle = clone;
+  copy->references = 1;
+  copy->clone = nullptr;
+  kernels_[clone] = std::move(copy);
+}
+
+void Session::kernelRetained(cl_kernel handle) {
+  Lock lock(mutex_);
+  auto found = kernels_.find(handle);
+  if (found != kernels_.end())
+    ++found->second->references;
+}
+
+void Session::kernelReleased(cl_kernel handle) {
+  std::shared_ptr<Kernel> last;
+  Lock lock(mutex_);
+  auto found = kernels_.find(handle);
+  if (found != kernels_.end() && --found->second->references == 0) {
+    last = std::move(found->second);
+    kernels_.erase(found);
+  }
+}
+
+void Session::argumentSet(cl_kernel handle, cl_uint index, std::size_t size, const void* value) {
+  Lock lock(mutex_);
+  auto found = kernels_.find(handle);
+  if (found == kernels_.end() || index >= found->second->arguments.size())
+    return;
+  Argument& argument = found->second->arguments[index];
+  argument.isSet = true;
+  argument.size = size;
+  argument.memory.reset();
+  auto bytes = static_cast<const std::byte*>(value);
+  argument.value.assign(bytes, bytes ? bytes + size : bytes);
+  if (value && size == sizeof(cl_mem)) {
+    cl_mem object = nullptr;
+    std::memcpy(&object, value, sizeof object);
+    argument.memory = findObject(object);
+  }
+}
+
+void Session::kernelOpaque(cl_kernel handle, const std::string& why) {
+  Lock lock(mutex_);
+  auto found = kernels_.find(handle);
+  if (found == kernels_.end())
+    return;
+  KernelCode& code = *found->second->code;
+  code.state = KernelCode::State::Unsplittable;
+  code.reason = code.stats->reason = why;
+}
+
+} // namespace libsplit::runtime
