@@ -320,11 +320,12 @@ private:
             "];\n"
             "const uint lane = get_local_id(0);\n"
             "const long cell = get_group_id(0);\n";
+    std::string row = "cell"; // which of them, in this dimension and those above
     for (unsigned d = 0; d < 3; ++d) {
       const std::string own = std::to_string(d);
-      const char* before[] = {"cell", "cell / n[15]", "cell / n[15] / n[16]"};
-      text += "const long first" + own + " = " + before[d] + " % " + at(Cells + d) + " * " +
-              at(Run + d) + " * " + at(Local + d) + ";\n";
+      text += "const long first" + own + " = " + row + " % " + at(Cells + d) + " * " + at(Run + d) +
+              " * " + at(Local + d) + ";\n";
+      row += " / " + at(Cells + d);
       text += "const uint size_" + own + " = min(" + at(Run + d) + " * " + at(Local + d) + ", " +
               at(Global + d) + " - first" + own + ");\n";
       corners[d] = cornersOf(d);

@@ -78,6 +78,17 @@ void Rewriter::findNeedy() {
     noteCallers(*needy_[i]);
 }
 
+/// Clang notes the width of the widest vector that a function takes or hands on. Back ends pass
+/// wider ones otherwise, and caller and callee then disagree unless one is inlined.
+void allowWideVector(llvm::Function& function) {
+  constexpr llvm::StringLiteral name = "min-legal-vector-width";
+  constexpr unsigned width = 16 * 64;
+  unsigned known = 0;
+  if (llvm::Attribute attribute = function.getFnAttribute(name);
+      attribute.isValid() && !attribute.getValueAsString().getAsInteger(10, known) && known < width)
+    function.addFnAttr(name, std::to_string(width));
+}
+
 /// `function` with the trailing parameter, in its place.
 llvm::Function* Rewriter::withParameter(llvm::Function& function) {
   if (function.isVarArg())
@@ -96,6 +107,7 @@ llvm::Function* Rewriter::withParameter(llvm::Function& function) {
     after.takeName(&before);
   }
   result->takeName(&function);
+  allowWideVector(*result);
   if (isKernel(*result))
     extendArgumentLists(*result);
   return result;

@@ -19,22 +19,22 @@ def folder(bench, name, il):
     return path
 
 
-def bitcode(bench):
+def bitcode(bench, *options):
     """By a Clang that is no newer than the LLVM of PoCL."""
     for version in ("15", "14"):
         clang = shutil.which(f"clang-{version}")
         if clang:
             file = bench.tmp / "il_program.bc"
-            subprocess.run([clang, "-target", "spir64", "-cl-std=CL2.0", "-O1", "-c", "-emit-llvm",
+            subprocess.run([clang, "-target", "spir64", "-cl-std=CL2.0", *options, "-c", "-emit-llvm",
                             "-Xclang", "-finclude-default-header", KERNELS / "il_program.cl", "-o", file], check=True)
             return file.read_bytes()
     print("skipped: neither clang-15 nor clang-14 is installed")
     sys.exit(SKIPPED)
 
 
-def bitcode_is_split(bench):
+def is_split(bench, name, il):
     """Also the kernels that ask for group ids and sizes: the driver's LLVM reads what was rewritten."""
-    where = folder(bench, "bitcode", bitcode(bench))
+    where = folder(bench, name, il)
     for home in ("0.0", "0.1"):
         command = bench.sample("il_program", "--device", home)
         native = bench.native(command, cwd=where, dump=True)
@@ -44,15 +44,24 @@ def bitcode_is_split(bench):
         for memories in ("0", "1"):
             run = bench.run(command, "preload", {**SPLIT, "SEPARATE_NODES": memories}, cwd=where, dump=True)
             run.require_same_as(native)
-            for name in ("scale", "ask_groups", "ask_linear"):
-                kernel = run.kernel(name)
-                run.require(kernel["split_launches"] == 2, f"{name} is not split: {kernel['reason']}")
+            for kernel in ("scale", "ask_groups", "ask_linear"):
+                stats = run.kernel(kernel)
+                run.require(stats["split_launches"] == 2, f"{kernel} is not split: {stats['reason']}")
+
+
+def bitcode_is_split(bench):
+    is_split(bench, "optimised", bitcode(bench, "-O1"))
+
+
+def bitcode_with_calls_is_split(bench):
+    """Nothing inlined, so that the partition argument goes through calls; and with debug information."""
+    is_split(bench, "plain", bitcode(bench, "-O0", "-g"))
 
 
 def refused_the_same(bench):
     """What the driver refuses is refused with the same error."""
     spirv = (bench.build / "samples/il_program.spv").read_bytes()
-    whole = bitcode(bench)
+    whole = bitcode(bench, "-O1")
     damaged = whole[:1000] + bytes(200) + whole[1200:]
     for name, il in {"spirv": spirv, "cut": spirv[:301], "text": b"kernel void k() {}", "nothing": b"",
                      "cut bitcode": whole[:1000], "damaged bitcode": damaged}.items():
@@ -64,4 +73,4 @@ def refused_the_same(bench):
 
 
 if __name__ == "__main__":
-    main({test.__name__: test for test in (bitcode_is_split, refused_the_same)})
+    main({test.__name__: test for test in (bitcode_is_split, bitcode_with_calls_is_split, refused_the_same)})

@@ -88,6 +88,19 @@ TEST(BitcodeRewriter, PassesTheParameterOnToFunctionsThatCallFunctionsThatAsk) {
   EXPECT_TRUE(contains(text, "@other(i64 %i)")) << text;
 }
 
+// Else the back end passes the argument otherwise than PoCL's caller does.
+TEST(BitcodeRewriter, SaysThatFunctionsTakeAWideVector) {
+  PartitionRewrite rewrite = rewriteBitcode(
+      assemble("define spir_func i64 @f() \"min-legal-vector-width\"=\"0\" {\n"
+               "  %i = call spir_func i64 @_Z12get_group_idj(i32 1)\n  ret i64 %i\n}\n"
+               "define spir_kernel void @k(ptr addrspace(1) %a) {\n"
+               "  %i = call spir_func i64 @f()\n"
+               "  store i64 %i, ptr addrspace(1) %a\n  ret void\n}\n"));
+  std::string text = disassemble(rewrite.source);
+  EXPECT_TRUE(contains(text, "\"min-legal-vector-width\"=\"1024\"")) << text;
+  EXPECT_FALSE(contains(text, "\"min-legal-vector-width\"=\"0\"")) << text;
+}
+
 TEST(BitcodeRewriter, RefusesAFunctionPointerToWhatAsks) {
   PartitionRewrite rewrite =
       rewriteBitcode(assemble("define spir_kernel void @k(ptr addrspace(1) %a) {\n"
