@@ -202,8 +202,9 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
           arriving.push_back({p, &buffer, std::move(each)});
           continue;
         }
-        // Bytes that the host lacked until now: no two such moves differ about a byte.
-        leaving.push_back(move(task, buffer, each, leaving.empty() ? nullptr : &leaving));
+        // Bytes that the host lacked until now: no two such moves differ about a byte, and so they
+        // wait for what came before them all, not for each other.
+        leaving.push_back(move(task, buffer, each, &leaving));
         launch.issued[p].transfers.push_back(leaving.back());
       }
     }
