@@ -72,14 +72,8 @@ std::vector<Interval> blocksFrom(std::span<const std::byte> written, const Eleme
 
 Ref<cl_kernel> buildExtremesKernel(const Dispatch& cl, cl_context context, cl_device_id device,
                                    const ElementLayout& layout) {
-  const std::string source = extremesSource(layout);
-  const char* text = source.c_str();
-  const std::size_t length = source.size();
   cl_int error = CL_SUCCESS;
-  auto program =
-      Ref<cl_program>::adopt(cl, cl.clCreateProgramWithSource(context, 1, &text, &length, &error));
-  if (error == CL_SUCCESS)
-    error = cl.clBuildProgram(program.get(), 1, &device, "-w", nullptr, nullptr);
+  const auto program = buildProgram(cl, context, device, extremesSource(layout), error);
   if (error != CL_SUCCESS) {
     log(LogLevel::Info, "a kernel to look through index arrays does not build (error ", error, ")");
     return {};

@@ -65,14 +65,8 @@ Inspections::Inspections(std::span<const KernelSummary* const> summaries) {
 }
 
 bool Inspections::build(const Dispatch& cl, cl_context context, cl_device_id device) {
-  const std::string source = programOf(sources_);
-  const char* text = source.c_str();
-  const std::size_t length = source.size();
   cl_int error = CL_SUCCESS;
-  auto program =
-      Ref<cl_program>::adopt(cl, cl.clCreateProgramWithSource(context, 1, &text, &length, &error));
-  if (error == CL_SUCCESS)
-    error = cl.clBuildProgram(program.get(), 1, &device, "-w", nullptr, nullptr);
+  const auto program = buildProgram(cl, context, device, programOf(sources_), error);
   for (std::size_t i = 0; i < sources_.size() && error == CL_SUCCESS; ++i)
     kernels_.push_back(Ref<cl_kernel>::adopt(
         cl, cl.clCreateKernel(program.get(), ("inspect" + std::to_string(i)).c_str(), &error)));

@@ -121,14 +121,9 @@ ByteSet flaggedBytes(const MergeJob::Part& part) {
 
 std::shared_ptr<LaneKernel> Session::makeComparer(std::size_t device, cl_context context) {
   cl_int error = CL_SUCCESS;
-  const char* text = comparerSource;
-  auto program = Ref<cl_program>::adopt(
-      cl_, cl_.clCreateProgramWithSource(machine_->contextOf(device, context), 1, &text, nullptr,
-                                         &error));
-  cl_device_id id = machine_->devices()[device].id.get();
-  const std::string options = "-w -DLIBSPLIT_LANE=" + std::to_string(device);
-  if (error == CL_SUCCESS)
-    error = cl_.clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr);
+  const auto program =
+      buildProgram(cl_, machine_->contextOf(device, context), machine_->devices()[device].id.get(),
+                   comparerSource, error, "-DLIBSPLIT_LANE=" + std::to_string(device));
   if (error != CL_SUCCESS)
     return nullptr;
   auto comparer = std::make_shared<LaneKernel>();

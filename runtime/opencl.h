@@ -154,4 +154,20 @@ inline clCreateProgramWithILKHR_fn createProgramWithIlKhr(const Dispatch& cl, cl
       cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR"));
 }
 
+/// A program of libsplit's own, from `source`, built for `device`; null, with the error, if the
+/// driver refuses it.
+inline Ref<cl_program> buildProgram(const Dispatch& cl, cl_context context, cl_device_id device,
+                                    const std::string& source, cl_int& error,
+                                    const std::string& options = {}) {
+  const char* text = source.c_str();
+  const std::size_t length = source.size();
+  error = CL_SUCCESS;
+  auto program =
+      Ref<cl_program>::adopt(cl, cl.clCreateProgramWithSource(context, 1, &text, &length, &error));
+  if (error == CL_SUCCESS)
+    error =
+        cl.clBuildProgram(program.get(), 1, &device, ("-w " + options).c_str(), nullptr, nullptr);
+  return error == CL_SUCCESS ? program : Ref<cl_program>();
+}
+
 } // namespace libsplit::runtime

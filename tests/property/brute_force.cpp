@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace libsplit {
 
 namespace {
 
-using Int = __int128;
 using Op = Expr::Op;
 
 struct TooLarge {};
@@ -127,24 +127,15 @@ private:
       return wrap(Int{raw}, e.width(), e.isSigned());
     }
     case Op::GlobalId:
-      return Int{range_.offset[d]} + item_[d];
     case Op::LocalId:
-      return item_[d] % range_.local[d];
     case Op::GroupId:
-      return item_[d] / range_.local[d];
     case Op::GlobalSize:
-      return range_.global[d];
     case Op::LocalSize:
-      return std::min(range_.local[d],
-                      range_.global[d] - item_[d] / range_.local[d] * range_.local[d]);
     case Op::EnqueuedLocalSize:
-      return range_.local[d];
     case Op::NumGroups:
-      return range_.groups(d);
     case Op::GlobalOffset:
-      return range_.offset[d];
     case Op::WorkDim:
-      return range_.dimensions;
+      return itemQuery(e, range_, item_);
     case Op::LoopVariable:
       return loops_.at(d);
     case Op::Add: {
@@ -217,6 +208,32 @@ private:
 };
 
 } // namespace
+
+Int itemQuery(const Expr& query, const NDRange& range, const std::array<std::uint64_t, 3>& item) {
+  const unsigned d = query.index();
+  switch (query.op()) {
+  case Op::GlobalId:
+    return Int{range.offset[d]} + item[d];
+  case Op::LocalId:
+    return item[d] % range.local[d];
+  case Op::GroupId:
+    return item[d] / range.local[d];
+  case Op::GlobalSize:
+    return range.global[d];
+  case Op::LocalSize:
+    return std::min(range.local[d], range.global[d] - item[d] / range.local[d] * range.local[d]);
+  case Op::EnqueuedLocalSize:
+    return range.local[d];
+  case Op::NumGroups:
+    return range.groups(d);
+  case Op::GlobalOffset:
+    return range.offset[d];
+  case Op::WorkDim:
+    return range.dimensions;
+  default:
+    throw std::logic_error("no query of ids or sizes");
+  }
+}
 
 ByteSet toByteSet(const std::set<std::uint64_t>& bytes) {
   ByteSet set;

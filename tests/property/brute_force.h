@@ -2,7 +2,9 @@
 #pragma once
 
 #include "analysis-pass/summary/evaluate.h"
+#include "analysis-pass/summary/expr_value.h"
 
+#include <array>
 #include <optional>
 #include <set>
 #include <span>
@@ -18,6 +20,9 @@ struct TouchedBytes {
 };
 
 ByteSet toByteSet(const std::set<std::uint64_t>& bytes);
+
+/// What a query of ids or sizes answers to work-item `item` of `range`, counted without the offset.
+Int itemQuery(const Expr& query, const NDRange& range, const std::array<std::uint64_t, 3>& item);
 
 /// What buffers hold, by parameter; only those that are loaded from need be there.
 using BufferBytes = std::span<const std::vector<std::byte>>;

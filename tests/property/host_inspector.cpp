@@ -90,24 +90,15 @@ private:
       return argument ? fitting(*argument) : std::nullopt;
     }
     case Op::GlobalId:
-      return Int{range_.offset[d]} + item_[d];
     case Op::LocalId:
-      return item_[d] % range_.local[d];
     case Op::GroupId:
-      return item_[d] / range_.local[d];
     case Op::GlobalSize:
-      return range_.global[d];
     case Op::LocalSize:
-      return std::min(range_.local[d],
-                      range_.global[d] - item_[d] / range_.local[d] * range_.local[d]);
     case Op::EnqueuedLocalSize:
-      return range_.local[d];
     case Op::NumGroups:
-      return range_.groups(d);
     case Op::GlobalOffset:
-      return range_.offset[d];
     case Op::WorkDim:
-      return range_.dimensions;
+      return itemQuery(e, range_, item_);
     case Op::LoopVariable: // of a loop further in: no value yet
       return d < loops_.size() ? Value(loops_[d]) : std::nullopt;
     default:
