@@ -15,7 +15,7 @@ void Directory::changed() {
   version_ = ++versions;
 }
 
-void Directory::bringToHost(const ByteSet& wanted, std::vector<Move>& moves) {
+void Directory::bringToHost(const ByteSet& wanted, std::vector<Move>& moves, bool exactly) {
   ByteSet lacking = missing(hostNode, wanted);
   for (NodeId source = 0; source < valid_.size() && !lacking.empty(); ++source) {
     if (source == hostNode)
@@ -24,20 +24,22 @@ void Directory::bringToHost(const ByteSet& wanted, std::vector<Move>& moves) {
     if (part.empty())
       continue;
     lacking = sets_.subtract(lacking, part);
-    part = sets_.fillGaps(part, valid_[source]);
+    if (!exactly)
+      part = sets_.fillGaps(part, valid_[source]);
     valid_[hostNode] = sets_.unite(valid_[hostNode], part);
     moves.push_back({source, hostNode, std::move(part)});
   }
 }
 
-std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted) {
+std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted, bool exactly) {
   std::vector<Move> moves;
   ByteSet lacking = missing(node, wanted);
   if (lacking.empty())
     return moves;
-  bringToHost(lacking, moves);
+  bringToHost(lacking, moves, exactly);
   if (node != hostNode) {
-    lacking = sets_.fillGaps(lacking, valid_[hostNode]);
+    if (!exactly)
+      lacking = sets_.fillGaps(lacking, valid_[hostNode]);
     valid_[node] = sets_.unite(valid_[node], lacking);
     moves.push_back({hostNode, node, std::move(lacking)});
   }

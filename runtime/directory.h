@@ -46,8 +46,8 @@ public:
   }
 
   /// What must be copied, in this order, before `node` may use `wanted`; they count as valid from
-  /// now on.
-  std::vector<Move> bring(NodeId node, const ByteSet& wanted);
+  /// now on. `exactly`: not a byte besides, also where it would cost nothing.
+  std::vector<Move> bring(NodeId node, const ByteSet& wanted, bool exactly = false);
   /// `node` overwrites `bytes`.
   void wrote(NodeId node, const ByteSet& bytes);
   /// The bytes may have changed in a way that no `wrote` will tell of.
@@ -62,7 +62,7 @@ public:
 
 private:
   /// Appends the copies that fill `wanted` on the host.
-  void bringToHost(const ByteSet& wanted, std::vector<Move>& moves);
+  void bringToHost(const ByteSet& wanted, std::vector<Move>& moves, bool exactly);
 
   std::vector<ByteSet> valid_;
   mutable SetMemo sets_;

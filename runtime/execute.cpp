@@ -197,7 +197,9 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
     leaving.clear();
     for (std::size_t p = 0; p < plan.pieces.size(); ++p) {
       const NodeId node = machine_->devices()[plan.pieces[p].device].node;
-      for (Move& each : buffer.directory().bring(node, plan.pieces[p].uses[b].needs)) {
+      // What merges have put in place of shared bytes, no gap may overwrite or carry on.
+      const bool exactly = !plan.merges.empty();
+      for (Move& each : buffer.directory().bring(node, plan.pieces[p].uses[b].needs, exactly)) {
         if (each.to != hostNode) {
           arriving.push_back({p, &buffer, std::move(each)});
           continue;

@@ -122,6 +122,7 @@ void Lane::execute(Instruction& instruction) {
   }
   if (status < 0) {
     log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
+    instruction.run = nullptr;
     instruction.done->finish(status);
     return;
   }

@@ -65,7 +65,8 @@ std::map<cl_device_id, LinkedProgram> Session::partsOfLink(cl_context context,
 void Session::programLinked(cl_program program, cl_context context,
                             const std::map<cl_device_id, LinkedProgram>& parts) {
   auto tracked = std::make_shared<Program>(program, context);
-  tracked->opaque = "the program was linked from something else than units compiled from source";
+  tracked->opaque =
+      "the program was linked from something else than plain units compiled from source";
   for (const auto& [device, linked] : parts) {
     if (linked.options == "-create-library")
       tracked->units[device] = linked.units;

@@ -47,6 +47,8 @@ bool Session::awaitNativeWork(Task& task, const Launch& launch) {
     if (!buffer->unbookedWork) {
       if (!unbooked)
         unbooked = nativeWorkBeside(*task.stream);
+      if (!unbooked)
+        return false;
       buffer->unbookedWork = unbooked;
     }
     std::erase_if(*buffer->unbookedWork, [](const CompletionPtr& each) { return each->over(); });
@@ -63,27 +65,30 @@ bool Session::awaitNativeWork(Task& task, const Launch& launch) {
 
 /// The ends of all that other queues, or one that is out of order itself, have natively now. A
 /// device that runs commands in the caller has at most what calls of other threads are just doing.
-std::vector<CompletionPtr> Session::nativeWorkBeside(const Stream& stream) {
+/// Nothing if a driver does not tell.
+std::optional<std::vector<CompletionPtr>> Session::nativeWorkBeside(const Stream& stream) {
   std::vector<CompletionPtr> ends;
   if (machine_->homeDevice().runsInCaller)
     return ends; // no other thread may use its queues
   for (const auto& [queue, each] : streams_) {
-    cl_event marker = nullptr;
-    if ((each.get() == &stream && stream.inOrder) ||
-        cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker) != CL_SUCCESS)
+    if (each.get() == &stream && stream.inOrder)
       continue;
+    cl_event marker = nullptr;
+    if (cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker) != CL_SUCCESS)
+      return std::nullopt;
     cl_.clFlush(queue);
     auto owned = Ref<cl_event>::adopt(cl_, marker);
     if (property<cl_int>(cl_.clGetEventInfo, marker, CL_EVENT_COMMAND_EXECUTION_STATUS) <=
         CL_COMPLETE)
       continue;
     auto end = std::make_shared<Completion>(cl_);
-    if (callOnEnd(marker, [this, end] {
+    if (!callOnEnd(marker, [this, end] {
           end->finish(CL_SUCCESS);
           Lock lock(mutex_);
           pumpAll();
         }))
-      ends.push_back(std::move(end));
+      return std::nullopt;
+    ends.push_back(std::move(end));
   }
   return ends;
 }
@@ -248,14 +253,20 @@ bool Session::homeIsCurrent(const std::vector<BufferUse>& uses) {
   return true;
 }
 
+/// What came before the task in its queue, if that is in order.
+void Session::collectEarlier(const Task& task, std::vector<CompletionPtr>& after) {
+  if (!task.stream->inOrder)
+    return;
+  for (const auto& earlier : task.stream->active)
+    if (earlier.get() != &task)
+      after.insert(after.end(), earlier->parts.begin(), earlier->parts.end());
+}
+
 void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call) {
   const NodeId home = machine_->homeDevice().node;
   Instruction instruction;
   // The queue's order: after everything that came before in it, whatever it touched.
-  for (const auto& earlier : task.stream->active)
-    if (earlier.get() != &task && task.stream->inOrder)
-      instruction.after.insert(instruction.after.end(), earlier->parts.begin(),
-                               earlier->parts.end());
+  collectEarlier(task, instruction.after);
   for (const HeldUse& held : uses) {
     if (!held.object || !held.object->buffer)
       continue;
@@ -305,12 +316,14 @@ void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* h
     Instruction copy;
     copy.queue = queue;
     buffer.hazards(node).collect(false, copy.after);
+    // The application's memory may be what an earlier command of the queue writes to or reads from.
+    collectEarlier(task, copy.after);
     copy.done = std::make_shared<Completion>(cl_);
     copy.traced = tracedTransfer(true, part, node != home ? nullptr : "home");
     if (node != home) {
       stats_.bytesBetweenNodes += part.size();
       ++stats_.transfers;
-      log(LogLevel::Debug, "node ", node, " to the application: ", toString(part));
+      log(LogLevel::Debug, "node ", node, " to the application: ", [&] { return toString(part); });
     }
     copy.run = [this, queue, memory, base, bytesRead = std::move(part),
                 end = copy.done](cl_event* last) {

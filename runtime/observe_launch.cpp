@@ -79,7 +79,8 @@ void Session::observe(Task& task, Launch& launch) {
   countSplit(launch, wall, std::move(shares), std::move(seconds));
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
-  noteMoving(launch.bytesToMove, moving);
+  if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
+    noteMoving(launch.bytesToMove, moving);
   remember(launch, history, groups);
 }
 

@@ -98,9 +98,13 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
       }
       log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
       why.clear();
-      ShareController& controller = *launch->code->histories.at(launch->key).controller;
-      controller.refuseChunks();
-      adopt(*launch, controller.next());
+      // A launch that was parked for long may find its history gone.
+      if (auto& controller = launch->code->histories.at(launch->key).controller) {
+        controller->refuseChunks();
+        adopt(*launch, controller->next());
+      } else {
+        launch->action = ShareController::Action::Native;
+      }
     }
     if (launch->action == ShareController::Action::Native)
       why = "it is not faster split";

@@ -136,7 +136,7 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
   for (std::size_t p = 0; p < effects.size(); ++p)
     for (std::size_t buffer = 0; buffer < request.bufferCount; ++buffer) {
       PieceUse use = useOf(effects[p].buffers[buffer], shared[buffer]);
-      if (devices[plan.pieces[p].device].copiesRowByRow)
+      if (devices[plan.pieces[p].device].copiesRowByRow && plan.merges.empty())
         use.needs = withWholeRows(use);
       plan.pieces[p].uses.push_back(std::move(use));
     }

@@ -251,7 +251,8 @@ private:
   // transfers, movement.cpp
   std::string engage(Task& task, const Launch& launch);
   bool awaitNativeWork(Task& task, const Launch& launch);
-  std::vector<CompletionPtr> nativeWorkBeside(const Stream& stream);
+  std::optional<std::vector<CompletionPtr>> nativeWorkBeside(const Stream& stream);
+  static void collectEarlier(const Task& task, std::vector<CompletionPtr>& after);
   bool noteNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
                         CompletionPtr* noted);
   cl_int callNoted(const Command& command, const CompletionPtr& noted, const NativeCall& call);

@@ -2,8 +2,9 @@
 //
 // Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for
 // depends on the application any more (user events, commands behind them); once planned, its
-// instructions depend only on instructions planned earlier. And no driver call that can block, and
-// no user callback, happens under the session's lock.
+// instructions depend only on instructions planned earlier. And no driver call that can wait for
+// other work, and no user callback, happens under the session's lock. (Memory is allocated and
+// pinned under it, by way of queues that nothing else uses.)
 #include "runtime/session.h"
 
 #include "runtime/log.h"

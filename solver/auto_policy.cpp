@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::uint64_t probePeriod = 5;
 constexpr double probePart = 0.01; // of the time that probing may take
+constexpr double latestProbe = 16; // launches by which a probe must have been seen
 constexpr double trialPart = 0.5;  // of the time so far that moving for a trial may take
 constexpr std::uint64_t maxHold = 64;
 
@@ -126,6 +127,7 @@ private:
     samples_.clear();
     last_ = secondLast_ = 0;
     double sum = 0;
+    double measured = 0;
     before_ = ran_.sum() > 0;
     for (Eigen::Index d = 0; d < n_; ++d) {
       const DeviceSample& s = samples[static_cast<std::size_t>(d)];
@@ -143,6 +145,7 @@ private:
         secondLast_ = std::max(secondLast_, s.seconds);
       }
       sum += s.seconds;
+      ++measured;
       const double moving = std::clamp(s.transferSeconds, 0.0, s.seconds);
       learnMoving(d, moving, ran_[d] - old, total);
       // However long moving took: what is left says how fast the device is.
@@ -151,7 +154,7 @@ private:
     }
     if (samples_.empty())
       return false;
-    summary_.imbalance = last_ * static_cast<double>(samples_.size()) / sum - 1;
+    summary_.imbalance = last_ * measured / sum - 1;
     return true;
   }
 
@@ -179,8 +182,8 @@ private:
 
   void decide(double total) {
     const bool wasProbe = settleProbe();
-    const bool wasTrial = trial_;
-    trial_ = false;
+    const bool wasTrial = trial_ && ran_.maxCoeff() > 0.999;
+    trial_ = trial_ && !wasTrial;
     const bool setBack = remember();
     summary_.stop = Stop::Searching;
     if (setBack || (wasTrial && last_ > bestSeconds_)) {
@@ -244,8 +247,12 @@ private:
 
   /// After a probe: what it cost sets when the next one may come.
   bool settleProbe() {
-    if (probed_ < 0)
+    // Launches may be under way that were cut before.
+    if (probed_ < 0 || ran_[probed_] <= 0) {
+      if (probed_ >= 0 && age() - lastProbe_[probed_] > latestProbe)
+        probed_ = -1;
       return false;
+    }
     const Eigen::Index d = probed_;
     probed_ = -1;
     probeCost_[d] = slowest_ == d ? std::max(0.0, last_ - secondLast_) : 0;
@@ -298,6 +305,8 @@ private:
   double age() const { return static_cast<double>(summary_.launches + skipped_); }
 
   bool probe(double total, double predicted) {
+    if (probed_ >= 0)
+      return false;
     for (Eigen::Index d = 0; d < n_; ++d) {
       if (shares_[d] * total >= 0.5) {
         lastProbe_[d] = age();

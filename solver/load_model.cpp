@@ -165,12 +165,9 @@ double LoadModel::balance(Vector& shares, double groups, const Vector& limits) c
 }
 
 void LoadModel::keep(const LoadSample& sample) {
-  if (samples_.size() < capacity) {
-    samples_.push_back(sample);
-    return;
-  }
-  samples_[next_] = sample;
-  next_ = (next_ + 1) % capacity;
+  if (samples_.size() == capacity)
+    samples_.erase(samples_.begin()); // the oldest
+  samples_.push_back(sample);
 }
 
 /// True if the samples are further off than noise makes them, or off in the same direction again:
@@ -207,7 +204,6 @@ void LoadModel::learn(std::span<const LoadSample> samples) {
   for (LoadSample& s : samples_)
     s.weight *= calm ? calmAging : surprisedAging;
   std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
-  next_ = 0;
   for (const LoadSample& s : samples) {
     if (!knows(s.device)) {
       calm = false;
@@ -238,7 +234,6 @@ void LoadModel::learn(std::span<const LoadSample> samples) {
   }
   if (changed) {
     std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
-    next_ = 0;
     fit();
   }
 }

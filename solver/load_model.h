@@ -82,8 +82,7 @@ private:
   std::array<double, bins> logDensity_{};
   std::array<double, bins> density_;
   std::vector<LoadSample> samples_;
-  std::size_t next_ = 0; // where the oldest sample is overwritten
-  double noise_ = 0.03;  ///< of log seconds, launch to launch
+  double noise_ = 0.03; ///< of log seconds, launch to launch
   int early_ = earlyLaunches;
   int waiting_ = 0;  ///< launches since the last fit
   double drift_ = 0; ///< correlation of what launches are off, smoothed
