@@ -30,15 +30,16 @@ struct KernelCall {
   unsigned dimensions = 1;
   PieceRange range;
 
+  /// `event` gets the last command's event, and `done` the first one's if there are two.
   cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
-                 const cl_event* waitList, cl_event* event) const;
+                 const cl_event* waitList, cl_event* event, Completion* done = nullptr) const;
 
 private:
   cl_int set(const Dispatch& cl, std::size_t index, const ArgumentSetting& argument) const;
 };
 
 cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
-                           const cl_event* waitList, cl_event* event) const {
+                           const cl_event* waitList, cl_event* event, Completion* done) const {
   cl_int status = CL_SUCCESS;
   for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
     status = set(cl, i, arguments[i]);
@@ -47,8 +48,11 @@ cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint w
         queue, kernel->kernel.get(), dimensions, each.offset.data(), each.global.data(),
         each.localGiven ? each.local.data() : nullptr, waitCount, waitList, last);
   };
+  cl_event first = nullptr;
   if (status == CL_SUCCESS && range.rest)
-    status = launch(*range.rest, nullptr);
+    status = launch(*range.rest, done ? &first : nullptr);
+  if (first)
+    done->begin(Ref<cl_event>::adopt(cl, first));
   if (status == CL_SUCCESS)
     status = launch(range.body, event);
   // A kernel may keep alive what its arguments name, also after the application has let go of it.
@@ -175,8 +179,9 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
   instruction.queue = machine_->queueOf(piece.device, context);
   instruction.done = std::make_shared<Completion>(cl_);
   instruction.immediate = machine_->devices()[piece.device].isGpu;
-  instruction.run = [this, call = std::move(call), queue = instruction.queue](cl_event* last) {
-    return call.enqueue(cl_, queue, 0, nullptr, last);
+  instruction.run = [this, call = std::move(call), queue = instruction.queue,
+                     done = instruction.done](cl_event* last) {
+    return call.enqueue(cl_, queue, 0, nullptr, last, done.get());
   };
   return instruction;
 }
