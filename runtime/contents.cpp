@@ -19,28 +19,13 @@ constexpr unsigned maxRounds = 8;
 /// Smaller buffers come to the host, larger ones are looked through where they lie.
 constexpr std::uint64_t leastOnDevice = 1 << 20;
 
-void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
-  if (expr.op() == Expr::Op::Load && expr.index() < loaded.size())
-    loaded[expr.index()] = true;
-  for (const Expr& operand : expr.operands())
-    noteLoads(operand, loaded);
-}
-
 } // namespace
 
 std::vector<bool> contentParameters(const KernelSummary& summary) {
   std::vector<bool> loaded(summary.parameters.size(), false);
-  for (const Access& access : summary.accesses) {
-    if (access.effect == Effect::Update)
-      continue; // evaluated without
-    noteLoads(access.offset, loaded);
-    for (const Loop& loop : access.loops)
-      noteLoads(loop.count, loaded);
-    for (const Guard& guard : access.guards) {
-      noteLoads(guard.left, loaded);
-      noteLoads(guard.right, loaded);
-    }
-  }
+  for (const Access& access : summary.accesses)
+    if (access.effect != Effect::Update) // these are evaluated without
+      noteLoads(access, loaded);
   return loaded;
 }
 

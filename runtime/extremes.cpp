@@ -8,8 +8,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-constexpr Interval nothing{infinity, -infinity};
-
 template <class T> Interval scan(const std::byte* at, std::uint64_t step, std::uint64_t count) {
   T low{}, high{};
   std::memcpy(&low, at, sizeof low);

@@ -7,7 +7,6 @@ namespace libsplit::runtime {
 namespace {
 
 constexpr std::uint64_t fanOut = 64;
-constexpr Interval nothing{infinity, -infinity};
 
 } // namespace
 

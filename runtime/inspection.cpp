@@ -16,8 +16,6 @@ constexpr std::size_t maxInspectors = 16;
 constexpr std::size_t maxKnown = 16;
 constexpr std::uint64_t maxKnownCells = 1 << 21; // of some 32 bytes for each dimension
 
-constexpr Interval nothing{infinity, -infinity};
-
 } // namespace
 
 TouchedCells::TouchedCells(const CellGrid& grid, std::span<const Interval> cells) : grid_(grid) {

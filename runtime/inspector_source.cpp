@@ -573,7 +573,7 @@ std::vector<Interval> cellsFrom(std::span<const std::int64_t> written) {
     if (low == INT64_MIN)
       cells.push_back(everything);
     else if (end == INT64_MIN)
-      cells.push_back({infinity, -infinity});
+      cells.push_back(nothing);
     else
       cells.push_back({low, Int{end} - 1});
   }

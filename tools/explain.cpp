@@ -249,25 +249,11 @@ const char* verb(const Access& access) {
   return "";
 }
 
-void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
-  if (expr.op() == Expr::Op::Load)
-    loaded[expr.index()] = true;
-  for (const Expr& operand : expr.operands())
-    noteLoads(operand, loaded);
-}
-
 /// Buffers whose contents the regions depend on.
 std::string loadedBuffers(const KernelSummary& kernel) {
   std::vector<bool> loaded(kernel.parameters.size(), false);
-  for (const Access& access : kernel.accesses) {
-    noteLoads(access.offset, loaded);
-    for (const Loop& loop : access.loops)
-      noteLoads(loop.count, loaded);
-    for (const Guard& guard : access.guards) {
-      noteLoads(guard.left, loaded);
-      noteLoads(guard.right, loaded);
-    }
-  }
+  for (const Access& access : kernel.accesses)
+    noteLoads(access, loaded);
   std::string names;
   for (std::size_t i = 0; i < loaded.size(); ++i)
     if (loaded[i])

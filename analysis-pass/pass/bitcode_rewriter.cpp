@@ -3,6 +3,7 @@
 #include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/pass/ir_program.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
+#include "analysis-pass/summary/partition_argument.h"
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SetVector.h>
@@ -30,8 +31,7 @@ struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Where the words of PartitionArgument stand.
-enum Word : unsigned { FirstGroup = 0, NumGroups = 3, GlobalSize = 6, GlobalOffset = 9 };
+using namespace partition_word;
 
 class Rewriter {
 public:

@@ -46,14 +46,6 @@ std::string text(const Guard& guard, const std::vector<std::string>& names) {
          (guard.isInspected ? " (inspected)" : "");
 }
 
-/// Marks the parameters that `expr` loads from.
-void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
-  if (expr.op() == Expr::Op::Load)
-    loaded[expr.index()] = true;
-  for (const Expr& operand : expr.operands())
-    noteLoads(operand, loaded);
-}
-
 std::string text(const Access& access, const std::vector<std::string>& names) {
   const char* verb = access.effect == Effect::Read     ? "reads "
                      : access.effect == Effect::Update ? "updates "

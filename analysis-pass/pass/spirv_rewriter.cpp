@@ -1,5 +1,7 @@
 #include "analysis-pass/pass/spirv_rewriter.h"
 
+#include "analysis-pass/summary/partition_argument.h"
+
 #include <spirv-tools/libspirv.h>
 #include <spirv/unified1/spirv.hpp11>
 
@@ -320,33 +322,34 @@ void Rewriter::rewriteLoad(const Instruction& load, Id parameter, std::vector<In
     Instruction own = load;
     own.words[2] = freshId();
     Id first = freshId();
-    pick(first, 0);
+    pick(first, partition_word::FirstGroup);
     out.push_back(own);
     compute(Op::OpIAdd, ulong3_, own.words[2], first, result);
     return;
   }
   case BuiltIn::NumWorkgroups:
-    return pick(result, 3);
+    return pick(result, partition_word::NumGroups);
   case BuiltIn::GlobalSize:
-    return pick(result, 6);
+    return pick(result, partition_word::GlobalSize);
   case BuiltIn::GlobalOffset:
-    return pick(result, 9);
+    return pick(result, partition_word::GlobalOffset);
   default:
     break;
   }
   // ((z * sizeY) + y) * sizeX + x, of the id without the offset.
   Id id = freshId(), offset = freshId();
   out.push_back(make(Op::OpLoad, {ulong3_, id, globalId_}));
-  pick(offset, 9);
+  pick(offset, partition_word::GlobalOffset);
   Id from0 = compute(Op::OpISub, ulong3_, id, offset);
   auto extract = [&](Id composite, std::uint32_t index) {
     Id component = freshId();
     out.push_back(make(Op::OpCompositeExtract, {ulong_, component, composite, index}));
     return component;
   };
-  Id rows = compute(Op::OpIMul, ulong_, extract(from0, 2), extract(parameter, 7));
+  Id rows = compute(Op::OpIMul, ulong_, extract(from0, 2),
+                    extract(parameter, partition_word::GlobalSize + 1));
   Id row = compute(Op::OpIAdd, ulong_, rows, extract(from0, 1));
-  Id before = compute(Op::OpIMul, ulong_, row, extract(parameter, 6));
+  Id before = compute(Op::OpIMul, ulong_, row, extract(parameter, partition_word::GlobalSize));
   compute(Op::OpIAdd, ulong_, before, extract(from0, 0), result);
 }
 

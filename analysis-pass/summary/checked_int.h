@@ -58,6 +58,8 @@ struct Interval {
 };
 
 inline constexpr Interval everything{-infinity, infinity};
+/// What a hull begins with.
+inline constexpr Interval nothing{infinity, -infinity};
 
 inline Interval hull(Interval a, Interval b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};

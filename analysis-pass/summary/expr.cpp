@@ -483,6 +483,13 @@ Text print(const Expr& e, const std::vector<std::string>& names) {
 
 } // namespace
 
+void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
+  if (expr.op() == Expr::Op::Load && expr.index() < loaded.size())
+    loaded[expr.index()] = true;
+  for (const Expr& operand : expr.operands())
+    noteLoads(operand, loaded);
+}
+
 std::string toString(const Expr& expr, const std::vector<std::string>& names) {
   return print(expr, names).text;
 }

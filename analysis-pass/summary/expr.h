@@ -90,6 +90,9 @@ private:
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);
 
+/// Marks in `loaded` the parameters that `expr` loads from; those beyond its end are left out.
+void noteLoads(const Expr& expr, std::vector<bool>& loaded);
+
 /// Compact text, e.g. "4*(G0 + arg2*L1) + 8"; parameter names where `names` gives them. G0, L0, W0:
 /// global, local, work-group id of dimension 0; k0: loop variable; i32(..), u32(..): Wrap; col[..]:
 /// Load, by elements where the offset is a multiple of their size, else by bytes, as col.bytes[..].

@@ -264,7 +264,7 @@ private:
       domain_.undecided(a);
     }
     // Both quotients are monotone in each operand while the divisor keeps its sign.
-    Interval values{infinity, -infinity};
+    Interval values = nothing;
     for (const Int x : {top.low, top.high})
       for (const Int y : {bottom.low, bottom.high}) {
         const Int q =

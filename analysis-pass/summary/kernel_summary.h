@@ -119,6 +119,17 @@ struct Access {
   Reason doubt{};
 };
 
+/// Marks in `loaded` the parameters that the access's place, loops and guards load from.
+inline void noteLoads(const Access& access, std::vector<bool>& loaded) {
+  noteLoads(access.offset, loaded);
+  for (const Loop& loop : access.loops)
+    noteLoads(loop.count, loaded);
+  for (const Guard& guard : access.guards) {
+    noteLoads(guard.left, loaded);
+    noteLoads(guard.right, loaded);
+  }
+}
+
 /// A variable of the program that holds one value throughout: `i` for get_global_id(0).
 struct NamedValue {
   std::string name;

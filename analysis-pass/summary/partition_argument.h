@@ -20,4 +20,9 @@ struct PartitionArgument {
 };
 static_assert(sizeof(PartitionArgument) == 128);
 
+/// Where its words stand, for whoever reads them one by one: dimension d is `d` words further.
+namespace partition_word {
+enum : unsigned { FirstGroup = 0, NumGroups = 3, GlobalSize = 6, GlobalOffset = 9 };
+} // namespace partition_word
+
 } // namespace libsplit

@@ -27,7 +27,7 @@ public:
     if (bytes.empty())
       return std::nullopt;
     asked.push_back(slice);
-    Interval all{infinity, -infinity};
+    Interval all = nothing;
     for (std::uint64_t i = 0, at = slice.first; i < slice.count(); ++i, at += slice.step) {
       std::uint64_t raw = 0;
       std::memcpy(&raw, bytes.data() + at, slice.width / 8);

@@ -178,7 +178,7 @@ private:
   std::array<std::uint64_t, 3> item_{};
   std::vector<Int> loops_;
   bool known_ = true;
-  Interval bytes_{infinity, -infinity};
+  Interval bytes_ = nothing;
 };
 
 } // namespace

@@ -5,8 +5,6 @@
 namespace libsplit::runtime {
 namespace {
 
-constexpr Interval nothing{infinity, -infinity};
-
 TEST(Hulls, ofAnyRunAreWhatALoopFinds) {
   std::vector<Interval> intervals;
   for (int i = 0; i < 10000; ++i)
