@@ -5,17 +5,13 @@
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/read_only_buffers.h"
+#include "analysis-pass/pass/unroll_loops.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
-#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/OptimizationRemarkEmitter.h>
-#include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -35,8 +31,6 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
-#include <llvm/Transforms/Utils/LoopUtils.h>
-#include <llvm/Transforms/Utils/UnrollLoop.h>
 
 namespace libsplit {
 namespace {
@@ -135,81 +129,6 @@ private:
   }
 };
 
-/// Unrolls loops of a small constant count that go through a constant table or a private array,
-/// `f[(k * h + y - dy[k]) * w + x - dx[k]]`, or whose variable makes no fixed steps: each iteration
-/// then knows its elements, or its variable, as numbers.
-class UnrollPass : public llvm::PassInfoMixin<UnrollPass> {
-public:
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    constexpr unsigned maxCount = 64;
-    constexpr std::size_t maxGrowth = 8000;
-    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
-    auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-    auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
-    auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
-    auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
-    llvm::OptimizationRemarkEmitter remarks(&function);
-    std::size_t grown = 0;
-    bool changed = false;
-    llvm::SmallVector<llvm::Loop*, 8> all = loops.getLoopsInPreorder();
-    for (llvm::Loop* loop : llvm::reverse(all)) { // inner loops first
-      unsigned count = evolution.getSmallConstantTripCount(loop);
-      if (count < 2 || count > maxCount || !loop->isLoopSimplifyForm() ||
-          !(usesTable(*loop) || hasOddVariable(*loop, evolution)))
-        continue;
-      std::size_t size = 0;
-      for (llvm::BasicBlock* block : loop->blocks())
-        size += block->size();
-      if (grown + size * count > maxGrowth)
-        continue;
-      grown += size * count;
-      llvm::formLCSSARecursively(*loop, dominators, &loops, &evolution);
-      llvm::UnrollLoopOptions options{};
-      options.Count = count;
-      options.Force = true;
-      options.ForgetAllSCEV = true;
-      changed |=
-          llvm::UnrollLoop(loop, options, &loops, &evolution, &dominators, &assumptions, &target,
-                           &remarks, /*PreserveLCSSA=*/true) != llvm::LoopUnrollResult::Unmodified;
-    }
-    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
-  }
-
-private:
-  /// Has a variable that moves by constants, but not by a fixed step: `s /= 2`.
-  static bool hasOddVariable(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
-    return llvm::any_of(loop.getHeader()->phis(), [&](llvm::PHINode& phi) {
-      if (!phi.getType()->isIntegerTy() || !loop.getLoopLatch())
-        return false;
-      if (auto* recurrence = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(&phi));
-          recurrence && recurrence->isAffine())
-        return false;
-      const llvm::Value* next = phi.getIncomingValueForBlock(loop.getLoopLatch());
-      while (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(next)) {
-        if (!llvm::isa<llvm::Constant>(operation->getOperand(1)))
-          return false;
-        next = operation->getOperand(0);
-      }
-      return next == &phi;
-    });
-  }
-
-  /// Has a load or store at a variable place of constant or private data.
-  static bool usesTable(const llvm::Loop& loop) {
-    for (const llvm::BasicBlock* block : loop.blocks())
-      for (const llvm::Instruction& instruction : *block) {
-        const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-        if (!pointer || loop.isLoopInvariant(pointer))
-          continue;
-        const llvm::Value* object = llvm::getUnderlyingObject(pointer, 0);
-        auto* global = llvm::dyn_cast<llvm::GlobalVariable>(object);
-        if (llvm::isa<llvm::AllocaInst>(object) || (global && global->isConstant()))
-          return true;
-      }
-    return false;
-  }
-};
-
 /// A kernel doesn't grow beyond this by inlining; calls that are left over are told to the user.
 constexpr unsigned maxInstructions = 30000;
 
@@ -277,7 +196,7 @@ llvm::ModulePassManager pipeline() {
   perFunction.addPass(llvm::ADCEPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(llvm::LoopSimplifyPass());
-  perFunction.addPass(UnrollPass());
+  perFunction.addPass(UnrollLoopsPass());
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   perFunction.addPass(llvm::EarlyCSEPass());
   perFunction.addPass(PlainDivisionsPass());

@@ -2,6 +2,7 @@
 
 #include "analysis-pass/pass/analysis_managers.h"
 #include "analysis-pass/pass/divisions.h"
+#include "analysis-pass/pass/unroll_loops.h"
 #include "analysis-pass/tests/oracle/builtin_library.h"
 #include "analysis-pass/tests/oracle/fibers.h"
 #include "analysis-pass/tests/oracle/record_accesses.h"
@@ -23,6 +24,7 @@
 #include <llvm/Transforms/Scalar/Scalarizer.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include <sys/mman.h>
 
@@ -213,9 +215,10 @@ void answerDivisions(llvm::Module& module) {
   }
 }
 
-/// Drops what nobody uses, as every compiler does: values, branches, and loads with them; stores
-/// that the next one overwrites, and what they stored; of vectors each part by itself.
-void cleanUp(llvm::Module& module) {
+/// With Form::Lean, drops what nobody uses, as every compiler does: values, branches, and loads
+/// with them; stores that the next one overwrites, and what they stored; of vectors each part by
+/// itself, of loops that the analysis unrolls each iteration by itself.
+void cleanUp(llvm::Module& module, Kernel::Form form) {
   makeDivisionsTotal(module);
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && function.hasInternalLinkage() &&
@@ -225,15 +228,20 @@ void cleanUp(llvm::Module& module) {
   llvm::FunctionPassManager perFunction;
   perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   perFunction.addPass(llvm::ScalarizerPass());
-  perFunction.addPass(llvm::InstSimplifyPass());
-  perFunction.addPass(llvm::EarlyCSEPass());
-  for (int round = 0; round < 2; ++round) {
-    perFunction.addPass(llvm::SimplifyCFGPass());
-    perFunction.addPass(llvm::EarlyCSEPass());
+  if (form == Kernel::Form::Lean) {
     perFunction.addPass(llvm::InstSimplifyPass());
+    perFunction.addPass(llvm::EarlyCSEPass());
+    perFunction.addPass(llvm::LoopSimplifyPass());
+    perFunction.addPass(UnrollLoopsPass());
+    perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    for (int round = 0; round < 2; ++round) {
+      perFunction.addPass(llvm::SimplifyCFGPass());
+      perFunction.addPass(llvm::EarlyCSEPass());
+      perFunction.addPass(llvm::InstSimplifyPass());
+    }
+    perFunction.addPass(llvm::SimplifyCFGPass());
+    perFunction.addPass(llvm::ADCEPass());
   }
-  perFunction.addPass(llvm::SimplifyCFGPass());
-  perFunction.addPass(llvm::ADCEPass());
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(onFunctions(std::move(perFunction)));
@@ -362,7 +370,7 @@ Kernel::~Kernel() = default;
 
 std::vector<std::unique_ptr<Kernel>> Kernel::compile(const ProgramInput& program,
                                                      const std::vector<std::string>& wanted,
-                                                     std::vector<std::string>& missing) {
+                                                     std::vector<std::string>& missing, Form form) {
   static const bool ready =
       !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
   std::vector<std::unique_ptr<Kernel>> kernels;
@@ -396,7 +404,7 @@ std::vector<std::unique_ptr<Kernel>> Kernel::compile(const ProgramInput& program
       missing.push_back(name + ": images, pipes or the like");
       continue;
     }
-    cleanUp(*module);
+    cleanUp(*module, form);
     module->setTargetTriple(code->jit->getTargetTriple().str());
     module->setDataLayout(code->jit->getDataLayout());
     useHostConventions(*module);

@@ -75,10 +75,15 @@ struct Argument {
 class Kernel {
 public:
   ~Kernel();
+  enum class Form {
+    Lean, ///< without what nobody uses, as devices run it
+    Plain ///< with every division and access that the source has
+  };
   /// The kernels `wanted` of `program`; `missing` gets a line for each that this machine can't run.
   static std::vector<std::unique_ptr<Kernel>> compile(const ProgramInput& program,
                                                       const std::vector<std::string>& wanted,
-                                                      std::vector<std::string>& missing);
+                                                      std::vector<std::string>& missing,
+                                                      Form form = Form::Lean);
 
   const std::string& name() const { return name_; }
   /// `maxSteps`: iterations of loops, over all work-items, after which it counts as endless.
