@@ -176,8 +176,10 @@ void aes(sample::Sample& s) {
   checkVectors(s, queue);
 
   Blocks plain(blocks), result(blocks);
-  for (std::size_t i = 0; i < blocks; ++i)
-    plain[i] = block(sample::randomBits(i, 1), sample::randomBits(i, 2));
+  sample::inParallel(blocks, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      plain[i] = block(sample::randomBits(i, 1), sample::randomBits(i, 2));
+  });
   auto in = s.buffer(CL_MEM_COPY_HOST_PTR, blocks * sizeof(Block), plain.data());
   auto out = s.buffer(CL_MEM_READ_WRITE, blocks * sizeof(Block));
   Cipher cipher(s, queue, block(sample::randomBits(0, 3), sample::randomBits(1, 3)));

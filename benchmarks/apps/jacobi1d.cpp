@@ -20,8 +20,10 @@ void jacobi1d(sample::Sample& s) {
   const unsigned steps = s.options().iterations;
   const apps::StandingWave wave(n, steps);
   std::vector<float> values(n);
-  for (std::size_t i = 0; i < n; ++i)
-    values[i] = static_cast<float>(wave[i]);
+  sample::inParallel(n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      values[i] = static_cast<float>(wave[i]);
+  });
 
   const auto queue = s.queue();
   const auto program = s.program(sample::jacobi1dSource);
@@ -45,8 +47,10 @@ void jacobi1d(sample::Sample& s) {
   sample::read(queue, now, values);
 
   const double left = std::pow((1 + 2 * wave.eigenvalue()) / 3, steps);
-  for (std::size_t i = 0; i < n; ++i)
-    sample::checkClose(values[i], wave[i] * left, wave.tolerance(), "point", i);
+  sample::inParallel(n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      sample::checkClose(values[i], wave[i] * left, wave.tolerance(), "point", i);
+  });
   s.output(values);
 }
 

@@ -18,8 +18,10 @@ void jacobi2d(sample::Sample& s) {
   const unsigned steps = s.options().iterations;
   const apps::StandingWave wave(side, steps);
   std::vector<float> values(side * side);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(wave[i / side] * wave[i % side]);
+  sample::inParallel(values.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      values[i] = static_cast<float>(wave[i / side] * wave[i % side]);
+  });
   const std::size_t bytes = values.size() * sizeof(float);
 
   const auto queue = s.queue();
@@ -45,9 +47,11 @@ void jacobi2d(sample::Sample& s) {
   sample::read(queue, now, values);
 
   const double left = std::pow(wave.eigenvalue(), steps);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    sample::checkClose(values[i], wave[i / side] * wave[i % side] * left, wave.tolerance(), "point",
-                       i);
+  sample::inParallel(values.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      sample::checkClose(values[i], wave[i / side] * wave[i % side] * left, wave.tolerance(),
+                         "point", i);
+  });
   s.output(values);
 }
 

@@ -15,24 +15,26 @@ namespace {
 constexpr std::size_t groupSize = 64;
 
 sample::CsrMatrix unevenMatrix(std::size_t rows) {
-  sample::CsrMatrix matrix;
-  for (std::size_t row = 0; row < rows; ++row) {
+  auto length = [rows](std::size_t row) {
     const double at = static_cast<double>(row) / static_cast<double>(rows);
-    const std::size_t length = 2 + static_cast<std::size_t>(158 * at * at * at);
-    const float scale = 1.7F / std::sqrt(static_cast<float>(length));
-    matrix.addRow(length, rows, scale);
-  }
-  return matrix;
+    return 2 + static_cast<std::size_t>(158 * at * at * at);
+  };
+  auto scale = [&](std::size_t row) {
+    return 1.7F / std::sqrt(static_cast<float>(length(row)));
+  };
+  return {rows, length, scale};
 }
 
 void checkProduct(const sample::CsrMatrix& matrix, const std::vector<float>& x,
                   const std::vector<float>& y) {
-  for (std::size_t row = 0; row < y.size(); ++row) {
-    double sum = 0;
-    for (cl_int k = matrix.rowBegin[row]; k < matrix.rowBegin[row + 1]; ++k)
-      sum += double{matrix.value[k]} * x[matrix.column[k]];
-    sample::checkClose(y[row], sum, 1e-4, "y", row);
-  }
+  sample::inParallel(y.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      double sum = 0;
+      for (cl_int k = matrix.rowBegin[row]; k < matrix.rowBegin[row + 1]; ++k)
+        sum += double{matrix.value[k]} * x[matrix.column[k]];
+      sample::checkClose(y[row], sum, 1e-4, "y", row);
+    }
+  });
 }
 
 void spmv(sample::Sample& s) {

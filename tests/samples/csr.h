@@ -4,6 +4,7 @@
 #include "tests/samples/sample.h"
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace sample {
@@ -14,14 +15,22 @@ struct CsrMatrix {
   std::vector<cl_int> column;
   std::vector<float> value;
 
-  /// Adds a row of `length` elements in columns below `columns`, values in [-scale, scale).
-  void addRow(std::size_t length, std::size_t columns, float scale) {
-    for (std::size_t k = 0; k < length; ++k) {
-      const std::size_t index = column.size();
-      column.push_back(static_cast<cl_int>(randomBits(index, 2) % columns));
-      value.push_back(randomFloat(index, -scale, scale, 3));
-    }
-    rowBegin.push_back(static_cast<cl_int>(column.size()));
+  /// Square; row r has length(r) elements in random columns, with values in [-scale(r), scale(r)).
+  CsrMatrix(std::size_t rows, const std::function<std::size_t(std::size_t)>& length,
+            const std::function<float(std::size_t)>& scale) {
+    for (std::size_t row = 0; row < rows; ++row)
+      rowBegin.push_back(rowBegin.back() + static_cast<cl_int>(length(row)));
+    column.resize(rowBegin.back());
+    value.resize(rowBegin.back());
+    inParallel(rows, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) {
+        const float bound = scale(row);
+        for (cl_int k = rowBegin[row]; k < rowBegin[row + 1]; ++k) {
+          column[k] = static_cast<cl_int>(randomBits(k, 2) % rows);
+          value[k] = randomFloat(k, -bound, bound, 3);
+        }
+      }
+    });
   }
 };
 

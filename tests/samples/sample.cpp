@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <future>
 #include <iostream>
+#include <thread>
 
 namespace sample {
 
@@ -231,9 +233,22 @@ float randomFloat(std::uint64_t index, float low, float high, std::uint64_t seed
 
 std::vector<float> randomFloats(std::size_t count, float low, float high, std::uint64_t seed) {
   std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = randomFloat(i, low, high, seed);
+  inParallel(count, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      values[i] = randomFloat(i, low, high, seed);
+  });
   return values;
+}
+
+void inParallel(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body,
+                std::size_t step) {
+  const std::size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
+  const std::size_t length = roundUp(std::max<std::size_t>(count / threads, 1), step);
+  std::vector<std::future<void>> pieces;
+  for (std::size_t begin = 0; begin < count; begin += length)
+    pieces.push_back(std::async(std::launch::async, body, begin, std::min(begin + length, count)));
+  for (std::future<void>& piece : pieces)
+    piece.get();
 }
 
 void checkClose(double actual, double expected, double tolerance, const char* what,

@@ -170,6 +170,11 @@ std::uint64_t randomBits(std::uint64_t index, std::uint64_t seed = 0);
 float randomFloat(std::uint64_t index, float low, float high, std::uint64_t seed = 0);
 std::vector<float> randomFloats(std::size_t count, float low, float high, std::uint64_t seed = 0);
 
+/// Calls body(begin, end) for pieces of [0, count) that are multiples of `step` long (but for the
+/// last one), from all the machine's threads. Throws what a piece threw.
+void inParallel(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body,
+                std::size_t step = 1024);
+
 /// Throws Failure where |actual - expected| > tolerance * max(1, |expected|).
 void checkClose(double actual, double expected, double tolerance, const char* what,
                 std::size_t index);

@@ -5,10 +5,8 @@
 namespace {
 
 sample::CsrMatrix randomMatrix(std::size_t rows) {
-  sample::CsrMatrix matrix;
-  for (std::size_t row = 0; row < rows; ++row)
-    matrix.addRow(sample::randomBits(row, 1) % 32, rows, 0.2F);
-  return matrix;
+  return {rows, [](std::size_t row) { return sample::randomBits(row, 1) % 32; },
+          [](std::size_t) { return 0.2F; }};
 }
 
 void spmvCsr(sample::Sample& s) {
