@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t timedCycles = 3; ///< per phase; the first one, which moves data, not counted
 constexpr std::uint64_t trialCycles = 64; ///< a phase that is not timed by then is given up
+constexpr double sameShare = 0.01;        ///< how far shares may differ that count as the same
 constexpr std::uint64_t longestLook = 64;
 constexpr std::uint64_t firstReview = 64;
 constexpr std::uint64_t firstHomeReview = 256; ///< a look from home moves everything twice
@@ -54,8 +55,11 @@ void LaunchCycle::enter(Phase phase) {
   phase_ = phase;
   ++phases_;
   cycles_ = 0;
-  for (Place& place : places_)
+  timedFrom_ = 1;
+  for (Place& place : places_) {
     place.readings.clear();
+    place.tried.clear();
+  }
 }
 
 LaunchCycle::Way LaunchCycle::way() const {
@@ -104,6 +108,8 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     } else {
       ruling.mode = Mode::Split;
       ruling.shares = way() == Way::Joint ? std::span<const double>(place->joint) : launch.own();
+      if (phase_ != Phase::Settled)
+        noteShares(*place, ruling.shares);
     }
   }
   at_ = index + 1;
@@ -112,6 +118,20 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     cycleEnded(launch);
   }
   return ruling;
+}
+
+/// Where shares are still changing, data moves that will not move again: the timing starts anew.
+void LaunchCycle::noteShares(Place& place, std::span<const double> shares) {
+  const bool changed =
+      !place.tried.empty() &&
+      !std::equal(shares.begin(), shares.end(), place.tried.begin(), place.tried.end(),
+                  [](double a, double b) { return std::abs(a - b) <= sameShare; });
+  place.tried.assign(shares.begin(), shares.end());
+  if (!changed || cycles_ >= trialCycles / 2)
+    return;
+  timedFrom_ = cycles_ + 1;
+  for (Place& each : places_)
+    each.readings.clear();
 }
 
 void LaunchCycle::look(Place& place, const Passing& launch) {
@@ -191,7 +211,7 @@ void LaunchCycle::settle() {
 
 void LaunchCycle::took(const Ticket& ticket, double seconds) {
   // Launches of the phase before may still end, and the first cycle moves data.
-  if (ticket.phase == phases_ && ticket.cycle > 0 &&
+  if (ticket.phase == phases_ && ticket.cycle >= timedFrom_ &&
       places_[ticket.place].readings.size() < timedCycles)
     places_[ticket.place].readings.push_back(seconds);
 }

@@ -91,12 +91,14 @@ private:
     std::vector<double> joint;
     std::vector<SectionUse> section;
     solver::LoadProfile profile;
+    std::vector<double> tried;    ///< its last shares in this phase
     std::vector<double> readings; ///< seconds, of this phase
   };
   void begin(std::size_t length);
   Place* find(std::uint64_t id);
   void enter(Phase phase);
   Way way() const;
+  void noteShares(Place& place, std::span<const double> shares);
   void look(Place& place, const Passing& launch);
   void cycleEnded(const Passing& last);
   void trialEnded(const Passing& last);
@@ -113,8 +115,9 @@ private:
   std::vector<Place> places_;
   std::size_t at_ = 0; ///< the place that passes next
   Phase phase_ = Phase::Free;
-  std::uint64_t phases_ = 0; ///< numbers them
-  std::uint64_t cycles_ = 0; ///< that passed in this phase
+  std::uint64_t phases_ = 0;    ///< numbers them
+  std::uint64_t cycles_ = 0;    ///< that passed in this phase
+  std::uint64_t timedFrom_ = 1; ///< its first cycle that counts
   Way settled_ = Way::Own;
   std::array<double, ways> seconds_{}; ///< of a cycle; 0: not tried
   std::uint64_t patience_ = 0;         ///< cycles until the next look, Free or Settled

@@ -17,6 +17,11 @@ constexpr unsigned longestVerdict = 96;
 constexpr unsigned hopelessSplits = 3;
 constexpr double hopelessFactor = 1.1;
 constexpr unsigned judgedSplits = 3;
+/// A launch with other shares than the one before is judged only if moving was at most this part of
+/// it, or if so many others had other shares already since the last verdict.
+constexpr double littleMoving = 0.02;
+constexpr unsigned mostUntypical = 12;
+constexpr double sameShare = 0.01; ///< how far shares may differ that count as the same
 /// Launches at home that decide about a suspicion.
 constexpr unsigned remeasures = 2;
 constexpr unsigned firstRest = 16;
@@ -222,7 +227,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
   }
   homeSeconds_ = seconds;
   judgedSeconds_ = 0;
-  splits_ = 0;
+  tried_ = splits_ = 0;
   if (seconds < setup_.minLaunchSeconds) {
     restingLaunches_ = shortRest_;
     shortRest_ = std::min(longestRest, shortRest_ * 4);
@@ -242,22 +247,42 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   solver_->observe(usableSamples_, totalGroups);
   if (setup_.policy.kind != Policy::Kind::Auto)
     return;
-  ++splits_;
-  fastestSplit_ = splits_ == 1 ? wallSeconds : std::min(fastestSplit_, wallSeconds);
-  if (splits_ > verdictAfter_ - judgedSplits)
+  double moving = 0;
+  for (const solver::DeviceSample& s : usableSamples_)
+    moving = std::max(moving, s.transferSeconds);
+  // What moves because the shares have changed does not move again.
+  const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * wallSeconds ||
+                         tried_ >= splits_ + mostUntypical;
+  const double shown = isTypical ? wallSeconds : wallSeconds - std::min(moving, wallSeconds);
+  fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
+  splits_ += isTypical;
+  if (isTypical && splits_ > verdictAfter_ - judgedSplits)
     judgedSeconds_ += wallSeconds;
-  const bool isHopeless =
-      splits_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
+  const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
   if (splits_ < verdictAfter_ && !isHopeless)
     return;
   splitSeconds_ = isHopeless ? fastestSplit_ : judgedSeconds_ / judgedSplits;
-  splits_ = 0;
+  tried_ = splits_ = 0;
   judgedSeconds_ = 0;
   // A report that never came must not leave the suspicion open for ever.
   toRemeasure_ = toHear_ = 0;
   remeasured_ = 0;
   if (splitSeconds_ > homeSeconds_)
     toRemeasure_ = toHear_ = remeasures;
+}
+
+/// Whether the shares are those of the split launch before. Notes them.
+bool ShareController::keepsShares(std::uint64_t totalGroups) {
+  bool same = lastShares_.size() == usableSamples_.size();
+  lastShares_.resize(usableSamples_.size());
+  for (std::size_t i = 0; i < usableSamples_.size(); ++i) {
+    const double share =
+        static_cast<double>(usableSamples_[i].groupEnd - usableSamples_[i].groupBegin) /
+        static_cast<double>(std::max<std::uint64_t>(totalGroups, 1));
+    same = same && std::abs(share - lastShares_[i]) <= sameShare;
+    lastShares_[i] = share;
+  }
+  return same;
 }
 
 /// Both sides of the comparison are fresh.

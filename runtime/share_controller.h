@@ -8,7 +8,8 @@
 //
 // Splitting is under suspicion when its last launches took longer than one at home is thought to.
 // Before it is given up, home is measured again: the machine may have become busy since, and a
-// wrong verdict costs the user more than two launches at home.
+// wrong verdict costs the user more than two launches at home. Launches that moved data because
+// their shares were new are not judged: that was paid once.
 #pragma once
 
 #include "runtime/options.h"
@@ -73,6 +74,8 @@ public:
   /// The launch can't be given out in chunks after all: not asked for again.
   void refuseChunks() { chunksRefused_ = true; }
 
+  /// Whether the device can run the launch at all.
+  bool canUse(std::size_t device) const { return setup_.speeds[device] > 0; }
   /// Groups per second that each device showed, 0 where not known. Valid until the next call.
   std::span<const double> speeds() const { return speeds_; }
   /// What is known of the load by position, one entry per device (whole: infinite where nothing
@@ -88,6 +91,7 @@ private:
   bool gainsByWhatIsKnown() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
+  bool keepsShares(std::uint64_t totalGroups);
   void judge();
   void rest();
   bool isHomeAlone(std::span<const double> shares) const;
@@ -96,15 +100,17 @@ private:
   Setup setup_;
   std::vector<std::size_t> usable_; ///< devices that can run the kernel: the solver's devices
   std::unique_ptr<solver::ShareSolver> solver_;
-  std::vector<double> shares_; ///< by device
-  std::vector<double> speeds_; ///< by device: groups per second, smoothed
+  std::vector<double> shares_;     ///< by device
+  std::vector<double> lastShares_; ///< of the last split launch, by usable device
+  std::vector<double> speeds_;     ///< by device: groups per second, smoothed
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;
   double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
   double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
   double fastestSplit_ = 0;      ///< since the last verdict
-  unsigned splits_ = 0;          ///< since the last verdict
+  unsigned tried_ = 0;           ///< splits since the last verdict
+  unsigned splits_ = 0;          ///< those of them that are judged
   unsigned verdictAfter_;        ///< splits until the next
   unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion
   unsigned toHear_ = 0;          ///< … and still to be reported

@@ -125,7 +125,7 @@ private:
       return false; // not one launch, cut into parts
     const auto total = static_cast<double>(totalGroups);
     samples_.clear();
-    last_ = secondLast_ = 0;
+    last_ = secondLast_ = settled_ = 0;
     double sum = 0;
     double measured = 0;
     before_ = ran_.sum() > 0;
@@ -147,7 +147,11 @@ private:
       sum += s.seconds;
       ++measured;
       const double moving = std::clamp(s.transferSeconds, 0.0, s.seconds);
-      learnMoving(d, moving, ran_[d] - old, total);
+      const double once = learnMoving(d, moving, ran_[d] - old, total);
+      if (s.seconds - once > settled_) {
+        settled_ = s.seconds - once;
+        slowestSettled_ = d;
+      }
       // However long moving took: what is left says how fast the device is.
       if (s.seconds > moving)
         samples_.push_back({d, begin, end, total, s.seconds - moving, 1});
@@ -159,15 +163,19 @@ private:
   }
 
   /// What moves in launches that keep their shares recurs; the rest came from what was gained.
-  void learnMoving(Eigen::Index d, double moving, double gained, double total) {
+  /// Answers the seconds of `moving` that don't recur.
+  double learnMoving(Eigen::Index d, double moving, double gained, double total) {
     if (before_ && std::abs(gained) * total < 0.5) {
       steadyMove_[d] = moving / (ran_[d] * total);
       model_.setMoving(d, steadyMove_[d]);
-    } else if (gained > 0) {
-      const double fresh = moving - steadyMove_[d] * ran_[d] * total;
-      changeMove_[d] = std::max(0.0, fresh) / (gained * total);
+      return 0;
+    }
+    const double fresh = std::max(0.0, moving - steadyMove_[d] * ran_[d] * total);
+    if (gained > 0) {
+      changeMove_[d] = fresh / (gained * total);
       hasGained_[d] = before_ || fresh > 0 ? 1 : hasGained_[d];
     }
+    return fresh;
   }
 
   /// A device's fixed cost is only known from launches of different sizes. Were it thought too
@@ -186,7 +194,7 @@ private:
     trial_ = trial_ && !wasTrial;
     const bool setBack = remember();
     summary_.stop = Stop::Searching;
-    if (setBack || (wasTrial && last_ > bestSeconds_)) {
+    if (setBack || (wasTrial && settled_ > bestSeconds_)) {
       shares_ = best_;
       hold_ = std::min(hold_ + 2, maxHold);
       held_ = setBack ? hold_ : 0;
@@ -220,26 +228,27 @@ private:
 
   /// Keeps the best launch. True if the last one was much worse, and that because a device was
   /// given more than in the best launch: a step in its performance that the model does not know.
+  /// What moved only because shares changed does not count.
   /// Where a device got no more than then, it has become slower, and the best launch is history.
   bool remember() {
     const double slack = 1.05 + 2 * model_.noise();
     const bool again = (ran_ - best_).cwiseAbs().maxCoeff() < 1e-9;
-    if (again && last_ <= slack * bestSeconds_) {
-      bestSeconds_ += 0.4 * (last_ - bestSeconds_); // one lucky launch is no record
+    if (again && settled_ <= slack * bestSeconds_) {
+      bestSeconds_ += 0.4 * (settled_ - bestSeconds_); // one lucky launch is no record
       return false;
     }
-    if (bestSeconds_ <= 0 || last_ <= bestSeconds_) {
-      bestSeconds_ = last_;
+    if (bestSeconds_ <= 0 || settled_ <= bestSeconds_) {
+      bestSeconds_ = settled_;
       best_ = ran_;
       return false;
     }
-    if (last_ <= slack * bestSeconds_) {
+    if (settled_ <= slack * bestSeconds_) {
       bestSeconds_ *= 1.002; // old records fade
       return false;
     }
-    if (ran_[slowest_] > 1.02 * best_[slowest_] && summary_.launches > 3)
+    if (ran_[slowestSettled_] > 1.02 * best_[slowestSettled_] && summary_.launches > 3)
       return true;
-    bestSeconds_ = last_;
+    bestSeconds_ = settled_;
     best_ = ran_;
     held_ = 0;
     return false;
@@ -257,8 +266,10 @@ private:
     probed_ = -1;
     probeCost_[d] = slowest_ == d ? std::max(0.0, last_ - secondLast_) : 0;
     // The probe's own delay says nothing of the cut that it was added to.
-    if (slowest_ == d)
+    if (slowest_ == d) {
       last_ = secondLast_;
+      settled_ = std::min(settled_, last_);
+    }
     return true;
   }
 
@@ -350,7 +361,9 @@ private:
   Vector beforeProbe_;
   double last_ = 0;       // seconds of the last launch
   double secondLast_ = 0; // of its second slowest device
+  double settled_ = 0;    // of the last launch, without what moved for new shares
   Eigen::Index slowest_ = 0;
+  Eigen::Index slowestSettled_ = 0;
   double bestSeconds_ = 0;
   std::uint64_t hold_ = 0; // launches to stay with the best after the next set-back
   std::uint64_t held_ = 0; // launches left of that

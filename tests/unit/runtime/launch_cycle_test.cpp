@@ -96,6 +96,22 @@ TEST(LaunchCycle, goesBackWhereThePromiseIsNotKept) {
   EXPECT_LT(joint, 50);
 }
 
+TEST(LaunchCycle, timesNothingWhileSharesAreStillGrowing) {
+  Jacobi jacobi; // as fast on both devices, and shares that take eight cycles to get there
+  jacobi.moveSeconds = 20 * secondsPerByte;
+  for (Shares& whole : jacobi.whole)
+    whole = {1, 1};
+  for (int i = 0; i < 60; ++i) {
+    const double away = std::min(0.5, 0.1 + 0.05 * i);
+    for (Shares& own : jacobi.own)
+      own = {1 - away, away};
+    jacobi.step();
+  }
+  EXPECT_TRUE(jacobi.cycle.governs());
+  EXPECT_FALSE(jacobi.cycle.isHome());
+  EXPECT_EQ(jacobi.last[0], (Shares{0.5, 0.5}));
+}
+
 TEST(LaunchCycle, goesHomeAsAWholeWhereNoSplitIsFaster) {
   Jacobi jacobi;
   jacobi.haloSeconds = 1;

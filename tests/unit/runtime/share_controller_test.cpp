@@ -122,6 +122,34 @@ TEST(ShareController, AutoGoesHomeWhenSplittingIsSlower) {
     EXPECT_EQ(controller.next().action, Action::Native) << i;
 }
 
+TEST(ShareController, WhatNewSharesMoveOnceIsNotHeldAgainstThem) {
+  // Two like devices; a group that changes hands costs forty times its computing.
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1.0);
+  double before = 0;
+  int away = 0;
+  for (int i = 0; i < 200; ++i) {
+    const ShareController::Decision decision = controller.next();
+    if (decision.action != Action::Split) {
+      ++away;
+      if (decision.action == Action::Measure)
+        controller.observeHome(1.0, 100);
+      before = 0;
+      continue;
+    }
+    const auto groups = solver::roundToGroups(decision.shares, 100);
+    const double moving = 0.4 * std::max(0.0, static_cast<double>(groups[1]) - before);
+    before = static_cast<double>(groups[1]);
+    const double mine = 0.01 * static_cast<double>(groups[0]);
+    const double other = 0.01 * before + moving;
+    controller.observeSplit({{{0, groups[0], mine}, {groups[0], 100, other, moving}}}, 100,
+                            std::max(mine, other));
+  }
+  EXPECT_NEAR(before, 50, 3);
+  EXPECT_LE(away, 3) << "once for the trial of home";
+}
+
 TEST(ShareController, AutoGoesOnSplittingWhereHomeHasBecomeSlowToo) {
   ShareController controller(setup("auto"));
   controller.next();
