@@ -64,11 +64,14 @@ bool Session::canChunk(const Launch& launch) const {
 std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launch) {
   if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
     return why;
+  const LaunchHistory& history = launch->code->histories.at(launch->key);
+  if (!history.controller)
+    return "its history is gone"; // it was parked for long
   std::vector<double> uniform;
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
     const Device& device = machine_->devices()[i];
     const bool fills = mostGroups(launch->range) >= leastFillings * fillOf(device, launch->range);
-    uniform.push_back(device.participates && launch->code->kernels[i] && fills ? 1 : 0);
+    uniform.push_back(history.controller->canUse(i) && fills ? 1 : 0);
   }
   // The plan of the whole tells the dimension, and that no merge is needed.
   std::string why;

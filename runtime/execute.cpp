@@ -124,9 +124,13 @@ std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
     for (const BufferArgument& argument : launch.request.buffers) {
       const MemoryObject& given = *launch.objects[argument.parameter];
       Buffer& buffer = *launch.buffers[argument.buffer];
+      const std::string& label = machine_->devices()[piece.device].label;
+      if (!buffer.on(*machine_, piece.device, 0, buffer.size())) {
+        launch.lacksRoom = piece.device;
+        return "device " + label + " has no room for its buffers";
+      }
       if (!buffer.on(*machine_, piece.device, given.origin, given.size))
-        return "device " + machine_->devices()[piece.device].label +
-               " has no room for its buffers or can't align them";
+        return "device " + label + " can't align its sub-buffers";
       if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
         return "there is no host memory to copy through";
     }

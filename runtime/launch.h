@@ -35,6 +35,7 @@ struct Launch {
   LaunchKey key;
 
   std::string reason; ///< why it can't be split; empty: it can
+  std::optional<std::size_t> lacksRoom; ///< the device that had no room in the last planning
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
   std::optional<ShareController::Action> action;
   std::vector<double> shares;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -40,29 +41,34 @@ bool isAlike(const Device& a, const Device& b) {
 
 } // namespace
 
+/// Makes the history's controller.
+void Session::takeControl(const Launch& launch, LaunchHistory& history) {
+  ShareController::Setup setup;
+  setup.policy = options_.policy;
+  setup.home = machine_->home();
+  setup.minLaunchSeconds = options_.minLaunchSeconds;
+  history.lacksRoom.resize(machine_->devices().size());
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    const auto& kernel = launch.code->kernels[i];
+    bool canRun =
+        device.participates && kernel && !history.lacksRoom[i] &&
+        (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
+                                (device.nonUniformGroups || !isNonUniform(launch.range))));
+    setup.speeds.push_back(
+        canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
+    setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
+  }
+  const auto items = static_cast<double>(itemsOf(launch.range));
+  setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
+  history.controller = std::make_unique<ShareController>(std::move(setup));
+  history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
+}
+
 void Session::decide(Stream& stream, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  if (!history.controller) {
-    ShareController::Setup setup;
-    setup.policy = options_.policy;
-    setup.home = machine_->home();
-    setup.minLaunchSeconds = options_.minLaunchSeconds;
-    for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
-      const Device& device = machine_->devices()[i];
-      const auto& kernel = launch.code->kernels[i];
-      bool canRun =
-          device.participates && kernel &&
-          (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
-                                  (device.nonUniformGroups || !isNonUniform(launch.range))));
-      setup.speeds.push_back(
-          canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
-      setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
-    }
-    const auto items = static_cast<double>(itemsOf(launch.range));
-    setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
-    history.controller = std::make_unique<ShareController>(std::move(setup));
-    history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
-  }
+  if (!history.controller)
+    takeControl(launch, history);
   using Action = ShareController::Action;
   const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
   launch.ticket = ruling.ticket;
@@ -83,6 +89,21 @@ void Session::adopt(Launch& launch, const ShareController::Decision& decision) {
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
 
+/// Decides anew, without the device that has no room for the launch's buffers: it takes no part in
+/// launches of this kind any more. False if that leaves nothing to split over.
+bool Session::decideWithout(std::size_t device, Launch& launch) {
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  history.lacksRoom.resize(machine_->devices().size());
+  if (device == machine_->home() || history.lacksRoom[device])
+    return false;
+  log(LogLevel::Info, "kernel ", launch.code->name, " is split without device ",
+      machine_->devices()[device].label);
+  history.lacksRoom[device] = true;
+  takeControl(launch, history);
+  adopt(launch, history.controller->next(canChunk(launch)));
+  return launch.action != ShareController::Action::Native;
+}
+
 void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   std::string why = steppingAside_ ? stats_.steppedAside : launch->reason;
   if (why.empty()) {
@@ -96,6 +117,8 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
         ++launch->code->stats->ranges[launch->key.range].launches;
         return;
       }
+      if (launch->lacksRoom && decideWithout(*std::exchange(launch->lacksRoom, {}), *launch))
+        return planLaunch(task, launch);
       log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
       why.clear();
       // A launch that was parked for long may find its history gone.
@@ -113,6 +136,9 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   }
   if (task.mustBePlannedAgain())
     return;
+  if (!why.empty() && launch->lacksRoom &&
+      decideWithout(*std::exchange(launch->lacksRoom, {}), *launch))
+    return planLaunch(task, launch);
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;

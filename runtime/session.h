@@ -280,6 +280,8 @@ private:
 
   // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);
+  void takeControl(const Launch& launch, LaunchHistory& history);
+  bool decideWithout(std::size_t device, Launch& launch);
   static void adopt(Launch& launch, const ShareController::Decision& decision);
   LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);

@@ -1,0 +1,31 @@
+"""Devices that can't hold what a program needs."""
+
+from harness import main
+
+PASSES = 8
+KINDS = 2  # of launches: saxpy takes its arrays in two halves, the second with an offset
+
+
+def device_without_room_is_left_out(bench):
+    """The others go on, and nothing is tried again and again."""
+    size = ("--size", "65536", "--iterations", str(PASSES))
+    small = bench.build / "doors" / "libdoor_small_device.so"
+    for policy in ("static:0.2,0.4,0.4", "fixed-point", "dynamic"):
+        for separate in ("0", "1"):
+            command = bench.sample("saxpy", "--device", "0.1", *size)
+            devices = {"POCL_DEVICES": "basic pthread pthread"}
+            native = bench.native(command, env=devices, dump=True)
+            run = bench.run(command, "preload",
+                            {"POLICY": policy, "SEPARATE_NODES": separate, "WAIT_ANALYSIS": "1", "LOG": "info"},
+                            env={**devices, "OPENCL_LAYERS": str(small), "SMALL_DEVICE": "basic"}, dump=True)
+            run.require_success()
+            run.require(run.dump == native.dump, "the output differs")
+            kernel = run.kernel("saxpy")
+            run.require(kernel["split_launches"] == KINDS * PASSES, f"{kernel['split_launches']} launches were split")
+            run.require(kernel["last_shares"][0] == 0 < min(kernel["last_shares"][1:]),
+                        f"shares are {kernel['last_shares']}")
+            refused = run.stderr.count("has no room for a buffer")
+            run.require(1 <= refused <= KINDS, f"{refused} buffers were refused")
+
+
+main({"device_without_room_is_left_out": device_without_room_is_left_out})
