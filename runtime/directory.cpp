@@ -1,6 +1,7 @@
 #include "runtime/directory.h"
 
 #include <atomic>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -43,6 +44,19 @@ std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted, bool exac
     valid_[node] = sets_.unite(valid_[node], lacking);
     moves.push_back({hostNode, node, std::move(lacking)});
   }
+  return moves;
+}
+
+std::vector<Directory::NeededMove> Directory::bringAll(std::span<const Need> needs, bool exactly) {
+  std::vector<NeededMove> moves;
+  auto append = [&](std::size_t need, std::vector<Move>&& made) {
+    for (Move& each : made)
+      moves.push_back({need, std::move(each)});
+  };
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    append(i, bring(hostNode, missing(needs[i].node, *needs[i].bytes), exactly));
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    append(i, bring(needs[i].node, *needs[i].bytes, exactly));
   return moves;
 }
 

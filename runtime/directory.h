@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -48,6 +49,18 @@ public:
   /// What must be copied, in this order, before `node` may use `wanted`; they count as valid from
   /// now on. `exactly`: not a byte besides, also where it would cost nothing.
   std::vector<Move> bring(NodeId node, const ByteSet& wanted, bool exactly = false);
+  struct Need {
+    NodeId node = hostNode;
+    const ByteSet* bytes = nullptr;
+  };
+  struct NeededMove {
+    std::size_t need = 0; ///< that it is for
+    Move move;
+  };
+  /// The same for all `needs` at once. What goes to the host comes first, and may leave the devices
+  /// all at the same time, before anything has arrived at any of them: it holds nothing that
+  /// another of these moves brings to where it comes from.
+  std::vector<NeededMove> bringAll(std::span<const Need> needs, bool exactly = false);
   /// `node` overwrites `bytes`.
   void wrote(NodeId node, const ByteSet& bytes);
   /// The bytes may have changed in a way that no `wrote` will tell of.

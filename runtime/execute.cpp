@@ -195,33 +195,32 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
 /// received would make the others wait.
 void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
   struct Pending {
-    std::size_t piece;
     Buffer* buffer;
-    Move move;
+    Directory::NeededMove needed;
   };
   std::vector<Pending> arriving;
+  std::vector<Directory::Need> needs(plan.pieces.size());
   std::vector<CompletionPtr> leaving;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
+    for (std::size_t p = 0; p < plan.pieces.size(); ++p)
+      needs[p] = {machine_->devices()[plan.pieces[p].device].node, &plan.pieces[p].uses[b].needs};
     leaving.clear();
-    for (std::size_t p = 0; p < plan.pieces.size(); ++p) {
-      const NodeId node = machine_->devices()[plan.pieces[p].device].node;
-      // What merges have put in place of shared bytes, no gap may overwrite or carry on.
-      const bool exactly = !plan.merges.empty();
-      for (Move& each : buffer.directory().bring(node, plan.pieces[p].uses[b].needs, exactly)) {
-        if (each.to != hostNode) {
-          arriving.push_back({p, &buffer, std::move(each)});
-          continue;
-        }
-        // Bytes that the host lacked until now: no two such moves differ about a byte, and so they
-        // wait for what came before them all, not for each other.
-        leaving.push_back(move(task, buffer, each, &leaving));
-        launch.issued[p].transfers.push_back(leaving.back());
+    // What merges have put in place of shared bytes, no gap may overwrite or carry on.
+    const bool exactly = !plan.merges.empty();
+    for (Directory::NeededMove& each : buffer.directory().bringAll(needs, exactly)) {
+      if (each.move.to != hostNode) {
+        arriving.push_back({&buffer, std::move(each)});
+        continue;
       }
+      // No two such moves differ about a byte, and so they wait for what came before them all, not
+      // for each other.
+      leaving.push_back(move(task, buffer, each.move, &leaving));
+      launch.issued[each.need].transfers.push_back(leaving.back());
     }
   }
   for (const Pending& each : arriving)
-    launch.issued[each.piece].transfers.push_back(move(task, *each.buffer, each.move));
+    launch.issued[each.needed.need].transfers.push_back(move(task, *each.buffer, each.needed.move));
 }
 
 void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,

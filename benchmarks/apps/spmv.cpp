@@ -19,9 +19,7 @@ sample::CsrMatrix unevenMatrix(std::size_t rows) {
     const double at = static_cast<double>(row) / static_cast<double>(rows);
     return 2 + static_cast<std::size_t>(158 * at * at * at);
   };
-  auto scale = [&](std::size_t row) {
-    return 1.7F / std::sqrt(static_cast<float>(length(row)));
-  };
+  auto scale = [&](std::size_t row) { return 1.7F / std::sqrt(static_cast<float>(length(row))); };
   return {rows, length, scale};
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
 namespace libsplit::runtime {
 namespace {
 
@@ -79,6 +84,84 @@ TEST(Directory, APingPongStencilMovesTheHaloAlone) {
     out->wrote(home, ByteSet(0, 40));
     out->wrote(other, ByteSet(40, 80));
     std::swap(in, out);
+  }
+}
+
+/// Memories as the moves of a Directory leave them: a byte holds the number of the write that gave
+/// it, or 0 where a node never got it.
+class Memories {
+public:
+  Memories(std::size_t nodes, NodeId first)
+      : bytes_(nodes, std::vector<int>(size)), directory_(nodes, first, size) {
+    std::fill(bytes_[first].begin(), bytes_[first].end(), 1);
+    truth_ = bytes_[first];
+  }
+
+  void write(NodeId node, const ByteSet& bytes) {
+    directory_.wrote(node, bytes);
+    ++writes_;
+    for (const ByteRange& range : bytes.ranges())
+      for (std::uint64_t i = range.begin; i < range.end; ++i)
+        truth_[i] = bytes_[node][i] = writes_;
+  }
+
+  /// Whether everybody has what is valid there, if all that leaves does so before anything arrives.
+  ::testing::AssertionResult bringAll(std::span<const Directory::Need> needs) {
+    const auto before = bytes_;
+    for (const auto& [need, move] : directory_.bringAll(needs))
+      for (const ByteRange& range : move.bytes.ranges())
+        for (std::uint64_t i = range.begin; i < range.end; ++i)
+          bytes_[move.to][i] = (move.to == hostNode ? before : bytes_)[move.from][i];
+    for (NodeId node = 0; node < bytes_.size(); ++node)
+      for (std::uint64_t i = 0; i < size; ++i)
+        if (directory_.isValid(node, ByteSet(i, i + 1)) && bytes_[node][i] != truth_[i])
+          return ::testing::AssertionFailure() << "byte " << i << " on node " << node;
+    for (const Directory::Need& need : needs)
+      if (!directory_.isValid(need.node, *need.bytes))
+        return ::testing::AssertionFailure() << "node " << need.node << " lacks bytes";
+    return ::testing::AssertionSuccess();
+  }
+
+  static constexpr std::uint64_t size = 1024;
+
+private:
+  std::vector<std::vector<int>> bytes_;
+  Directory directory_;
+  std::vector<int> truth_;
+  int writes_ = 1;
+};
+
+/// The inner columns of some rows of a grid, 64 bytes wide.
+ByteSet innerRows(std::uint64_t begin, std::uint64_t end) {
+  ByteSet bytes;
+  for (std::uint64_t row = begin; row < end; ++row)
+    bytes.add({64 * row + 1, 64 * row + 63});
+  return bytes;
+}
+
+TEST(Directory, whatLeavesADeviceHasBeenThereBefore) {
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](std::uint64_t n) { return random() % n; };
+    Memories memories(4, static_cast<NodeId>(below(4)));
+    for (int launch = 0; launch < 12; ++launch) {
+      std::array<ByteSet, 4> sets;
+      std::vector<Directory::Need> needs;
+      std::array<std::uint64_t, 5> cuts{0, below(17), below(17), below(17), 16};
+      std::sort(cuts.begin(), cuts.end());
+      for (NodeId node = 0; node < 4; ++node) {
+        const std::uint64_t halo = below(3);
+        // Whole rows are read, and all but their ends written.
+        sets[node] = ByteSet(64 * (cuts[node] - std::min(cuts[node], halo)),
+                             64 * std::min<std::uint64_t>(16, cuts[node + 1] + halo));
+        needs.push_back({node, &sets[node]});
+      }
+      std::shuffle(needs.begin(), needs.end(), random);
+      ASSERT_TRUE(memories.bringAll(needs)) << "seed " << seed << ", launch " << launch;
+      // Not only what a node has read: an output's ends of rows it never needs.
+      for (NodeId node = 0; node < 4; ++node)
+        memories.write(node, innerRows(below(16), below(17)));
+    }
   }
 }
 
