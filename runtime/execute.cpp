@@ -106,7 +106,7 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
   }
   const NDRange& range = launch->range;
   call.dimensions = range.dimensions;
-  call.range = pieceRange(range, launch->localGiven, wholeBox(range), 0, {});
+  call.range.body = enqueuedRange(range, launch->localGiven, wholeBox(range));
   if (trace_) {
     task.call.kernel = launch->code->name;
     task.call.reason = launch->code->stats->reason;
@@ -177,12 +177,17 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     call.arguments.push_back({bytesOf(partition), 0, false});
   }
   call.dimensions = range.dimensions;
-  call.range =
-      pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension, groupLimits(launch));
+  // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
+  const Device& device = machine_->devices()[piece.device];
+  if ((device.isHome || device.isGpu) && piece.box == wholeBox(range))
+    call.range.body = enqueuedRange(range, launch.localGiven, piece.box);
+  else
+    call.range = pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension,
+                            groupLimits(launch));
   Instruction instruction;
   instruction.queue = machine_->queueOf(piece.device, context);
   instruction.done = std::make_shared<Completion>(cl_);
-  instruction.immediate = machine_->devices()[piece.device].isGpu;
+  instruction.immediate = device.isGpu;
   instruction.run = [this, call = std::move(call), queue = instruction.queue,
                      done = instruction.done](cl_event* last) {
     return call.enqueue(cl_, queue, 0, nullptr, last, done.get());

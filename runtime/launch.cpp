@@ -70,6 +70,12 @@ cl_int Session::launchNative(const Command& command, const LaunchArguments& argu
                                     command.waitCount, command.waitList, command.event);
 }
 
+/// One work-group can't be split; but other launches of the kernel may have shown that another
+/// device runs it faster.
+bool Session::mayRunElsewhere(const Kernel& kernel) const {
+  return options_.policy.kind == Policy::Kind::Auto && kernel.code->stats->splitLaunches > 0;
+}
+
 std::string Session::whyRangeNotSplittable(const Kernel& kernel,
                                            const LaunchArguments& arguments) const {
   if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global)
@@ -96,8 +102,8 @@ std::string Session::whyRangeNotSplittable(const Kernel& kernel,
   if (arguments.local && (groupItems(range) > kernel.code->kernels[machine_->home()]->maxGroup ||
                           !fits(range.local, machine_->homeDevice().maxItems)))
     return "the work-groups are too large for the device";
-  if (range.groups() < 2)
-    return "there is only one work-group";
+  if (range.groups() < 2 && !mayRunElsewhere(kernel))
+    return onlyOneGroup;
   return {};
 }
 
@@ -260,7 +266,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
       if (stream->idle())
         decide(*stream, *launch);
       if (launch->action == ShareController::Action::Native)
-        reason = "it is not faster split";
+        reason = whyNative(*launch);
     }
     if (!reason.empty()) {
       stats.reason = reason;

@@ -34,7 +34,7 @@ struct Launch {
   bool localGiven = false;
   LaunchKey key;
 
-  std::string reason; ///< why it can't be split; empty: it can
+  std::string reason;                   ///< why it can't be split; empty: it can
   std::optional<std::size_t> lacksRoom; ///< the device that had no room in the last planning
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
   std::optional<ShareController::Action> action;
@@ -60,6 +60,9 @@ struct Launch {
   std::shared_ptr<const LaunchPlan> plan;
   std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 };
+
+/// Why a launch of one work-group is not split.
+inline constexpr const char* onlyOneGroup = "there is only one work-group";
 
 /// Whether the last work-group of a dimension is smaller than the others.
 inline bool isNonUniform(const NDRange& range) {

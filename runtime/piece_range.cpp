@@ -61,10 +61,8 @@ std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
   return unit;
 }
 
-PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,
-                      unsigned dimension, const GroupLimits& limits) {
-  PieceRange piece;
-  EnqueuedRange& body = piece.body;
+EnqueuedRange enqueuedRange(const NDRange& range, bool localGiven, const GroupBox& box) {
+  EnqueuedRange body;
   body.localGiven = localGiven;
   for (unsigned d = 0; d < 3; ++d) {
     const std::uint64_t begin = box.begin[d] * range.local[d];
@@ -73,9 +71,15 @@ PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box
     body.global[d] = end - begin;
     body.local[d] = range.local[d];
   }
-  // All of it in one piece is what the program asked for.
-  if (localGiven || box == wholeBox(range))
+  return body;
+}
+
+PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,
+                      unsigned dimension, const GroupLimits& limits) {
+  PieceRange piece{enqueuedRange(range, localGiven, box), {}};
+  if (localGiven)
     return piece;
+  EnqueuedRange& body = piece.body;
   const auto local = commonLocal(range, dimension, limits);
   if (local[0] == 0)
     return piece;

@@ -43,6 +43,9 @@ struct GroupLimits {
   std::array<std::uint64_t, 3> byDimension{1, 1, 1};
 };
 
+/// The groups `box` of `range`, with its local size or, where that was left open, none.
+EnqueuedRange enqueuedRange(const NDRange& range, bool localGiven, const GroupBox& box);
+
 /// The groups `box` of `range`, which is cut in `dimension` only. `range.local` is the program's
 /// local size if `localGiven`, else the unit of cutting.
 PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,

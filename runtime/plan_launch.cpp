@@ -23,6 +23,9 @@ constexpr std::uint64_t learningSplits = 6;
 /// … after which a launch's load and regions are known well enough to judge a cycle by.
 constexpr std::uint64_t knownSplits = 3;
 
+/// A launch of one work-group goes to another device only if that seems so much faster.
+constexpr double muchFaster = 2;
+
 std::vector<const Directory*> directoriesOf(const Launch& launch) {
   std::vector<const Directory*> directories;
   for (const auto& buffer : launch.buffers)
@@ -65,10 +68,29 @@ void Session::takeControl(const Launch& launch, LaunchHistory& history) {
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
 }
 
+const char* Session::whyNative(const Launch& launch) {
+  return launch.range.groups() < 2 ? onlyOneGroup : "it is not faster split";
+}
+
+/// Whether other launches of the kernel showed another device to be much faster than home.
+bool Session::isFasterElsewhere(const Launch& launch) const {
+  using From = ShareController::Prior::From;
+  const ShareController::Prior prior = knownSpeeds_->prior(
+      launch.code->identity, launch.key, static_cast<double>(itemsOf(launch.range)));
+  if (prior.from != From::OtherLaunches && prior.from != From::SameLaunch)
+    return false;
+  const double home = prior.speeds[machine_->home()];
+  return std::any_of(prior.speeds.begin(), prior.speeds.end(),
+                     [&](double speed) { return speed > muchFaster * home; });
+}
+
 void Session::decide(Stream& stream, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  if (!history.controller)
+  if (!history.controller) {
+    if (launch.range.groups() < 2 && !isFasterElsewhere(launch))
+      return adopt(launch, {ShareController::Action::Native, {}});
     takeControl(launch, history);
+  }
   using Action = ShareController::Action;
   const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
   launch.ticket = ruling.ticket;
@@ -130,7 +152,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
       }
     }
     if (launch->action == ShareController::Action::Native)
-      why = "it is not faster split";
+      why = whyNative(*launch);
     else
       why = planSplit(task, launch);
   }
@@ -234,7 +256,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   std::shared_ptr<const LaunchPlan> best;
   std::tuple<int, bool, std::uint64_t, unsigned> bestScore;
   auto consider = [&](unsigned d) {
-    if (launch.range.groups(d) < 2)
+    if (launch.range.groups(d) < 2 && (d > 0 || launch.range.groups() > 1))
       return;
     auto groups = solver::roundToGroups(shares, launch.range.groups(d));
     PlanResult result = planCut(launch.request, devices, d, groups);
@@ -270,7 +292,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     return nullptr;
   if (!best) {
     if (why.empty())
-      why = "there is only one work-group";
+      why = onlyOneGroup;
     return nullptr;
   }
   history.dimension = best->dimension;

@@ -273,6 +273,7 @@ private:
   std::string whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>& stream,
                                const std::shared_ptr<Kernel>& kernel,
                                const LaunchArguments& arguments);
+  bool mayRunElsewhere(const Kernel& kernel) const;
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
@@ -280,6 +281,8 @@ private:
 
   // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);
+  bool isFasterElsewhere(const Launch& launch) const;
+  static const char* whyNative(const Launch& launch);
   void takeControl(const Launch& launch, LaunchHistory& history);
   bool decideWithout(std::size_t device, Launch& launch);
   static void adopt(Launch& launch, const ShareController::Decision& decision);

@@ -124,11 +124,21 @@ TEST(PieceRange, keeps_what_the_program_gave) {
   EXPECT_FALSE(piece.rest);
 }
 
-TEST(PieceRange, asks_for_an_undivided_launch_as_the_program_did) {
+TEST(PieceRange, makes_many_groups_of_few_work_items) {
+  for (const std::size_t items : {2, 16, 100}) {
+    const NDRange range = openRange({items});
+    const PieceRange piece = pieceRange(range, false, wholeBox(range), 0, limits);
+    ASSERT_TRUE(piece.body.localGiven);
+    EXPECT_EQ(piece.body.local[0], 1u);
+    EXPECT_EQ(piece.body.global[0], items);
+  }
+}
+
+TEST(EnqueuedRange, is_what_the_program_asked_for) {
   const NDRange range = openRange({5000});
-  const PieceRange piece = pieceRange(range, false, wholeBox(range), 0, limits);
-  EXPECT_FALSE(piece.body.localGiven);
-  EXPECT_EQ(piece.body.global[0], 5000u);
+  const EnqueuedRange whole = enqueuedRange(range, false, wholeBox(range));
+  EXPECT_FALSE(whole.localGiven);
+  EXPECT_EQ(whole.global[0], 5000u);
 }
 
 } // namespace
