@@ -70,10 +70,11 @@ cl_int Session::launchNative(const Command& command, const LaunchArguments& argu
                                     command.waitCount, command.waitList, command.event);
 }
 
-/// One work-group can't be split; but other launches of the kernel may have shown that another
-/// device runs it faster.
+/// One work-group can't be split; but all may be asked to run on one device, or other launches of
+/// the kernel may have shown that another device runs it faster.
 bool Session::mayRunElsewhere(const Kernel& kernel) const {
-  return options_.policy.kind == Policy::Kind::Auto && kernel.code->stats->splitLaunches > 0;
+  return options_.policy.kind == Policy::Kind::Single ||
+         (options_.policy.kind == Policy::Kind::Auto && kernel.code->stats->splitLaunches > 0);
 }
 
 std::string Session::whyRangeNotSplittable(const Kernel& kernel,

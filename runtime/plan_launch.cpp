@@ -87,7 +87,8 @@ bool Session::isFasterElsewhere(const Launch& launch) const {
 void Session::decide(Stream& stream, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!history.controller) {
-    if (launch.range.groups() < 2 && !isFasterElsewhere(launch))
+    if (launch.range.groups() < 2 && options_.policy.kind == Policy::Kind::Auto &&
+        !isFasterElsewhere(launch))
       return adopt(launch, {ShareController::Action::Native, {}});
     takeControl(launch, history);
   }

@@ -198,6 +198,16 @@ def policy_off_and_single(bench):
     run.require_same_as(native)
     shares = run.kernel("nbody")["last_shares"]
     run.require(shares == [0, 1], f"shares are {shares}")
+    # Its last pass is one work-item's.
+    command = [str(bench.build / "benchmarks" / "apps" / "merge_sort"), "--size", "12"]
+    native = bench.native(command, dump=True)
+    for separate in ("0", "1"):
+        run = bench.run(command, "preload", {"WAIT_ANALYSIS": "1", "POLICY": "single:1", "SEPARATE_NODES": separate},
+                        dump=True)
+        run.require_same_as(native)
+        for each in run.kernel("merge_pass")["ndranges"]:
+            run.require(each["split_launches"] == each["launches"] > 0 and each["last_shares"] == [0, 1],
+                        f"{each['ndrange']} work-items: {each['split_launches']} of {each['launches']} elsewhere")
 
 
 def speeds_are_kept_between_runs(bench):
