@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -21,9 +22,9 @@ constexpr std::uint64_t longestReview = 1 << 14;
 constexpr double weighty = 0.05;      ///< part of a cycle that moving all linked bytes would be
 constexpr double leastPromise = 0.02; ///< predicted gain of joint shares that is worth a try
 constexpr double leastGain = 0.005;   ///< measured gain that is worth keeping
-/// Home is tried if it promises no more than so many times what splitting takes: the promise comes
-/// from launches that shared the machine.
-constexpr double homeMargin = 1.5;
+/// Own shares and home are tried if they promise no more than so many times what joint shares take:
+/// the promise comes from launches that shared the machine, or whose moving was hidden.
+constexpr double margin = 1.5;
 
 /// Devices that every place knows: the others stay without work.
 std::vector<std::size_t> knownDevices(std::span<const solver::LoadProfile> profiles) {
@@ -37,6 +38,25 @@ std::vector<std::size_t> knownDevices(std::span<const solver::LoadProfile> profi
   return known;
 }
 
+/// What it takes, once, to go from the shares `from` to the shares `to`: on the way that most
+/// takes.
+double movingSeconds(std::span<const std::vector<double>> from,
+                     std::span<const std::vector<double>> to,
+                     std::span<const solver::CycleLink> links) {
+  double most = 0;
+  for (const solver::CycleLink& link : links) {
+    double begin = 0, newBegin = 0;
+    for (std::size_t d = 0; d < to[link.to].size(); ++d) {
+      const double end = begin + from[link.to][d], newEnd = newBegin + to[link.to][d];
+      const double kept = std::max(0.0, std::min(end, newEnd) - std::max(begin, newBegin));
+      most = std::max(most, (newEnd - newBegin - kept) * link.secondsPerUnit);
+      begin = end;
+      newBegin = newEnd;
+    }
+  }
+  return most;
+}
+
 } // namespace
 
 void LaunchCycle::begin(std::size_t length) {
@@ -45,8 +65,10 @@ void LaunchCycle::begin(std::size_t length) {
   for (std::size_t i = 0; i < length; ++i)
     places_[i].id = detector_.past(i == 0 ? 0 : length - i);
   at_ = 0;
+  age_ = jointAt_ = 0;
   seconds_ = {};
   settled_ = Way::Own;
+  triedOwn_ = triedJoint_ = triedHome_ = false;
   patience_ = 1;
   enter(Phase::Free);
 }
@@ -55,11 +77,8 @@ void LaunchCycle::enter(Phase phase) {
   phase_ = phase;
   ++phases_;
   cycles_ = 0;
-  timedFrom_ = 1;
-  for (Place& place : places_) {
+  for (Place& place : places_)
     place.readings.clear();
-    place.tried.clear();
-  }
 }
 
 LaunchCycle::Way LaunchCycle::way() const {
@@ -98,8 +117,8 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     return {};
   Ruling ruling;
   const auto index = static_cast<std::size_t>(place - places_.data());
-  const bool looks = phase_ == Phase::Own || (phase_ == Phase::Free && cycles_ + 1 >= patience_);
-  if (looks)
+  const bool isLast = cycles_ + 1 >= patience_; // before a decision
+  if ((phase_ == Phase::Free || phase_ == Phase::Settled) && isLast)
     look(*place, launch);
   if (governs() && place->isKnown) {
     ruling.ticket = {phases_, cycles_, index};
@@ -107,9 +126,7 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
       ruling.mode = phase_ == Phase::Settled ? Mode::Native : Mode::AtHome;
     } else {
       ruling.mode = Mode::Split;
-      ruling.shares = way() == Way::Joint ? std::span<const double>(place->joint) : launch.own();
-      if (phase_ != Phase::Settled)
-        noteShares(*place, ruling.shares);
+      ruling.shares = way() == Way::Joint ? place->joint : place->own;
     }
   }
   at_ = index + 1;
@@ -120,48 +137,36 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   return ruling;
 }
 
-/// Where shares are still changing, data moves that will not move again: the timing starts anew.
-void LaunchCycle::noteShares(Place& place, std::span<const double> shares) {
-  const bool changed =
-      !place.tried.empty() &&
-      !std::equal(shares.begin(), shares.end(), place.tried.begin(), place.tried.end(),
-                  [](double a, double b) { return std::abs(a - b) <= sameShare; });
-  place.tried.assign(shares.begin(), shares.end());
-  if (!changed || cycles_ >= trialCycles / 2)
-    return;
-  timedFrom_ = cycles_ + 1;
-  for (Place& each : places_)
-    each.readings.clear();
-}
-
 void LaunchCycle::look(Place& place, const Passing& launch) {
   place.isKnown = launch.isKnown && launch.profile(place.profile);
   if (!place.isKnown)
     return;
-  const std::span<const double> own = launch.own();
-  place.own.assign(own.begin(), own.end());
+  if (phase_ == Phase::Free) {
+    const std::span<const double> own = launch.own();
+    place.own.assign(own.begin(), own.end());
+  }
   if (place.section.empty())
     place.section = launch.section();
 }
 
 void LaunchCycle::cycleEnded(const Passing& last) {
   ++cycles_;
+  ++age_;
   switch (phase_) {
   case Phase::Free:
     if (cycles_ < patience_)
       return;
     if (linksWeigh(last.secondsPerByte)) {
-      patience_ = 0;
-      enter(Phase::Own);
+      govern(last);
     } else {
       patience_ = std::min(longestLook, patience_ * 2);
       enter(Phase::Free);
     }
     return;
   case Phase::Settled:
-    // The devices may have changed: all is timed anew from time to time.
+    // The devices may have changed: all is timed anew from time to time, the present way first.
     if (cycles_ >= patience_)
-      enter(Phase::Own);
+      review();
     return;
   case Phase::Own:
   case Phase::Joint:
@@ -177,15 +182,48 @@ void LaunchCycle::cycleEnded(const Passing& last) {
   }
 }
 
-void LaunchCycle::trialEnded(const Passing& last) {
-  auto& [own, joint, home] = seconds_;
-  if (phase_ == Phase::Own) {
-    joint = home = 0;
-    if (balance(last.secondsPerByte))
-      return enter(Phase::Joint);
+/// Begins with one place's shares for all, where that promises a shorter cycle than each its own:
+/// what a kernel finds by itself may be far from what its neighbours found, or a trial of home.
+void LaunchCycle::govern(const Passing& last) {
+  patience_ = 0;
+  settled_ = Way::Own;
+  const std::optional<Model> model = modelOf(last, Way::Own);
+  double least = model ? model->seconds(model->shares) : 0;
+  const Place* best = nullptr;
+  for (std::size_t k = 0; model && k < model->places.size(); ++k) {
+    const double seconds = model->seconds({model->shares.size(), model->shares[k]});
+    if (seconds < least) {
+      least = seconds;
+      best = &places_[model->places[k]];
+    }
   }
-  const double split = joint > 0 ? std::min(own, joint) : own;
-  if (phase_ != Phase::Home && homePromise(last.home) < homeMargin * split)
+  if (!best)
+    return enter(Phase::Own);
+  for (const std::size_t place : model->places)
+    places_[place].joint = best->own;
+  settled_ = Way::Joint;
+  enter(Phase::Joint);
+}
+
+void LaunchCycle::review() {
+  seconds_ = {};
+  triedJoint_ = triedHome_ = false;
+  constexpr Phase phases[ways] = {Phase::Own, Phase::Joint, Phase::Home};
+  enter(phases[static_cast<std::size_t>(settled_)]);
+}
+
+void LaunchCycle::trialEnded(const Passing& last) {
+  triedOwn_ = triedOwn_ || phase_ == Phase::Own;
+  triedHome_ = triedHome_ || phase_ == Phase::Home;
+  if (!std::exchange(triedJoint_, true) && balance(last))
+    return enter(Phase::Joint);
+  const auto [own, joint, home] = seconds_;
+  const double split = own > 0 && joint > 0 ? std::min(own, joint) : std::max(own, joint);
+  if (!std::exchange(triedOwn_, true))
+    if (const auto model = modelOf(last, Way::Own);
+        model && model->seconds(model->shares) < margin * split)
+      return enter(Phase::Own);
+  if (!triedHome_ && homePromise(last.home) < margin * split)
     return enter(Phase::Home);
   settle();
 }
@@ -193,25 +231,27 @@ void LaunchCycle::trialEnded(const Passing& last) {
 /// The fastest way that was tried stays.
 void LaunchCycle::settle() {
   const auto [own, joint, home] = seconds_;
-  Way best = Way::Own;
-  double least = own;
-  if (joint > 0 && joint < (1 - leastGain) * least) {
-    best = Way::Joint;
-    least = joint;
-  }
-  if (home > 0 && home < (1 - leastGain) * least)
-    best = Way::Home;
+  Way best = settled_;
+  double least = seconds_[static_cast<std::size_t>(best)];
+  for (const Way way : {Way::Own, Way::Joint, Way::Home})
+    if (const double took = seconds_[static_cast<std::size_t>(way)];
+        took > 0 && (!(least > 0) || took < (1 - leastGain) * least)) {
+      best = way;
+      least = took;
+    }
   log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", own, " s split, ", joint,
       " s with joint shares, ", home, " s at home (0: not tried)");
   const std::uint64_t first = best == Way::Home ? firstHomeReview : firstReview;
   patience_ = best == settled_ && patience_ > 0 ? std::min(longestReview, 2 * patience_) : first;
+  if (jointAt_ > age_)
+    patience_ = std::min(patience_, jointAt_ - age_);
   settled_ = best;
   enter(Phase::Settled);
 }
 
 void LaunchCycle::took(const Ticket& ticket, double seconds) {
   // Launches of the phase before may still end, and the first cycle moves data.
-  if (ticket.phase == phases_ && ticket.cycle >= timedFrom_ &&
+  if (ticket.phase == phases_ && ticket.cycle > 0 &&
       places_[ticket.place].readings.size() < timedCycles)
     places_[ticket.place].readings.push_back(seconds);
 }
@@ -297,48 +337,71 @@ bool LaunchCycle::linksWeigh(double secondsPerByte) const {
   return moving > weighty * computing;
 }
 
-/// Finds joint shares; false if they promise nothing.
-bool LaunchCycle::balance(double secondsPerByte) {
-  const std::vector<std::size_t> places = knownPlaces();
-  if (!(secondsPerByte > 0) || places.empty())
-    return false;
-  std::vector<solver::LoadProfile> profiles;
-  for (const std::size_t i : places)
-    profiles.push_back(places_[i].profile);
-  const std::vector<std::size_t> devices = knownDevices(profiles);
-  const std::vector<solver::CycleLink> links = this->links(secondsPerByte);
+double LaunchCycle::Model::seconds(const std::vector<std::vector<double>>& with) const {
+  return solver::cycleSeconds(profiles, links, with);
+}
+
+/// The known places with their shares in `way`, over the devices that all of them know; nothing if
+/// there is nothing to choose.
+std::optional<LaunchCycle::Model> LaunchCycle::modelOf(const Passing& last, Way way) const {
+  Model model;
+  model.places = knownPlaces();
+  if (!(last.secondsPerByte > 0) || model.places.empty())
+    return std::nullopt;
+  for (const std::size_t i : model.places)
+    model.profiles.push_back(places_[i].profile);
+  model.devices = knownDevices(model.profiles);
+  model.links = links(last.secondsPerByte);
+  if (model.devices.size() < 2 || model.links.empty())
+    return std::nullopt;
+  for (std::size_t k = 0; k < model.places.size(); ++k) {
+    const Place& place = places_[model.places[k]];
+    const std::vector<double>& now = way == Way::Joint ? place.joint : place.own;
+    solver::LoadProfile part{{}, {}, model.profiles[k].work};
+    std::vector<double>& shares = model.shares.emplace_back();
+    for (const std::size_t d : model.devices) {
+      part.fixed.push_back(model.profiles[k].fixed[d]);
+      part.whole.push_back(model.profiles[k].whole[d]);
+      if (way == Way::Home)
+        shares.push_back(d == last.home ? 1 : 0);
+      else
+        shares.push_back(d < now.size() ? now[d] : 0);
+    }
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    if (!(sum > 0))
+      return std::nullopt;
+    for (double& share : shares)
+      share /= sum;
+    model.profiles[k] = std::move(part);
+  }
+  return model;
+}
+
+/// Finds joint shares; false if they promise nothing, or nothing yet.
+bool LaunchCycle::balance(const Passing& last) {
+  jointAt_ = 0;
+  const std::optional<Model> model = modelOf(last, settled_);
   // Descent over many cuts takes long, and it happens between two launches of the application.
   constexpr std::size_t mostCuts = 24;
-  if (devices.size() < 2 || links.empty() || places.size() * (devices.size() - 1) > mostCuts)
+  if (!model || model->places.size() * (model->devices.size() - 1) > mostCuts)
     return false;
-  std::vector<std::vector<double>> own;
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    const Place& place = places_[places[k]];
-    solver::LoadProfile part{{}, {}, profiles[k].work};
-    own.emplace_back();
-    for (const std::size_t d : devices) {
-      part.fixed.push_back(profiles[k].fixed[d]);
-      part.whole.push_back(profiles[k].whole[d]);
-      own.back().push_back(d < place.own.size() ? place.own[d] : 0);
-    }
-    const double sum = std::accumulate(own.back().begin(), own.back().end(), 0.0);
-    if (!(sum > 0))
-      return false;
-    for (double& share : own.back())
-      share /= sum;
-    profiles[k] = std::move(part);
-  }
-  const double alone = solver::cycleSeconds(profiles, links, own);
-  const solver::CycleShares joint = solver::balanceCycle(profiles, links, own);
-  log(LogLevel::Debug, "a cycle of ", places_.size(), " launches, ", links.size(),
-      " links: predicted ", alone, " s, with joint shares ", joint.seconds, " s");
-  if (!(joint.seconds < (1 - leastPromise) * alone))
+  const double now = model->seconds(model->shares);
+  const solver::CycleShares joint =
+      solver::balanceCycle(model->profiles, model->links, model->shares);
+  log(LogLevel::Debug, "a cycle of ", places_.size(), " launches, ", model->links.size(),
+      " links: predicted ", now, " s, with joint shares ", joint.seconds, " s");
+  if (!(joint.seconds < (1 - leastPromise) * now))
     return false;
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    Place& place = places_[places[k]];
+  // Whoever went round so often is expected to do so as often again.
+  jointAt_ = static_cast<std::uint64_t>(
+      std::ceil(movingSeconds(model->shares, joint.shares, model->links) / (now - joint.seconds)));
+  if (jointAt_ > age_)
+    return false;
+  for (std::size_t k = 0; k < model->places.size(); ++k) {
+    Place& place = places_[model->places[k]];
     place.joint.assign(place.own.size(), 0.0);
-    for (std::size_t i = 0; i < devices.size(); ++i)
-      place.joint[devices[i]] = joint.shares[k][i];
+    for (std::size_t i = 0; i < model->devices.size(); ++i)
+      place.joint[model->devices[i]] = joint.shares[k][i];
   }
   return true;
 }

@@ -5,11 +5,13 @@
 // section of its work-groups needs and writes of each buffer. Where one launch needs in a section
 // what another wrote in the same section, a cut that differs between the two moves bytes: that is a
 // link. A kernel that goes home alone then costs its neighbours more than it gains, and one that is
-// split alone drags the data after it; so where links weigh, no kernel decides by itself any more.
-// All are split by their own shares and timed, then by joint shares and all at home, each only if
-// that promises to be faster; the fastest of the three stays, and is reviewed ever more rarely.
+// split alone drags the data after it; so where links weigh, no kernel decides by itself any more,
+// and shares stay as they are while they are timed. The cycle begins with one kernel's shares for
+// all of them, or with each its own, whichever promises more. Then come joint shares, each its own
+// and all at home, each only if it promises to be faster, and joint shares only when the cycles so
+// far would have been worth the moving; the fastest stays, and is reviewed ever more rarely.
 //
-//     Free -> Own -> Joint -> Home -> Settled -> Own -> ...
+//     Free -> Joint or Own -> Joint -> Own -> Home -> Settled -> the settled one -> ...
 //
 // Worked example: a Jacobi program launches stencil(a -> b), copy(b -> a) for ever, over 4096 rows
 // of 16 KiB. Rows 1792 .. 2304 of the copy need exactly the rows of b that the stencil wrote there:
@@ -23,6 +25,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -91,16 +94,25 @@ private:
     std::vector<double> joint;
     std::vector<SectionUse> section;
     solver::LoadProfile profile;
-    std::vector<double> tried;    ///< its last shares in this phase
     std::vector<double> readings; ///< seconds, of this phase
   };
   void begin(std::size_t length);
   Place* find(std::uint64_t id);
   void enter(Phase phase);
   Way way() const;
-  void noteShares(Place& place, std::span<const double> shares);
   void look(Place& place, const Passing& launch);
   void cycleEnded(const Passing& last);
+  /// What is predicted from. Shares and profiles by known place, and by device in `devices`.
+  struct Model {
+    std::vector<std::size_t> places, devices;
+    std::vector<solver::LoadProfile> profiles;
+    std::vector<solver::CycleLink> links;
+    std::vector<std::vector<double>> shares;
+    double seconds(const std::vector<std::vector<double>>& with) const;
+  };
+  std::optional<Model> modelOf(const Passing& last, Way way) const;
+  void govern(const Passing& last);
+  void review();
   void trialEnded(const Passing& last);
   void settle();
   bool isTimed() const;
@@ -109,18 +121,22 @@ private:
   bool linksWeigh(double secondsPerByte) const;
   std::vector<std::size_t> knownPlaces() const;
   std::vector<solver::CycleLink> links(double secondsPerByte) const;
-  bool balance(double secondsPerByte);
+  bool balance(const Passing& last);
 
   solver::CycleDetector detector_;
   std::vector<Place> places_;
   std::size_t at_ = 0; ///< the place that passes next
   Phase phase_ = Phase::Free;
-  std::uint64_t phases_ = 0;    ///< numbers them
-  std::uint64_t cycles_ = 0;    ///< that passed in this phase
-  std::uint64_t timedFrom_ = 1; ///< its first cycle that counts
+  std::uint64_t phases_ = 0; ///< numbers them
+  std::uint64_t cycles_ = 0; ///< that passed in this phase
   Way settled_ = Way::Own;
-  std::array<double, ways> seconds_{}; ///< of a cycle; 0: not tried
-  std::uint64_t patience_ = 0;         ///< cycles until the next look, Free or Settled
+  bool triedOwn_ = false;                       ///< since the cycle was found
+  bool triedJoint_ = false, triedHome_ = false; ///< since the last review
+  std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried
+  std::uint64_t patience_ = 0;                  ///< cycles until the next look, Free or Settled
+  std::uint64_t age_ = 0;                       ///< cycles that passed in all
+  std::uint64_t jointAt_ =
+      0; ///< age from which on joint shares are worth the moving; 0: they aren't
 };
 
 } // namespace libsplit::runtime

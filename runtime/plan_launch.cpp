@@ -23,6 +23,8 @@ constexpr std::uint64_t learningSplits = 6;
 /// … after which a launch's load and regions are known well enough to judge a cycle by.
 constexpr std::uint64_t knownSplits = 3;
 
+/// Of a bus, until it was seen.
+constexpr double guessedSecondsPerByte = 1e-10;
 /// A launch of one work-group goes to another device only if that seems so much faster.
 constexpr double muchFaster = 2;
 
@@ -44,6 +46,19 @@ bool isAlike(const Device& a, const Device& b) {
 
 } // namespace
 
+/// What it may take to move all that the launch needs to another memory.
+double Session::movingSeconds(const Launch& launch) const {
+  if (machine_->nodes() < 2)
+    return 0;
+  const Piece whole = planPiece(launch.request, planDevices(launch), machine_->home(), 0, 0,
+                                launch.range.groups(0));
+  std::uint64_t bytes = 0;
+  for (const PieceUse& use : whole.uses)
+    bytes += use.needs.size();
+  return static_cast<double>(bytes) *
+         (secondsPerByte_ > 0 ? secondsPerByte_ : guessedSecondsPerByte);
+}
+
 /// Makes the history's controller.
 void Session::takeControl(const Launch& launch, LaunchHistory& history) {
   ShareController::Setup setup;
@@ -64,6 +79,7 @@ void Session::takeControl(const Launch& launch, LaunchHistory& history) {
   }
   const auto items = static_cast<double>(itemsOf(launch.range));
   setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
+  setup.movingSeconds = movingSeconds(launch);
   history.controller = std::make_unique<ShareController>(std::move(setup));
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
 }

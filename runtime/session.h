@@ -281,6 +281,7 @@ private:
 
   // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);
+  double movingSeconds(const Launch& launch) const;
   bool isFasterElsewhere(const Launch& launch) const;
   static const char* whyNative(const Launch& launch);
   void takeControl(const Launch& launch, LaunchHistory& history);

@@ -98,6 +98,7 @@ std::unique_ptr<solver::ShareSolver> ShareController::makeSolver() const {
   std::vector<double> shares = startingShares();
   for (std::size_t i : usable_)
     options.knownSpeeds.push_back(shares[i]);
+  options.movingSeconds = setup_.movingSeconds;
   return solver::makeAuto(std::move(options));
 }
 
@@ -132,7 +133,25 @@ ShareController::Decision ShareController::split() {
   std::span<const double> proposed = solver_->propose();
   for (std::size_t i = 0; i < usable_.size(); ++i)
     shares_[usable_[i]] = proposed[i];
+  if (setup_.policy.kind == Policy::Kind::Auto && !hasMoved_)
+    keepFirstMoveShort();
   return {Action::Split, shares_};
+}
+
+/// Nobody knows yet whether there will be a second launch: moving takes no longer than this one.
+/// What more pays is then weighed by what moving was seen to take.
+void ShareController::keepFirstMoveShort() {
+  if (setup_.home >= shares_.size() || !(homeSeconds_ > 0) || !(setup_.movingSeconds > 0))
+    return;
+  const double away = 1 - shares_[setup_.home];
+  const double most = homeSeconds_ / setup_.movingSeconds;
+  if (away <= most)
+    return;
+  for (double& share : shares_)
+    share *= most / away;
+  shares_[setup_.home] += 1 - most;
+  shares_[setup_.home] =
+      1 - (std::accumulate(shares_.begin(), shares_.end(), 0.0) - shares_[setup_.home]);
 }
 
 ShareController::Decision ShareController::chunks() {
@@ -237,7 +256,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
 void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
                                    std::uint64_t totalGroups, double wallSeconds) {
   isFirst_ = false;
-  hasSplit_ = true;
+  hasSplit_ = hasMoved_ = true;
   usableSamples_.clear();
   for (std::size_t i : usable_) {
     const solver::DeviceSample& s = samples[i];

@@ -44,6 +44,7 @@ public:
     std::vector<bool> likeHome;
     std::size_t home = 0;        ///< the program's own device; speeds.size() if it takes no part
     double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
+    double movingSeconds = 0;    ///< that moving all its data to another memory seems to take
     Prior prior;
   };
   explicit ShareController(Setup setup);
@@ -88,6 +89,7 @@ public:
 private:
   Decision nextAuto(bool canChunk);
   Decision chunks();
+  void keepFirstMoveShort();
   bool gainsByWhatIsKnown() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
@@ -121,6 +123,7 @@ private:
   unsigned rest_ = 16;           ///< … and of one that was slower split
   bool isFirst_ = true;
   bool hasSplit_ = false; ///< the solver has seen the other devices
+  bool hasMoved_ = false; ///< a launch was split by shares
   bool chunksRefused_ = false;
 };
 

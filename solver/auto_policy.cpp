@@ -30,9 +30,9 @@ public:
   explicit Auto(const AutoOptions& options)
       : options_(options), n_(static_cast<Eigen::Index>(options.devices)), model_(n_),
         shares_(makeShares(options.knownSpeeds, options.devices)), ran_(Vector::Zero(n_)),
-        candidate_(ran_), best_(ran_), speeds_(ran_), steadyMove_(ran_), changeMove_(ran_),
-        hasGained_(ran_), limits_(Vector::Ones(n_)), largest_(ran_), lastProbe_(ran_),
-        probeCost_(ran_), beforeProbe_(ran_) {
+        ranBegin_(ran_), candidate_(ran_), best_(ran_), speeds_(ran_), steadyMove_(ran_),
+        changeMove_(ran_), hasGained_(ran_), limits_(Vector::Ones(n_)), largest_(ran_),
+        lastProbe_(ran_), probeCost_(ran_), beforeProbe_(ran_) {
     samples_.reserve(256);
     bool anyKnown = false;
     for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
@@ -133,8 +133,9 @@ private:
       const DeviceSample& s = samples[static_cast<std::size_t>(d)];
       const double begin = static_cast<double>(s.groupBegin) / total;
       const double end = static_cast<double>(s.groupEnd) / total;
-      const double old = ran_[d];
+      const double gained = newPart(d, begin, end);
       ran_[d] = end - begin;
+      ranBegin_[d] = begin;
       if (!measures(s))
         continue;
       if (s.seconds > last_) {
@@ -147,7 +148,7 @@ private:
       sum += s.seconds;
       ++measured;
       const double moving = std::clamp(s.transferSeconds, 0.0, s.seconds);
-      const double once = learnMoving(d, moving, ran_[d] - old, total);
+      const double once = learnMoving(d, moving, gained, total);
       if (s.seconds - once > settled_) {
         settled_ = s.seconds - once;
         slowestSettled_ = d;
@@ -162,19 +163,26 @@ private:
     return true;
   }
 
+  /// How much of [begin, end) the device did not run in the last launch.
+  double newPart(Eigen::Index d, double begin, double end) const {
+    const double kept = std::min(end, ranBegin_[d] + ran_[d]) - std::max(begin, ranBegin_[d]);
+    return std::max(0.0, end - begin - std::max(0.0, kept));
+  }
+
   /// What moves in launches that keep their shares recurs; the rest came from what was gained.
   /// Answers the seconds of `moving` that don't recur.
   double learnMoving(Eigen::Index d, double moving, double gained, double total) {
-    if (before_ && std::abs(gained) * total < 0.5) {
+    if (before_ && gained * total < 0.5) {
       steadyMove_[d] = moving / (ran_[d] * total);
       model_.setMoving(d, steadyMove_[d]);
       return 0;
     }
     const double fresh = std::max(0.0, moving - steadyMove_[d] * ran_[d] * total);
-    if (gained > 0) {
-      changeMove_[d] = fresh / (gained * total);
-      hasGained_[d] = before_ || fresh > 0 ? 1 : hasGained_[d];
-    }
+    // Little moves where others have brought the data already, which they won't each time.
+    if (!before_ && changeMove_.maxCoeff() <= 0)
+      changeMove_.setConstant(options_.movingSeconds / total);
+    changeMove_[d] = std::max(fresh / (gained * total), 0.7 * changeMove_[d]);
+    hasGained_[d] = before_ || fresh > 0 ? 1 : hasGained_[d];
     return fresh;
   }
 
@@ -274,13 +282,14 @@ private:
   }
 
   /// Of going from the last shares to `shares`. A device that never gained groups is taken to pay
-  /// for them what the others did.
+  /// for them what the others did, or what all groups' data is said to cost.
   double movingCost(const Vector& shares, double total) const {
-    const double known = changeMove_.maxCoeff();
-    double cost = 0;
-    for (Eigen::Index d = 0; d < n_; ++d)
-      cost = std::max(cost, (hasGained_[d] > 0 ? changeMove_[d] : known) *
-                                std::max(0.0, shares[d] - ran_[d]) * total);
+    const double known = std::max(changeMove_.maxCoeff(), options_.movingSeconds / total *
+                                                              (hasGained_.maxCoeff() > 0 ? 0 : 1));
+    double cost = 0, begin = 0;
+    for (Eigen::Index d = 0; d < n_; begin += shares[d++])
+      cost = std::max(cost, (hasGained_[d] > 0 ? changeMove_[d] : known) * total *
+                                newPart(d, begin, begin + shares[d]));
     return cost;
   }
 
@@ -347,6 +356,7 @@ private:
   Summary summary_;
   Vector shares_;         // proposed
   Vector ran_;            // of the last launch
+  Vector ranBegin_;       // where each device's part of it began
   Vector candidate_;      // of the model
   Vector best_;           // of the fastest launch
   mutable Vector speeds_; // what speeds() shows

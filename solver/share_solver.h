@@ -122,7 +122,8 @@ struct AutoOptions {
   unsigned devices = 1;
   /// Groups per second, or any common multiple of it, known from elsewhere; empty or 0: unknown.
   std::vector<double> knownSpeeds;
-  double tolerance = 0.01; ///< predicted gain below which shares are left alone
+  double tolerance = 0.01;  ///< predicted gain below which shares are left alone
+  double movingSeconds = 0; ///< that moving the data of all groups seems to take, until it is seen
 };
 /// Learns speeds, fixed costs and the load's profile over the groups; drops and revives devices;
 /// weighs the data that a change moves. See auto_policy.cpp.
