@@ -20,6 +20,7 @@ constexpr std::uint64_t firstReview = 64;
 constexpr std::uint64_t firstHomeReview = 256; ///< a look from home moves everything twice
 constexpr std::uint64_t longestReview = 1 << 14;
 constexpr double weighty = 0.05;      ///< part of a cycle that moving all linked bytes would be
+constexpr double trialPart = 0.25;    ///< of the time so far, that moving for a trial may take
 constexpr double leastPromise = 0.02; ///< predicted gain of joint shares that is worth a try
 constexpr double leastGain = 0.005;   ///< measured gain that is worth keeping
 /// Own shares and home are tried if they promise no more than so many times what joint shares take:
@@ -165,7 +166,11 @@ void LaunchCycle::cycleEnded(const Passing& last) {
     return;
   case Phase::Settled:
     // The devices may have changed: all is timed anew from time to time, the present way first.
-    if (cycles_ >= patience_)
+    if (cycles_ < patience_)
+      return;
+    if (jointAt_ > 0 && balance(last))
+      enter(Phase::Joint);
+    else
       review();
     return;
   case Phase::Own:
@@ -221,11 +226,19 @@ void LaunchCycle::trialEnded(const Passing& last) {
   const double split = own > 0 && joint > 0 ? std::min(own, joint) : std::max(own, joint);
   if (!std::exchange(triedOwn_, true))
     if (const auto model = modelOf(last, Way::Own);
-        model && model->seconds(model->shares) < margin * split)
+        model && model->seconds(model->shares) < margin * split && affords(last, Way::Own, split))
       return enter(Phase::Own);
-  if (!triedHome_ && homePromise(last.home) < margin * split)
+  if (!triedHome_ && homePromise(last.home) < margin * split && affords(last, Way::Home, split))
     return enter(Phase::Home);
   settle();
+}
+
+/// Whether going to another way and back is a small part of what the cycles so far took.
+bool LaunchCycle::affords(const Passing& last, Way way, double cycle) const {
+  const std::optional<Model> now = modelOf(last, this->way()), then = modelOf(last, way);
+  return !now || !then ||
+         2 * movingSeconds(now->shares, then->shares, now->links) <=
+             trialPart * static_cast<double>(age_) * cycle;
 }
 
 /// The fastest way that was tried stays.
@@ -243,8 +256,8 @@ void LaunchCycle::settle() {
       " s with joint shares, ", home, " s at home (0: not tried)");
   const std::uint64_t first = best == Way::Home ? firstHomeReview : firstReview;
   patience_ = best == settled_ && patience_ > 0 ? std::min(longestReview, 2 * patience_) : first;
-  if (jointAt_ > age_)
-    patience_ = std::min(patience_, jointAt_ - age_);
+  if (jointAt_ > 0)
+    patience_ = std::min(patience_, jointAt_ > age_ ? jointAt_ - age_ : 1);
   settled_ = best;
   enter(Phase::Settled);
 }
@@ -397,6 +410,7 @@ bool LaunchCycle::balance(const Passing& last) {
       std::ceil(movingSeconds(model->shares, joint.shares, model->links) / (now - joint.seconds)));
   if (jointAt_ > age_)
     return false;
+  jointAt_ = 0;
   for (std::size_t k = 0; k < model->places.size(); ++k) {
     Place& place = places_[model->places[k]];
     place.joint.assign(place.own.size(), 0.0);

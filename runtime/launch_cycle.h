@@ -112,6 +112,7 @@ private:
   };
   std::optional<Model> modelOf(const Passing& last, Way way) const;
   void govern(const Passing& last);
+  bool affords(const Passing& last, Way way, double cycle) const;
   void review();
   void trialEnded(const Passing& last);
   void settle();
