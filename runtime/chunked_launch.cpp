@@ -269,24 +269,25 @@ void Session::observeChunks(Launch& launch, double wall) {
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
   std::vector<solver::ChunkSample> samples;
   std::vector<double> shares(devices), seconds(devices);
-  std::vector<bool> began(devices);
   for (const Launch::Issued& issued : launch.issued) {
+    // What moved for a chunk says nothing of how much work lies there.
     double took = 0;
     if (auto interval = issued.kernel->interval())
       took = interval->seconds();
-    for (const CompletionPtr& transfer : issued.transfers)
-      if (auto moved = transfer->interval(); moved && began[issued.device])
-        took += moved->seconds();
-    began[issued.device] = true;
     samples.push_back(
         {static_cast<unsigned>(issued.device), issued.groupBegin, issued.groupEnd, took});
     shares[issued.device] +=
         static_cast<double>(issued.groupEnd - issued.groupBegin) / static_cast<double>(groups);
     seconds[issued.device] += took;
+    for (const CompletionPtr& transfer : issued.transfers)
+      if (auto moved = transfer->interval())
+        seconds[issued.device] += moved->seconds();
   }
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!launch.wasSplit) {
-    const double home = seconds[machine_->home()];
+    double home = 0;
+    for (const solver::ChunkSample& chunk : samples)
+      home += chunk.seconds;
     launch.code->stats->ranges[launch.key.range].homeSeconds = home;
     if (history.controller)
       history.controller->observeHome(home);

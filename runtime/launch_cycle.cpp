@@ -67,6 +67,7 @@ void LaunchCycle::begin(std::size_t length) {
     places_[i].id = detector_.past(i == 0 ? 0 : length - i);
   at_ = 0;
   age_ = jointAt_ = 0;
+  lastJoint_ = 0;
   seconds_ = {};
   settled_ = Way::Own;
   triedOwn_ = triedJoint_ = triedHome_ = false;
@@ -119,7 +120,8 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   Ruling ruling;
   const auto index = static_cast<std::size_t>(place - places_.data());
   const bool isLast = cycles_ + 1 >= patience_; // before a decision
-  if ((phase_ == Phase::Free || phase_ == Phase::Settled) && isLast)
+  const bool isTiming = phase_ == Phase::Own || phase_ == Phase::Joint;
+  if (isTiming ? cycles_ == timedCycles : isLast)
     look(*place, launch);
   if (governs() && place->isKnown) {
     ruling.ticket = {phases_, cycles_, index};
@@ -127,7 +129,8 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
       ruling.mode = phase_ == Phase::Settled ? Mode::Native : Mode::AtHome;
     } else {
       ruling.mode = Mode::Split;
-      ruling.shares = way() == Way::Joint ? place->joint : place->own;
+      ruled_ = way() == Way::Joint ? place->joint : place->own;
+      ruling.shares = ruled_;
     }
   }
   at_ = index + 1;
@@ -142,10 +145,12 @@ void LaunchCycle::look(Place& place, const Passing& launch) {
   place.isKnown = launch.isKnown && launch.profile(place.profile);
   if (!place.isKnown)
     return;
-  if (phase_ == Phase::Free) {
+  if (phase_ == Phase::Free || place.own.empty()) {
     const std::span<const double> own = launch.own();
     place.own.assign(own.begin(), own.end());
   }
+  if (place.joint.empty()) // it was not known when the others got theirs
+    place.joint = place.own;
   if (place.section.empty())
     place.section = launch.section();
 }
@@ -213,11 +218,19 @@ void LaunchCycle::govern(const Passing& last) {
 void LaunchCycle::review() {
   seconds_ = {};
   triedJoint_ = triedHome_ = false;
+  lastJoint_ = 0;
   constexpr Phase phases[ways] = {Phase::Own, Phase::Joint, Phase::Home};
   enter(phases[static_cast<std::size_t>(settled_)]);
 }
 
 void LaunchCycle::trialEnded(const Passing& last) {
+  // With new shares comes new knowledge of the load: as long as that helps, there may be better
+  // ones.
+  if (phase_ == Phase::Joint) {
+    const double joint = seconds_[static_cast<std::size_t>(Way::Joint)];
+    triedJoint_ = triedJoint_ && lastJoint_ > 0 && joint > (1 - leastPromise) * lastJoint_;
+    lastJoint_ = joint;
+  }
   triedOwn_ = triedOwn_ || phase_ == Phase::Own;
   triedHome_ = triedHome_ || phase_ == Phase::Home;
   if (!std::exchange(triedJoint_, true) && balance(last))
@@ -393,7 +406,7 @@ std::optional<LaunchCycle::Model> LaunchCycle::modelOf(const Passing& last, Way 
 /// Finds joint shares; false if they promise nothing, or nothing yet.
 bool LaunchCycle::balance(const Passing& last) {
   jointAt_ = 0;
-  const std::optional<Model> model = modelOf(last, settled_);
+  const std::optional<Model> model = modelOf(last, way());
   // Descent over many cuts takes long, and it happens between two launches of the application.
   constexpr std::size_t mostCuts = 24;
   if (!model || model->places.size() * (model->devices.size() - 1) > mostCuts)

@@ -126,7 +126,8 @@ private:
 
   solver::CycleDetector detector_;
   std::vector<Place> places_;
-  std::size_t at_ = 0; ///< the place that passes next
+  std::size_t at_ = 0;        ///< the place that passes next
+  std::vector<double> ruled_; ///< shares of the last ruling
   Phase phase_ = Phase::Free;
   std::uint64_t phases_ = 0; ///< numbers them
   std::uint64_t cycles_ = 0; ///< that passed in this phase
@@ -134,6 +135,7 @@ private:
   bool triedOwn_ = false;                       ///< since the cycle was found
   bool triedJoint_ = false, triedHome_ = false; ///< since the last review
   std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried
+  double lastJoint_ = 0;                        ///< … with the joint shares before the present ones
   std::uint64_t patience_ = 0;                  ///< cycles until the next look, Free or Settled
   std::uint64_t age_ = 0;                       ///< cycles that passed in all
   std::uint64_t jointAt_ =

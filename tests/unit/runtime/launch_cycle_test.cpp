@@ -133,6 +133,34 @@ TEST(LaunchCycle, looksAtHomeAgainAndAgainButEverMoreRarely) {
   EXPECT_LT(split, 80);
 }
 
+TEST(LaunchCycle, aKernelThatIsKnownLaterJoinsWithItsOwnShares) {
+  Jacobi jacobi;
+  const Shares own = {0.3, 0.7};
+  LaunchCycle::Passing third;
+  third.id = 3;
+  third.secondsPerByte = secondsPerByte;
+  third.own = [&] { return std::span<const double>(own); };
+  third.profile = [](solver::LoadProfile& to) {
+    to = {{0, 0}, {1, 1}, {}};
+    return true;
+  };
+  third.section = [] { return std::vector<SectionUse>(); };
+  int split = 0;
+  for (int i = 0; i < 500; ++i) {
+    jacobi.step();
+    third.isKnown = i >= 100;
+    const LaunchCycle::Ruling ruling = jacobi.cycle.next(third);
+    if (ruling.mode == Mode::Split) {
+      EXPECT_EQ(ruling.shares.size(), 2u);
+      ++split;
+    }
+    if (ruling.ticket.phase != 0)
+      jacobi.cycle.took(ruling.ticket, 0.7);
+  }
+  EXPECT_EQ(jacobi.cycle.length(), 3u);
+  EXPECT_GT(split, 0);
+}
+
 TEST(LaunchCycle, keepsWhatItKnowsThroughOtherLaunchesBetweenCycles) {
   Jacobi jacobi;
   jacobi.settle();
