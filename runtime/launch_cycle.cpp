@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t timedCycles = 3; ///< per phase; the first one, which moves data, not counted
 constexpr std::uint64_t trialCycles = 64; ///< a phase that is not timed by then is given up
-constexpr double sameShare = 0.01;        ///< how far shares may differ that count as the same
 constexpr std::uint64_t longestLook = 64;
 constexpr std::uint64_t firstReview = 64;
 constexpr std::uint64_t firstHomeReview = 256; ///< a look from home moves everything twice
@@ -225,10 +224,16 @@ void LaunchCycle::review() {
 
 void LaunchCycle::trialEnded(const Passing& last) {
   // With new shares comes new knowledge of the load: as long as that helps, there may be better
-  // ones.
+  // ones. Where it did not, the shares before come back.
   if (phase_ == Phase::Joint) {
-    const double joint = seconds_[static_cast<std::size_t>(Way::Joint)];
+    double& joint = seconds_[static_cast<std::size_t>(Way::Joint)];
     triedJoint_ = triedJoint_ && lastJoint_ > 0 && joint > (1 - leastPromise) * lastJoint_;
+    if (lastJoint_ > 0 && joint > lastJoint_) {
+      for (Place& place : places_)
+        if (!place.lastJoint.empty())
+          std::swap(place.joint, place.lastJoint);
+      joint = lastJoint_;
+    }
     lastJoint_ = joint;
   }
   triedOwn_ = triedOwn_ || phase_ == Phase::Own;
@@ -426,7 +431,7 @@ bool LaunchCycle::balance(const Passing& last) {
   jointAt_ = 0;
   for (std::size_t k = 0; k < model->places.size(); ++k) {
     Place& place = places_[model->places[k]];
-    place.joint.assign(place.own.size(), 0.0);
+    place.lastJoint = std::exchange(place.joint, std::vector(place.own.size(), 0.0));
     for (std::size_t i = 0; i < model->devices.size(); ++i)
       place.joint[model->devices[i]] = joint.shares[k][i];
   }

@@ -92,6 +92,7 @@ private:
     bool isKnown = false;
     std::vector<double> own;
     std::vector<double> joint;
+    std::vector<double> lastJoint; ///< those before
     std::vector<SectionUse> section;
     solver::LoadProfile profile;
     std::vector<double> readings; ///< seconds, of this phase

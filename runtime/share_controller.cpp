@@ -138,13 +138,13 @@ ShareController::Decision ShareController::split() {
   return {Action::Split, shares_};
 }
 
-/// Nobody knows yet whether there will be a second launch: moving takes no longer than this one.
-/// What more pays is then weighed by what moving was seen to take.
+/// Nobody knows yet how many launches there will be: the first moving takes no longer than those so
+/// far. What more pays is then weighed by what moving was seen to take.
 void ShareController::keepFirstMoveShort() {
   if (setup_.home >= shares_.size() || !(homeSeconds_ > 0) || !(setup_.movingSeconds > 0))
     return;
   const double away = 1 - shares_[setup_.home];
-  const double most = homeSeconds_ / setup_.movingSeconds;
+  const double most = ++unmoved_ * homeSeconds_ / setup_.movingSeconds;
   if (away <= most)
     return;
   for (double& share : shares_)

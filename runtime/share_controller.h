@@ -121,6 +121,7 @@ private:
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
   unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
   unsigned rest_ = 16;           ///< … and of one that was slower split
+  unsigned unmoved_ = 0;         ///< launches that might have been split, before the first that was
   bool isFirst_ = true;
   bool hasSplit_ = false; ///< the solver has seen the other devices
   bool hasMoved_ = false; ///< a launch was split by shares

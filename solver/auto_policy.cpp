@@ -282,10 +282,9 @@ private:
   }
 
   /// Of going from the last shares to `shares`. A device that never gained groups is taken to pay
-  /// for them what the others did, or what all groups' data is said to cost.
+  /// for them what the others did.
   double movingCost(const Vector& shares, double total) const {
-    const double known = std::max(changeMove_.maxCoeff(), options_.movingSeconds / total *
-                                                              (hasGained_.maxCoeff() > 0 ? 0 : 1));
+    const double known = changeMove_.maxCoeff();
     double cost = 0, begin = 0;
     for (Eigen::Index d = 0; d < n_; begin += shares[d++])
       cost = std::max(cost, (hasGained_[d] > 0 ? changeMove_[d] : known) * total *

@@ -122,6 +122,23 @@ TEST(ShareController, AutoGoesHomeWhenSplittingIsSlower) {
     EXPECT_EQ(controller.next().action, Action::Native) << i;
 }
 
+TEST(ShareController, TheFirstMoveWaitsUntilTheLaunchesSoFarAreWorthIt) {
+  ShareController::Setup made = setup("auto");
+  made.movingSeconds = 2000; // of all data: twenty launches for each of a hundred groups
+  ShareController controller(std::move(made));
+  int launches = 1;
+  controller.next();
+  controller.observeHome(1.0, 100);
+  for (; launches < 100; ++launches) {
+    const ShareController::Decision decision = controller.next();
+    if (decision.action == Action::Split && solver::roundToGroups(decision.shares, 100)[1] > 0)
+      break;
+    controller.observeHome(1.0, 100);
+  }
+  EXPECT_GE(launches, 8);
+  EXPECT_LE(launches, 25);
+}
+
 TEST(ShareController, WhatNewSharesMoveOnceIsNotHeldAgainstThem) {
   // Two like devices; a group that changes hands costs forty times its computing.
   ShareController controller(setup("auto"));
