@@ -2,6 +2,8 @@
 
 #include "runtime/log.h"
 
+#include "solver/ranges.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -48,8 +50,7 @@ double movingSeconds(std::span<const std::vector<double>> from,
     double begin = 0, newBegin = 0;
     for (std::size_t d = 0; d < to[link.to].size(); ++d) {
       const double end = begin + from[link.to][d], newEnd = newBegin + to[link.to][d];
-      const double kept = std::max(0.0, std::min(end, newEnd) - std::max(begin, newBegin));
-      most = std::max(most, (newEnd - newBegin - kept) * link.secondsPerUnit);
+      most = std::max(most, solver::newPart(newBegin, newEnd, begin, end) * link.secondsPerUnit);
       begin = end;
       newBegin = newEnd;
     }

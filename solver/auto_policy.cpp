@@ -11,6 +11,7 @@
 //   - A device without work is probed with one small piece now and then: at once where that hides
 //     behind the others, else as seldom as keeps probing under 1 % of the time.
 #include "solver/load_model.h"
+#include "solver/ranges.h"
 
 #include <algorithm>
 #include <cmath>
@@ -133,7 +134,7 @@ private:
       const DeviceSample& s = samples[static_cast<std::size_t>(d)];
       const double begin = static_cast<double>(s.groupBegin) / total;
       const double end = static_cast<double>(s.groupEnd) / total;
-      const double gained = newPart(d, begin, end);
+      const double gained = gainedBy(d, begin, end);
       ran_[d] = end - begin;
       ranBegin_[d] = begin;
       if (!measures(s))
@@ -164,9 +165,8 @@ private:
   }
 
   /// How much of [begin, end) the device did not run in the last launch.
-  double newPart(Eigen::Index d, double begin, double end) const {
-    const double kept = std::min(end, ranBegin_[d] + ran_[d]) - std::max(begin, ranBegin_[d]);
-    return std::max(0.0, end - begin - std::max(0.0, kept));
+  double gainedBy(Eigen::Index d, double begin, double end) const {
+    return newPart(begin, end, ranBegin_[d], ranBegin_[d] + ran_[d]);
   }
 
   /// What moves in launches that keep their shares recurs; the rest came from what was gained.
@@ -288,7 +288,7 @@ private:
     double cost = 0, begin = 0;
     for (Eigen::Index d = 0; d < n_; begin += shares[d++])
       cost = std::max(cost, (hasGained_[d] > 0 ? changeMove_[d] : known) * total *
-                                newPart(d, begin, begin + shares[d]));
+                                gainedBy(d, begin, begin + shares[d]));
     return cost;
   }
 

@@ -1,5 +1,7 @@
 #include "solver/sequence.h"
 
+#include "solver/ranges.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -23,10 +25,6 @@ std::size_t CycleDetector::next(std::uint64_t id) {
 namespace {
 
 using Cuts = std::vector<double>; // of all kernels: kernel k's inner cuts at k * (devices - 1)
-
-double between(double a, double b, double low, double high) {
-  return std::max(0.0, std::min(b, high) - std::max(a, low));
-}
 
 class Cycle {
 public:
@@ -53,8 +51,7 @@ public:
       for (const CycleLink& link : links_)
         if (link.to == k)
           seconds += link.secondsPerUnit *
-                     (end - begin -
-                      between(begin, end, cut(cuts, link.from, d), cut(cuts, link.from, d + 1)));
+                     newPart(begin, end, cut(cuts, link.from, d), cut(cuts, link.from, d + 1));
       longest = std::max(longest, seconds);
     }
     return longest;
