@@ -41,6 +41,12 @@ std::vector<double> normalised(std::vector<double> values) {
   return values;
 }
 
+/// `device` gets what the others leave.
+void giveRest(std::vector<double>& shares, std::size_t device) {
+  shares[device] = 0;
+  shares[device] = 1 - std::accumulate(shares.begin(), shares.end(), 0.0);
+}
+
 } // namespace
 
 double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz) {
@@ -124,8 +130,7 @@ std::vector<double> ShareController::startingShares() const {
   for (std::size_t i = 0; i < shares.size(); ++i)
     if (i != home)
       shares[i] *= caution[i];
-  shares[home] = 0;
-  shares[home] = 1 - std::accumulate(shares.begin(), shares.end(), 0.0);
+  giveRest(shares, home);
   return shares;
 }
 
@@ -149,9 +154,7 @@ void ShareController::keepFirstMoveShort() {
     return;
   for (double& share : shares_)
     share *= most / away;
-  shares_[setup_.home] += 1 - most;
-  shares_[setup_.home] =
-      1 - (std::accumulate(shares_.begin(), shares_.end(), 0.0) - shares_[setup_.home]);
+  giveRest(shares_, setup_.home);
 }
 
 ShareController::Decision ShareController::chunks() {
