@@ -267,7 +267,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
       if (stream->idle())
         decide(*stream, *launch);
       if (launch->action == ShareController::Action::Native)
-        reason = whyNative(*launch);
+        reason = whyNative(launch->range);
     }
     if (!reason.empty()) {
       stats.reason = reason;

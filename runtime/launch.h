@@ -63,6 +63,10 @@ struct Launch {
 
 /// Why a launch of one work-group is not split.
 inline constexpr const char* onlyOneGroup = "there is only one work-group";
+/// Why a launch is left to the home device.
+inline const char* whyNative(const NDRange& range) {
+  return range.groups() < 2 ? onlyOneGroup : "it is not faster split";
+}
 
 /// Whether the last work-group of a dimension is smaller than the others.
 inline bool isNonUniform(const NDRange& range) {

@@ -84,10 +84,6 @@ void Session::takeControl(const Launch& launch, LaunchHistory& history) {
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
 }
 
-const char* Session::whyNative(const Launch& launch) {
-  return launch.range.groups() < 2 ? onlyOneGroup : "it is not faster split";
-}
-
 /// Whether other launches of the kernel showed another device to be much faster than home.
 bool Session::isFasterElsewhere(const Launch& launch) const {
   using From = ShareController::Prior::From;
@@ -143,41 +139,36 @@ bool Session::decideWithout(std::size_t device, Launch& launch) {
   return launch.action != ShareController::Action::Native;
 }
 
+/// Plans the launch as it was decided. Why that can't be done, if not.
+std::string Session::planAsDecided(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (launch->action == ShareController::Action::Chunks) {
+    std::string why = planChunks(task, launch);
+    if (why.empty() || task.mustBePlannedAgain() || launch->lacksRoom)
+      return why;
+    log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
+    // A launch that was parked for long may find its history gone.
+    if (auto& controller = launch->code->histories.at(launch->key).controller) {
+      controller->refuseChunks();
+      adopt(*launch, controller->next());
+    } else {
+      launch->action = ShareController::Action::Native;
+    }
+  }
+  return launch->action == ShareController::Action::Native ? whyNative(launch->range)
+                                                           : planSplit(task, launch);
+}
+
 void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   std::string why = steppingAside_ ? stats_.steppedAside : launch->reason;
   if (why.empty()) {
     if (!launch->action)
       decide(*task.stream, *launch);
-    if (launch->action == ShareController::Action::Chunks) {
-      why = planChunks(task, launch);
-      if (task.mustBePlannedAgain())
-        return;
-      if (why.empty()) {
-        ++launch->code->stats->ranges[launch->key.range].launches;
-        return;
-      }
-      if (launch->lacksRoom && decideWithout(*std::exchange(launch->lacksRoom, {}), *launch))
-        return planLaunch(task, launch);
-      log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
-      why.clear();
-      // A launch that was parked for long may find its history gone.
-      if (auto& controller = launch->code->histories.at(launch->key).controller) {
-        controller->refuseChunks();
-        adopt(*launch, controller->next());
-      } else {
-        launch->action = ShareController::Action::Native;
-      }
-    }
-    if (launch->action == ShareController::Action::Native)
-      why = whyNative(*launch);
-    else
-      why = planSplit(task, launch);
+    do
+      why = planAsDecided(task, launch);
+    while (launch->lacksRoom && decideWithout(*std::exchange(launch->lacksRoom, {}), *launch));
   }
   if (task.mustBePlannedAgain())
     return;
-  if (!why.empty() && launch->lacksRoom &&
-      decideWithout(*std::exchange(launch->lacksRoom, {}), *launch))
-    return planLaunch(task, launch);
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;

@@ -283,11 +283,11 @@ private:
   void decide(Stream& stream, Launch& launch);
   double movingSeconds(const Launch& launch) const;
   bool isFasterElsewhere(const Launch& launch) const;
-  static const char* whyNative(const Launch& launch);
   void takeControl(const Launch& launch, LaunchHistory& history);
   bool decideWithout(std::size_t device, Launch& launch);
   static void adopt(Launch& launch, const ShareController::Decision& decision);
   LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
+  std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
