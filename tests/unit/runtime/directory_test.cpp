@@ -1,5 +1,7 @@
 #include "runtime/directory.h"
 
+#include "tests/unit/runtime/grid.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -131,14 +133,6 @@ private:
   int writes_ = 1;
 };
 
-/// The inner columns of some rows of a grid, 64 bytes wide.
-ByteSet innerRows(std::uint64_t begin, std::uint64_t end) {
-  ByteSet bytes;
-  for (std::uint64_t row = begin; row < end; ++row)
-    bytes.add({64 * row + 1, 64 * row + 63});
-  return bytes;
-}
-
 TEST(Directory, whatLeavesADeviceHasBeenThereBefore) {
   for (std::uint32_t seed = 1; seed <= 300; ++seed) {
     std::mt19937 random(seed);
@@ -160,7 +154,7 @@ TEST(Directory, whatLeavesADeviceHasBeenThereBefore) {
       ASSERT_TRUE(memories.bringAll(needs)) << "seed " << seed << ", launch " << launch;
       // Not only what a node has read: an output's ends of rows it never needs.
       for (NodeId node = 0; node < 4; ++node)
-        memories.write(node, innerRows(below(16), below(17)));
+        memories.write(node, interior(below(16), below(17), 64));
     }
   }
 }

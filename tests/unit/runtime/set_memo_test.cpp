@@ -1,50 +1,45 @@
 #include "runtime/set_memo.h"
 
 #include "runtime/directory.h"
+#include "tests/unit/runtime/grid.h"
 
 #include <gtest/gtest.h>
 
 namespace libsplit::runtime {
 namespace {
 
-/// The interior of rows [begin, end) of a grid 100 bytes wide.
-ByteSet interior(std::uint64_t begin, std::uint64_t end) {
-  ByteSet set;
-  for (std::uint64_t row = begin; row < end; ++row)
-    set.add({100 * row + 1, 100 * row + 99});
-  return set;
-}
+constexpr std::uint64_t width = 100; // of the grids, in bytes
 
 TEST(ByteSet, sharesItsRangesWithCopiesUntilOneIsChanged) {
-  ByteSet set = interior(0, 50);
+  ByteSet set = interior(0, 50, width);
   const ByteSet copy = set;
   EXPECT_TRUE(copy.isSame(set));
   set.add({7000, 7001});
   EXPECT_FALSE(copy.isSame(set));
-  EXPECT_EQ(copy, interior(0, 50));
+  EXPECT_EQ(copy, interior(0, 50, width));
   EXPECT_TRUE(ByteSet().isSame(subtract(copy, copy)));
 }
 
 TEST(SetMemo, givesWhatTheOperationsGive) {
   SetMemo memo;
-  const ByteSet a = interior(0, 60), b = interior(40, 90);
+  const ByteSet a = interior(0, 60, width), b = interior(40, 90, width);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(memo.unite(a, b), interior(0, 90));
-    EXPECT_EQ(memo.intersect(a, b), interior(40, 60));
-    EXPECT_EQ(memo.subtract(a, b), interior(0, 40));
-    EXPECT_EQ(memo.subtract(b, a), interior(60, 90));
+    EXPECT_EQ(memo.unite(a, b), interior(0, 90, width));
+    EXPECT_EQ(memo.intersect(a, b), interior(40, 60, width));
+    EXPECT_EQ(memo.subtract(a, b), interior(0, 40, width));
+    EXPECT_EQ(memo.subtract(b, a), interior(60, 90, width));
   }
 }
 
 TEST(SetMemo, givesTheSameSetForTheSameQuestion) {
   SetMemo memo;
-  const ByteSet a = interior(0, 60), b = interior(40, 90);
+  const ByteSet a = interior(0, 60, width), b = interior(40, 90, width);
   EXPECT_TRUE(memo.unite(a, b).isSame(memo.unite(a, b)));
 }
 
 TEST(SetMemo, recognisesAnEqualSetThatCameAboutInAnotherWay) {
   SetMemo memo;
-  const ByteSet a = interior(0, 60), b = interior(60, 90);
+  const ByteSet a = interior(0, 60, width), b = interior(60, 90, width);
   const ByteSet both = memo.unite(a, b);
   EXPECT_TRUE(memo.subtract(both, b).isSame(a));
   EXPECT_TRUE(memo.unite(memo.subtract(both, a), a).isSame(both));
@@ -54,13 +49,13 @@ TEST(SetMemo, forgetsTheOldestAndStaysRight) {
   SetMemo memo;
   for (std::uint64_t round = 0; round < 3; ++round)
     for (std::uint64_t i = 0; i < 2 * SetMemo::capacity; ++i)
-      EXPECT_EQ(memo.subtract(interior(i, i + 100), interior(i + 50, i + 100)),
-                interior(i, i + 50));
+      EXPECT_EQ(memo.subtract(interior(i, i + 100, width), interior(i + 50, i + 100, width)),
+                interior(i, i + 50, width));
 }
 
 /// Two nodes exchange halos for ever: after a few steps every question has been asked before.
 TEST(Directory, comesBackToTheSameSetsInALoop) {
-  const ByteSet written[2] = {interior(1, 50), interior(50, 99)};
+  const ByteSet written[2] = {interior(1, 50, width), interior(50, 99, width)};
   const ByteSet needed[2] = {ByteSet(0, 5100), ByteSet(4900, 10000)};
   Directory grids[2] = {{3, 1, 10000}, {3, 1, 10000}};
   auto step = [&](int i) {
