@@ -23,21 +23,10 @@ bool guardUsesLoop(const Guard& guard, unsigned depth) {
   return usesLoop(guard.left, depth) || usesLoop(guard.right, depth);
 }
 
-bool sameGuard(const Guard& a, const Guard& b) {
-  return a.relation == b.relation && a.isInspected == b.isInspected && a.left == b.left &&
-         a.right == b.right;
-}
-
-bool sameLoop(const Loop& a, const Loop& b) {
-  return a.exact == b.exact && a.count == b.count;
-}
-
 /// Whether the two differ at most in certainty, grain and line.
 bool sameBytes(const Access& a, const Access& b) {
   return a.parameter == b.parameter && a.effect == b.effect && a.length == b.length &&
-         a.update == b.update && a.offset == b.offset &&
-         std::ranges::equal(a.guards, b.guards, sameGuard) &&
-         std::ranges::equal(a.loops, b.loops, sameLoop);
+         a.update == b.update && a.offset == b.offset && sameConditions(a, b);
 }
 
 /// A certain write is none for this reason.

@@ -26,6 +26,9 @@
 // Where an inspection has seen what an access does, that is taken instead: a hull, and for writes a
 // possible one.
 //
+// Accesses under one condition are evaluated together where each is exact by itself: p[3*i],
+// p[3*i+1] and p[3*i+2] are one run of 12 bytes every 12 bytes, however many there are.
+//
 // Uncertainty only ever enlarges reads and possible writes and empties certain writes.
 #include "analysis-pass/summary/evaluate.h"
 
@@ -33,6 +36,8 @@
 #include "analysis-pass/summary/image.h"
 
 #include <algorithm>
+#include <compare>
+#include <utility>
 
 namespace libsplit {
 
@@ -52,8 +57,10 @@ struct Mentions {
       scan(operand);
   }
 
-  explicit Mentions(const Access& access) {
-    scan(access.offset);
+  explicit Mentions(std::span<const Access* const> alike) {
+    for (const Access* access : alike)
+      scan(access->offset);
+    const Access& access = *alike.front();
     for (const Guard& guard : access.guards) {
       if (guard.isInspected)
         continue;
@@ -76,7 +83,7 @@ public:
                    unsigned& budget, ArgumentRegions& regions)
       : access_(access), launch_(launch), parameters_(parameters), maxRuns_(maxRuns),
         regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
-        domain_(launch.range, box, mentions.groups), budget_(budget) {}
+        length_(access.length), domain_(launch.range, box, mentions.groups), budget_(budget) {}
 
   void run() {
     ByteSet bytes;
@@ -92,6 +99,57 @@ public:
     }
     if (unknown)
       explain(*unknown);
+    keep(std::move(bytes), std::move(certain));
+  }
+
+  /// The access and others that are like it but for their place and length. False, and nothing is
+  /// added, if what they touch together can't be told exactly.
+  bool runTogether(std::span<const Access* const> all) {
+    if (!narrowDomain())
+      return false;
+    struct Piece {
+      Form offset;
+      Int length = 0;
+    };
+    std::vector<Piece> pieces;
+    for (const Access* access : all) {
+      pieces.push_back({valueOf(access->offset, domain_, launch_), Int{access->length}});
+      const Form& offset = pieces.back().offset;
+      if (!offset.isExact() || (offset.mask & (domain_.opaques() | domain_.assumed())))
+        return false;
+    }
+    if (domain_.empty())
+      return true;
+    auto order = [](const Form& a, const Form& b) {
+      if (a.mask != b.mask)
+        return a.mask <=> b.mask;
+      for (std::uint32_t m = a.mask; m; m &= m - 1)
+        if (const unsigned v = std::countr_zero(m); a.coefficient[v] != b.coefficient[v])
+          return a.coefficient[v] <=> b.coefficient[v];
+      return std::strong_ordering::equal;
+    };
+    std::sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
+      const auto shape = order(a.offset, b.offset);
+      return shape != 0 ? shape < 0 : a.offset.rest.low < b.offset.rest.low;
+    });
+    ByteSet bytes;
+    for (std::size_t i = 0; i < pieces.size();) {
+      const Form& first = pieces[i].offset;
+      Int end = add(first.rest.low, pieces[i].length);
+      for (++i; i < pieces.size() && order(pieces[i].offset, first) == 0 &&
+                pieces[i].offset.rest.low <= end;
+           ++i)
+        end = std::max(end, add(pieces[i].offset.rest.low, pieces[i].length));
+      length_ = end - first.rest.low;
+      if (!addLaidOut(first, bytes))
+        return false;
+    }
+    keep(bytes, bytes);
+    return true;
+  }
+
+private:
+  void keep(ByteSet bytes, ByteSet certain) {
     switch (access_.effect) {
     case Effect::Read:
       uniteInto(regions_.reads, std::move(bytes));
@@ -107,7 +165,6 @@ public:
     }
   }
 
-private:
   /// Adds the bytes that the access touches over the domain, or more. True if it added exactly
   /// these; else the domain may know where it could be cut.
   bool attempt(ByteSet& bytes) {
@@ -327,7 +384,7 @@ private:
     });
     ByteSet image;
     addLaidOut(offset, image);
-    const Interval reach{values.low, add(values.high, Int{access_.length} - 1)};
+    const Interval reach{values.low, add(values.high, length_ - 1)};
     uniteInto(bytes, intersect(image, ByteSet(cut(reach, bufferSize_))));
   }
 
@@ -336,8 +393,7 @@ private:
     const Interval reach = domain_.interval(offset);
     if (!isInfinite(reach.low) && !isInfinite(reach.high))
       return addRectangles(offset, bytes, 0) && exact;
-    bytes = unite(bytes,
-                  ByteSet(cut({reach.low, add(reach.high, Int{access_.length} - 1)}, bufferSize_)));
+    bytes = unite(bytes, ByteSet(cut({reach.low, add(reach.high, length_ - 1)}, bufferSize_)));
     unknown_ = offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_;
     return false;
   }
@@ -419,7 +475,7 @@ private:
   bool addRectangle(const Form& offset, ByteSet& bytes) const {
     StridedRuns runs;
     runs.base = offset.rest.low;
-    runs.length = add(Int{access_.length}, offset.rest.high - offset.rest.low);
+    runs.length = add(length_, offset.rest.high - offset.rest.low);
     runs.bufferSize = bufferSize_;
     forEachVariable(offset.mask, [&](unsigned v) {
       const Int c = offset.coefficient[v];
@@ -448,6 +504,7 @@ private:
   const std::size_t maxRuns_;
   ArgumentRegions& regions_;
   const std::uint64_t bufferSize_;
+  Int length_; ///< of what is touched at each point of the domain
   Domain domain_;
   bool dataDecides_ = false;     ///< whether the access happens at a point of the domain
   bool changed_ = false;         ///< by a condition, in this round
@@ -460,11 +517,12 @@ private:
   std::array<Interval, Form::maxVariables> ranges_;
 };
 
-/// Cuts `box` where the local size changes, in the dimensions from `d` on where the access asks
-/// for it, and evaluates each part.
-void evaluateParts(const Access& access, const Mentions& mentions, const LaunchValues& launch,
-                   const GroupBox& box, unsigned d, std::span<const Parameter> parameters,
-                   std::size_t maxRuns, unsigned& budget, ArgumentRegions& regions) {
+/// Cuts `box` where the local size changes, in the dimensions from `d` on where the accesses ask
+/// for it, and evaluates each part. The accesses are alike.
+void evaluateParts(std::span<const Access* const> alike, const Mentions& mentions,
+                   const LaunchValues& launch, const GroupBox& box, unsigned d,
+                   std::span<const Parameter> parameters, std::size_t maxRuns, unsigned& budget,
+                   ArgumentRegions& regions) {
   const NDRange& range = launch.range;
   for (; d < 3; ++d) {
     const std::uint64_t last = range.groups(d) - 1;
@@ -473,16 +531,28 @@ void evaluateParts(const Access& access, const Mentions& mentions, const LaunchV
     if (box.begin[d] < last) {
       GroupBox whole = box;
       whole.end[d] = last;
-      evaluateParts(access, mentions, launch, whole, d + 1, parameters, maxRuns, budget, regions);
+      evaluateParts(alike, mentions, launch, whole, d + 1, parameters, maxRuns, budget, regions);
     }
     GroupBox rest = box;
     rest.begin[d] = last;
     LaunchValues smaller = launch;
     smaller.localSize[d] = range.global[d] % range.local[d];
-    evaluateParts(access, mentions, smaller, rest, d + 1, parameters, maxRuns, budget, regions);
+    evaluateParts(alike, mentions, smaller, rest, d + 1, parameters, maxRuns, budget, regions);
     return;
   }
-  AccessEvaluation(access, mentions, launch, box, parameters, maxRuns, budget, regions).run();
+  auto evaluation = [&](const Access& access) {
+    return AccessEvaluation(access, mentions, launch, box, parameters, maxRuns, budget, regions);
+  };
+  if (alike.size() > 1 && evaluation(*alike.front()).runTogether(alike))
+    return;
+  for (const Access* access : alike)
+    evaluation(*access).run();
+}
+
+/// Whether the two differ at most in where they are and how long.
+bool isAlike(const Access& a, const Access& b) {
+  return a.parameter == b.parameter && a.effect == b.effect && a.certain == b.certain &&
+         a.update == b.update && sameConditions(a, b);
 }
 
 } // namespace
@@ -510,24 +580,37 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
 
   LaunchValues launch{range, arguments, range.local, nullptr};
   unsigned budget = maxParts;
+  std::vector<const Access*> open; // not evaluated yet
   for (std::size_t i = 0; i < summary.accesses.size(); ++i) {
     const Access& access = summary.accesses[i];
     if (access.parameter >= regions.size() || access.parameter >= arguments.size() ||
         arguments[access.parameter].bufferSize == 0 || access.length == 0)
       continue;
     // Updates may overlap: where exactly they lie is not worth looking through buffers.
-    launch.contents = access.effect == Effect::Update ? nullptr : contents;
-    const auto inspected =
-        launch.contents ? launch.contents->touched(summary, i, inside) : std::nullopt;
-    if (inspected) {
+    Contents* known = access.effect == Effect::Update ? nullptr : contents;
+    if (const auto inspected = known ? known->touched(summary, i, inside) : std::nullopt) {
       ArgumentRegions& of = regions[access.parameter];
       if (!inspected->empty())
         (access.effect == Effect::Read ? of.reads : of.possibleWrites)
             .add(cut(*inspected, arguments[access.parameter].bufferSize));
       continue;
     }
-    evaluateParts(access, Mentions(access), launch, inside, 0, summary.parameters, maxRanges,
-                  budget, regions[access.parameter]);
+    open.push_back(&access);
+  }
+  // Those that are alike mostly stand together.
+  constexpr std::size_t farthest = 32;
+  std::vector<const Access*> alike;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (!open[i])
+      continue;
+    alike.assign(1, open[i]);
+    for (std::size_t k = i + 1; k < std::min(open.size(), i + farthest); ++k)
+      if (open[k] && isAlike(*open[i], *open[k]))
+        alike.push_back(std::exchange(open[k], nullptr));
+    const Access& access = *alike.front();
+    launch.contents = access.effect == Effect::Update ? nullptr : contents;
+    evaluateParts(alike, Mentions(alike), launch, inside, 0, summary.parameters, maxRanges, budget,
+                  regions[access.parameter]);
   }
   for (ArgumentRegions& r : regions) {
     if (r.reads.ranges().size() > maxRanges)

@@ -17,6 +17,7 @@
 
 #include "analysis-pass/summary/expr.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -118,6 +119,18 @@ struct Access {
   /// For reports, and no part of the text form: why a write is not certain.
   Reason doubt{};
 };
+
+/// Whether the accesses happen at the same work-items and iterations.
+inline bool sameConditions(const Access& a, const Access& b) {
+  return std::ranges::equal(a.guards, b.guards,
+                            [](const Guard& x, const Guard& y) {
+                              return x.relation == y.relation && x.isInspected == y.isInspected &&
+                                     x.left == y.left && x.right == y.right;
+                            }) &&
+         std::ranges::equal(a.loops, b.loops, [](const Loop& x, const Loop& y) {
+           return x.exact == y.exact && x.count == y.count;
+         });
+}
 
 /// Marks in `loaded` the parameters that the access's place, loops and guards load from.
 inline void noteLoads(const Access& access, std::vector<bool>& loaded) {

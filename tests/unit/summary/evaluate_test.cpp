@@ -36,14 +36,15 @@ Access write(Expr offset, std::vector<Guard> guards = {}) {
 
 /// The regions of one buffer of `size` bytes; argument 1 is the int `scalar`.
 ArgumentRegions regions(std::vector<Access> accesses, const NDRange& range, const GroupBox& box,
-                        std::int32_t scalar = 0, std::uint64_t size = 1 << 20) {
+                        std::int32_t scalar = 0, std::uint64_t size = 1 << 20,
+                        std::size_t maxRanges = 65536) {
   KernelSummary kernel;
   kernel.parameters = {{"a", "int*", ParameterKind::GlobalBuffer, 0},
                        {"n", "int", ParameterKind::Scalar, 4}};
   kernel.accesses = std::move(accesses);
   const std::vector<ArgumentValue> arguments = {{{}, size},
                                                 {std::as_bytes(std::span(&scalar, 1)), 0}};
-  return evaluate(kernel, range, arguments, box)[0];
+  return evaluate(kernel, range, arguments, box, maxRanges)[0];
 }
 
 const NDRange line{1, {}, {16, 1, 1}, {4, 1, 1}};
@@ -55,6 +56,29 @@ TEST(Evaluate, aGuardedVectorWriteIsCertainUpToTheGuard) {
   EXPECT_EQ(toString(r.certainWrites), "[16,40)");
   EXPECT_EQ(r.possibleWrites, r.certainWrites);
   EXPECT_TRUE(r.reads.empty());
+}
+
+/// More elements than there may be ranges: together they are one.
+TEST(Evaluate, fieldsOfOneElementAreEvaluatedTogether) {
+  std::vector<Access> fields;
+  for (const int field : {2, 0, 1})
+    fields.push_back(write(c(4) * Expr::wrap(c(3) * g0 + c(field), 32, true)));
+  auto r = regions(fields, line, slab(line, 0, 1, 3), 0, 1 << 20, 4);
+  EXPECT_EQ(toString(r.certainWrites), "[48,144)");
+  EXPECT_EQ(r.possibleWrites, r.certainWrites);
+
+  fields.pop_back(); // the middle one
+  r = regions(fields, line, slab(line, 0, 1, 3), 0, 1 << 20, 4);
+  EXPECT_TRUE(r.certainWrites.empty());
+  EXPECT_EQ(toString(r.possibleWrites), "[48,144)");
+}
+
+TEST(Evaluate, fieldsUnderOtherConditionsAreNotTakenForOne) {
+  const auto r = regions({write(c(8) * g0), write(c(8) * g0 + c(4), {{g0, Relation::Less, n}})},
+                         line, slab(line, 0, 0, 4), 2);
+  EXPECT_EQ(toString(r.certainWrites), "[0,20) [24,28) [32,36) [40,44) [48,52) [56,60) [64,68) "
+                                       "[72,76) [80,84) [88,92) [96,100) [104,108) [112,116) "
+                                       "[120,124)");
 }
 
 TEST(Evaluate, columnsOfAMatrixAreOneRangePerRow) {
