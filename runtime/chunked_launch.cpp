@@ -80,7 +80,8 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
     return why;
   if (whole->rung > Rung::Possible)
     return "its pieces' results have to be merged";
-  if (why = reserve(*launch, *whole); !why.empty())
+  const bool probing = options_.policy.kind == Policy::Kind::Auto;
+  if (why = probing ? reserveOn(*launch, machine_->home()) : reserve(*launch, *whole); !why.empty())
     return why;
 
   auto chunked = std::make_shared<ChunkedLaunch>(whole->pieces.size());
@@ -103,7 +104,7 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
   chunked->task = task.stream->active.back();
   chunked->launch = launch;
   chunked->dimension = whole->dimension;
-  chunked->probing = options_.policy.kind == Policy::Kind::Auto;
+  chunked->probing = probing;
   chunked->plan.begin(groups, 1, hints, {leastChunkSeconds, fills});
   launch->plan = whole;
   launch->isChunked = true;
@@ -184,16 +185,25 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
       (seconds - handoutSeconds) / static_cast<double>(range.size()) * static_cast<double>(left);
   log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": the rest would take ", rest,
       " s at home");
-  if (rest < longEnoughSeconds) {
+  double preparing = 0;
+  for (const auto& buffer : chunked.launch->buffers)
+    preparing += buffer->secondsToHostMemory(*machine_);
+  if (rest < std::max(longEnoughSeconds, preparing / preparingPart)) {
     // A part of it, and then another look: the first groups may have been the easy ones.
     const bool sure = rest < leastChunkSeconds && chunked.homeTakes > 0;
     chunked.homeTakes = sure ? left : (left + 3) / 4;
     return true;
   }
   chunked.probing = false;
-  for (std::size_t other = 0; other < chunked.members.size(); ++other)
-    if (other != member)
+  for (std::size_t other = 0; other < chunked.members.size(); ++other) {
+    if (other == member)
+      continue;
+    // Launches that come later see that, too, and are then planned without the device.
+    if (std::string why = reserveOn(*chunked.launch, chunked.members[other]); why.empty())
       feed(openChunks_, other);
+    else
+      log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": ", why);
+  }
   return true;
 }
 

@@ -118,22 +118,29 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
                });
 }
 
-/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not.
+/// Makes the launch's buffers exist on `device`. Why not, if they can't.
+std::string Session::reserveOn(Launch& launch, std::size_t device) {
+  for (const BufferArgument& argument : launch.request.buffers) {
+    const MemoryObject& given = *launch.objects[argument.parameter];
+    Buffer& buffer = *launch.buffers[argument.buffer];
+    const std::string& label = machine_->devices()[device].label;
+    if (!buffer.on(*machine_, device, 0, buffer.size())) {
+      launch.lacksRoom = device;
+      return "device " + label + " has no room for its buffers";
+    }
+    if (!buffer.on(*machine_, device, given.origin, given.size))
+      return "device " + label + " can't align its sub-buffers";
+    // What has left home came through the host's memory.
+    if (machine_->nodes() > 1 && device != machine_->home() && !buffer.hostMemory(*machine_))
+      return "there is no host memory to copy through";
+  }
+  return {};
+}
+
 std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
   for (const Piece& piece : plan.pieces)
-    for (const BufferArgument& argument : launch.request.buffers) {
-      const MemoryObject& given = *launch.objects[argument.parameter];
-      Buffer& buffer = *launch.buffers[argument.buffer];
-      const std::string& label = machine_->devices()[piece.device].label;
-      if (!buffer.on(*machine_, piece.device, 0, buffer.size())) {
-        launch.lacksRoom = piece.device;
-        return "device " + label + " has no room for its buffers";
-      }
-      if (!buffer.on(*machine_, piece.device, given.origin, given.size))
-        return "device " + label + " can't align its sub-buffers";
-      if (machine_->nodes() > 1 && !buffer.hostMemory(*machine_))
-        return "there is no host memory to copy through";
-    }
+    if (std::string why = reserveOn(launch, piece.device); !why.empty())
+      return why;
   return reserveMerges(launch, plan);
 }
 

@@ -267,7 +267,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
       if (stream->idle())
         decide(*stream, *launch);
       if (launch->action == ShareController::Action::Native)
-        reason = whyNative(launch->range);
+        reason = launch->whyNative();
     }
     if (!reason.empty()) {
       stats.reason = reason;

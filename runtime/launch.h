@@ -39,6 +39,7 @@ struct Launch {
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
   std::optional<ShareController::Action> action;
   std::vector<double> shares;
+  bool lacksHostMemory = false; ///< it stays at home for want of that
 
   LaunchRequest request;
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
@@ -59,14 +60,24 @@ struct Launch {
   std::uint64_t bytesToMove = 0; ///< between nodes, for this launch
   std::shared_ptr<const LaunchPlan> plan;
   std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
+
+  /// Why it was decided that the home device does it as without libsplit.
+  const char* whyNative() const;
 };
 
 /// Why a launch of one work-group is not split.
 inline constexpr const char* onlyOneGroup = "there is only one work-group";
-/// Why a launch is left to the home device.
-inline const char* whyNative(const NDRange& range) {
+
+inline const char* Launch::whyNative() const {
+  if (lacksHostMemory)
+    return "it is too short yet to pay for the host memory that its data would go through";
   return range.groups() < 2 ? onlyOneGroup : "it is not faster split";
 }
+
+/// Of what launches take at home, that making host memory ready for splitting them may take.
+/// Whoever ran for so long is expected to run as long again, and two devices alike would save half
+/// of that.
+inline constexpr double preparingPart = 0.5;
 
 /// Whether the last work-group of a dimension is smaller than the others.
 inline bool isNonUniform(const NDRange& range) {

@@ -1,6 +1,7 @@
 #include "runtime/memory.h"
 
 #include "runtime/log.h"
+#include "runtime/strided_rows.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -44,36 +45,6 @@ cl_int touch(const Dispatch& cl, cl_command_queue queue, cl_mem memory) {
 
 } // namespace
 
-std::shared_ptr<HostBlock> HostBlock::allocate(const Dispatch& cl, Machine& machine,
-                                               cl_context context, std::size_t size) {
-  auto block = std::make_shared<HostBlock>();
-  block->size_ = size;
-  // One context's pinned memory serves all.
-  for (std::size_t i = 0; i < machine.devices().size(); ++i) {
-    if (!machine.devices()[i].isGpu)
-      continue;
-    cl_int error = CL_SUCCESS;
-    auto pinned = Ref<cl_mem>::adopt(
-        cl, cl.clCreateBuffer(machine.contextOf(i, context),
-                              CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size, nullptr, &error));
-    if (error != CL_SUCCESS)
-      break;
-    void* address =
-        cl.clEnqueueMapBuffer(machine.idleQueueOf(i, context), pinned.get(), CL_TRUE,
-                              CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr, nullptr, &error);
-    if (error != CL_SUCCESS || !address)
-      break;
-    block->pinned_ = std::move(pinned);
-    block->address_ = static_cast<std::byte*>(address);
-    return block;
-  }
-  constexpr std::size_t page = 4096;
-  void* memory = std::aligned_alloc(page, (size + page - 1) / page * page);
-  block->owned_ = {static_cast<std::byte*>(memory), std::free};
-  block->address_ = static_cast<std::byte*>(memory);
-  return memory ? block : nullptr;
-}
-
 Buffer::~Buffer() {
   // Copies over host memory go before the memory does.
   snapshots_.clear();
@@ -114,15 +85,30 @@ KnownContents& Buffer::contents() {
   return contents_;
 }
 
-std::byte* Buffer::hostMemory(Machine& machine) {
-  if (hostMemory_ || machine.homeDevice().node == hostNode)
-    return hostMemory_;
-  hostBlock_ = HostBlock::allocate(cl_, machine, context_, size_);
-  if (hostBlock_)
-    hostMemory_ = hostBlock_->address();
-  else
+std::shared_ptr<HostBlock> Buffer::reserveHostMemory(const Machine& machine) {
+  if (hostMemory_ || lacksHostMemory_ || machine.homeDevice().node == hostNode)
+    return nullptr;
+  if (!hostBlock_)
+    hostBlock_ = HostBlock::reserve(size_, machine.hasGpu());
+  lacksHostMemory_ = !hostBlock_;
+  if (lacksHostMemory_)
     log(LogLevel::Warn, "no host memory for a buffer of ", size_, " bytes");
+  return hostBlock_;
+}
+
+std::byte* Buffer::hostMemory(Machine& machine) {
+  if (const std::shared_ptr<HostBlock> block = reserveHostMemory(machine)) {
+    block->makeReady(cl_, machine, context_);
+    hostMemory_ = block->address();
+  }
   return hostMemory_;
+}
+
+double Buffer::secondsToHostMemory(const Machine& machine) const {
+  if (hostMemory_ || lacksHostMemory_ || machine.homeDevice().node == hostNode)
+    return 0;
+  return hostBlock_ ? hostBlock_->secondsToReady()
+                    : HostBlock::secondsToReady(size_, machine.hasGpu());
 }
 
 Staging Buffer::staging(Machine& machine, NodeId node, const ByteRange& bytes) {
@@ -201,56 +187,37 @@ cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std:
   return part.get();
 }
 
-namespace {
-
-/// Rows of equal length at equal distance, as the rect commands take them.
-struct Rows {
-  std::uint64_t first = 0, length = 0, pitch = 0, count = 0;
-};
-
-std::optional<Rows> asRows(const std::vector<ByteRange>& ranges) {
-  Rows rows{ranges[0].begin, ranges[0].size(), 0, ranges.size()};
-  if (ranges.size() < 2)
-    return std::nullopt;
-  rows.pitch = ranges[1].begin - ranges[0].begin;
-  for (std::size_t i = 1; i < ranges.size(); ++i)
-    if (ranges[i].size() != rows.length || ranges[i].begin - ranges[i - 1].begin != rows.pitch)
-      return std::nullopt;
-  return rows;
-}
-
-} // namespace
-
 cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
                  const ByteSet& bytes, bool toHost, Completion& done, cl_event* last) {
-  const auto& ranges = bytes.ranges();
-  std::size_t next = 0; // range
-  cl_int status = CL_SUCCESS;
-  // The event that the next command should give, unless it is one between the first and the last.
-  cl_event first = nullptr;
-  auto eventOf = [&](bool isFirst, bool isLast) {
-    return isLast ? last : isFirst ? &first : nullptr;
-  };
-  auto rows = ranges.empty() ? std::nullopt : asRows(ranges);
-  // The rect commands want the last row's pitch inside the buffer too: all but the last row go so.
-  if (rows && rows->count > 2 && rows->first % rows->pitch + rows->length <= rows->pitch) {
-    std::size_t origin[3] = {rows->first % rows->pitch, rows->first / rows->pitch, 0};
-    std::size_t region[3] = {rows->length, rows->count - 1, 1};
-    status = toHost ? cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
-                                                 rows->pitch, 0, rows->pitch, 0, host, 0, nullptr,
-                                                 eventOf(true, false))
-                    : cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
-                                                  rows->pitch, 0, rows->pitch, 0, host, 0, nullptr,
-                                                  eventOf(true, false));
-    next = ranges.size() - 1;
+  // The rect commands want the last row's pitch inside the buffer too: the last row goes by itself.
+  std::vector<Rows> commands;
+  for (Rows rows : asRows(bytes)) {
+    const bool fits = rows.count > 2 && rows.first % rows.pitch + rows.length <= rows.pitch;
+    if (fits)
+      commands.push_back({rows.first, rows.length, rows.pitch, rows.count - 1});
+    for (std::uint64_t k = fits ? rows.count - 1 : 0; k < rows.count; ++k)
+      commands.push_back({rows.first + k * rows.pitch, rows.length, 0, 1});
   }
-  for (; next < ranges.size() && status == CL_SUCCESS; ++next) {
-    const ByteRange& range = ranges[next];
-    cl_event* event = eventOf(next == 0, next + 1 == ranges.size());
-    status = toHost ? cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, range.begin, range.size(),
-                                             host + range.begin, 0, nullptr, event)
-                    : cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, range.begin, range.size(),
-                                              host + range.begin, 0, nullptr, event);
+  cl_int status = CL_SUCCESS;
+  cl_event first = nullptr;
+  for (std::size_t i = 0; i < commands.size() && status == CL_SUCCESS; ++i) {
+    const Rows& rows = commands[i];
+    cl_event* event = i + 1 == commands.size() ? last : i == 0 ? &first : nullptr;
+    if (rows.count > 1) {
+      std::size_t origin[3] = {rows.first % rows.pitch, rows.first / rows.pitch, 0};
+      std::size_t region[3] = {rows.length, rows.count, 1};
+      status =
+          toHost
+              ? cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
+                                           rows.pitch, 0, rows.pitch, 0, host, 0, nullptr, event)
+              : cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, origin, region,
+                                            rows.pitch, 0, rows.pitch, 0, host, 0, nullptr, event);
+    } else {
+      status = toHost ? cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, rows.first, rows.length,
+                                               host + rows.first, 0, nullptr, event)
+                      : cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, rows.first, rows.length,
+                                                host + rows.first, 0, nullptr, event);
+    }
   }
   if (first)
     done.begin(Ref<cl_event>::adopt(cl, first));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/contents.h"
+#include "runtime/host_block.h"
 #include "runtime/machine.h"
 
 #include <atomic>
@@ -33,23 +34,6 @@ public:
 private:
   std::vector<CompletionPtr> writers_;
   std::vector<CompletionPtr> readers_;
-};
-
-/// Memory of the host through which a buffer's bytes go: pinned if there is a GPU, which is worth a
-/// factor of seven on the way to it.
-class HostBlock {
-public:
-  /// Null if there is none. `context`: where the buffer lives.
-  static std::shared_ptr<HostBlock> allocate(const Dispatch& cl, Machine& machine,
-                                             cl_context context, std::size_t size);
-  std::byte* address() const { return address_; }
-  std::size_t size() const { return size_; }
-
-private:
-  Ref<cl_mem> pinned_;
-  std::unique_ptr<std::byte, void (*)(void*)> owned_{nullptr, nullptr};
-  std::byte* address_ = nullptr;
-  std::size_t size_ = 0;
 };
 
 /// Host memory for a part of a buffer.
@@ -138,6 +122,13 @@ public:
   /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated, or if
   /// it is the home buffer's own and its address is not known.
   std::byte* hostMemory(Machine& machine);
+  /// What the first call of hostMemory would take, in seconds.
+  double secondsToHostMemory(const Machine& machine) const;
+  /// The memory that hostMemory will make ready, for others to touch meanwhile; null if there is
+  /// none to be touched.
+  std::shared_ptr<HostBlock> reserveHostMemory(const Machine& machine);
+  /// Of launches that stayed at home because the host memory is not there: what speaks for it.
+  double secondsWithout = 0;
   /// Where what `node` made of `bytes` waits to be merged. Kept for the next launch; work that uses
   /// it holds on to the block. Null if there is no memory.
   Staging staging(Machine& machine, NodeId node, const ByteRange& bytes);
@@ -164,6 +155,7 @@ private:
   std::shared_ptr<AddressSearch> search_;
   std::byte* hostMemory_ = nullptr; ///< the home buffer's own address, or the block's
   std::shared_ptr<HostBlock> hostBlock_;
+  bool lacksHostMemory_ = false; ///< there was none; not tried again
   std::map<NodeId, Staging> staging_;
   std::map<std::size_t, std::shared_ptr<DeviceSnapshot>> snapshots_; ///< by device
   std::vector<CompletionPtr> merges_;
@@ -180,8 +172,8 @@ struct MemoryObject {
 };
 
 /// Copies `bytes` between `host` (byte 0 of the buffer) and `buffer` with as few commands on
-/// `queue` as their shape allows: one, if they are one range or equally spaced ranges of one
-/// length. `last` gets the last command's event, and `done` the first one's if there are more.
+/// `queue` as their shape allows (strided_rows.h). `last` gets the last command's event, and `done`
+/// the first one's if there are more.
 cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::byte* host,
                  const ByteSet& bytes, bool toHost, Completion& done, cl_event* last);
 

@@ -194,11 +194,10 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
     std::erase_if(copy.after, [&](const CompletionPtr& before) {
       return std::find(besides->begin(), besides->end(), before) != besides->end();
     });
-  // Drivers copy at once, and in the calling thread, what is neither small nor in memory that they
-  // allocated themselves.
-  constexpr std::uint64_t small = std::uint64_t{1} << 16;
-  copy.immediate = machine_->devices()[device].isGpu &&
-                   (machine_->homeDevice().node != hostNode || move.bytes.size() <= small);
+  // Drivers copy at once, and in the calling thread, what is neither small nor in pinned memory.
+  copy.immediate =
+      machine_->devices()[device].isGpu &&
+      (machine_->homeDevice().node != hostNode || move.bytes.size() <= HostBlock::smallTransfer);
   // A stop in the host's memory on the way between devices is no node's arrival.
   const auto& devices = machine_->devices();
   bool arrives = !toHost || std::any_of(devices.begin(), devices.end(),

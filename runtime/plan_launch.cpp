@@ -59,6 +59,37 @@ double Session::movingSeconds(const Launch& launch) const {
          (secondsPerByte_ > 0 ? secondsPerByte_ : guessedSecondsPerByte);
 }
 
+/// Makes the memory exist on another thread, as long as somebody wants it.
+void Session::touchBeside(const std::shared_ptr<HostBlock>& block) {
+  toucher_.post([block = std::weak_ptr(block)] {
+    for (auto kept = block.lock(); kept && kept->touchNext(); kept = block.lock())
+      kept.reset();
+  });
+}
+
+/// Whether the launches that a lack of host memory kept at home, this one with them, were long
+/// enough to pay for it. Until then the memory is touched beside them. Each buffer counts for
+/// itself: a new one has to earn its memory as well.
+bool Session::affordsHostMemory(const Launch& launch, double homeSeconds) {
+  if (machine_->nodes() < 2)
+    return true;
+  double all = 0;
+  for (const auto& buffer : launch.buffers)
+    all += buffer->secondsToHostMemory(*machine_);
+  bool affords = true;
+  for (const auto& buffer : launch.buffers) {
+    const double cost = buffer->secondsToHostMemory(*machine_);
+    if (!(cost > 0))
+      continue;
+    const double before =
+        std::exchange(buffer->secondsWithout, buffer->secondsWithout + homeSeconds * cost / all);
+    affords = affords && cost <= preparingPart * buffer->secondsWithout;
+    if (before == 0)
+      touchBeside(buffer->reserveHostMemory(*machine_));
+  }
+  return affords;
+}
+
 /// Makes the history's controller.
 void Session::takeControl(const Launch& launch, LaunchHistory& history) {
   ShareController::Setup setup;
@@ -105,6 +136,10 @@ void Session::decide(Stream& stream, Launch& launch) {
     takeControl(launch, history);
   }
   using Action = ShareController::Action;
+  const double atStake = history.controller->secondsAtStake();
+  launch.lacksHostMemory = atStake > 0 && !affordsHostMemory(launch, atStake);
+  if (launch.lacksHostMemory)
+    return adopt(launch, {Action::Native, {}});
   const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
   launch.ticket = ruling.ticket;
   switch (ruling.mode) {
@@ -154,7 +189,7 @@ std::string Session::planAsDecided(Task& task, const std::shared_ptr<Launch>& la
       launch->action = ShareController::Action::Native;
     }
   }
-  return launch->action == ShareController::Action::Native ? whyNative(launch->range)
+  return launch->action == ShareController::Action::Native ? launch->whyNative()
                                                            : planSplit(task, launch);
 }
 
@@ -278,7 +313,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     // move; then the slowest dimension, whose slabs are contiguous.
     std::tuple<int, bool, std::uint64_t, unsigned> score{
         plan.merges.empty() ? 0 : static_cast<int>(plan.rung),
-        launch.range.groups(d) < 8 * devices.size(), bytesToMove(plan, devices, directories),
+        launch.range.groups(d) < 8 * devices.size(), costOfMoving(plan, devices, directories),
         2 - d};
     if (!best || score < bestScore) {
       best = std::make_shared<const LaunchPlan>(std::move(plan));

@@ -92,6 +92,10 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
 std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
                           std::span<const Directory* const> directories);
 
+/// The same with what it costs that they do not lie together, in bytes: for comparing plans.
+std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
+                           std::span<const Directory* const> directories);
+
 /// "dimension 1: 0.0 groups [0,96) ..., " for the log.
 std::string toString(const LaunchPlan& plan);
 

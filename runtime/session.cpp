@@ -72,6 +72,7 @@ void Session::stopPreparing() {
   analyzer_.cancel();
   preparer_.stop(30);
   inspector_.stop(2); // it may be waiting for the program's own work
+  toucher_.stop(2);
 }
 
 void Session::abandonAfterFork() {

@@ -282,6 +282,8 @@ private:
   // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);
   double movingSeconds(const Launch& launch) const;
+  void touchBeside(const std::shared_ptr<HostBlock>& block);
+  bool affordsHostMemory(const Launch& launch, double homeSeconds);
   bool isFasterElsewhere(const Launch& launch) const;
   void takeControl(const Launch& launch, LaunchHistory& history);
   bool decideWithout(std::size_t device, Launch& launch);
@@ -315,6 +317,7 @@ private:
 
   // execution of plans, execute.cpp
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
+  std::string reserveOn(Launch& launch, std::size_t device);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
@@ -430,6 +433,7 @@ private:
   Worker preparer_;                                ///< analysis and builds
   Worker resolver_;                                ///< foreign events that completed
   Worker inspector_;                               ///< waits for contents, looks through them
+  Worker toucher_;                                 ///< makes host memory exist
   std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
   std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans
   std::shared_ptr<Verification> openVerification_; ///< while it goes on only its own tasks are

@@ -185,6 +185,14 @@ bool ShareController::gainsByWhatIsKnown() const {
          (prior.gain == 0 || prior.gain > leastGain);
 }
 
+double ShareController::secondsAtStake() const {
+  if (!solver_ || setup_.policy.kind != Policy::Kind::Auto || restingLaunches_ > 0)
+    return 0;
+  if (homeSeconds_ > 0)
+    return homeSeconds_;
+  return isFirst_ && gainsByWhatIsKnown() ? setup_.prior.homeSeconds : 0;
+}
+
 ShareController::Decision ShareController::nextAuto(bool canChunk) {
   if (restingLaunches_ > 0) {
     if (--restingLaunches_ == 0)

@@ -75,6 +75,9 @@ public:
   /// The launch can't be given out in chunks after all: not asked for again.
   void refuseChunks() { chunksRefused_ = true; }
 
+  /// Under `auto`, how long the next launch would take at home, if it is one that may leave home;
+  /// 0 if it stays there anyway, or nobody knows.
+  double secondsAtStake() const;
   /// Whether the device can run the launch at all.
   bool canUse(std::size_t device) const { return setup_.speeds[device] > 0; }
   /// Groups per second that each device showed, 0 where not known. Valid until the next call.

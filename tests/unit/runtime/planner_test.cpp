@@ -215,5 +215,21 @@ TEST(Planner, CountsWhatWouldTravel) {
             in.missing(2, plan.pieces[1].uses[1].needs).size());
 }
 
+TEST(Planner, CountsScatteredBytesAsMore) {
+  KernelSummary summary = stencil(true);
+  std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
+  LaunchPlan together, apart;
+  together.pieces = apart.pieces = {{1, {}, {{ByteSet(0, 400), {}, {}}}}};
+  ByteSet scattered;
+  for (std::uint64_t i = 0; i < 100; ++i)
+    scattered.add({8 * i, 8 * i + 4});
+  apart.pieces[0].uses[0].needs = scattered;
+  Directory buffer(3, 1, 800);
+  std::vector<const Directory*> directories = {&buffer};
+  EXPECT_EQ(bytesToMove(together, devices, directories), bytesToMove(apart, devices, directories));
+  EXPECT_LT(costOfMoving(together, devices, directories),
+            costOfMoving(apart, devices, directories));
+}
+
 } // namespace
 } // namespace libsplit::runtime

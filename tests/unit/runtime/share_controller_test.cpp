@@ -243,6 +243,22 @@ TEST(ShareController, AutoSplitsTheFirstLaunchWhereItsLikeGained) {
   EXPECT_EQ(ShareController(known(From::OtherKernels, 0, 0)).next().action, Action::Measure);
 }
 
+TEST(ShareController, TellsWhatIsAtStakeWhereALaunchMayLeaveHome) {
+  ShareController controller(setup("auto"));
+  EXPECT_EQ(controller.secondsAtStake(), 0) << "nobody knows";
+  controller.next();
+  controller.observeHome(8e-3);
+  EXPECT_EQ(controller.secondsAtStake(), 8e-3);
+
+  ShareController brief(setup("auto"));
+  brief.next();
+  brief.observeHome(1e-4);
+  EXPECT_EQ(brief.secondsAtStake(), 0) << "it stays at home";
+
+  EXPECT_EQ(ShareController(setup("static:0.5,0.5")).secondsAtStake(), 0)
+      << "the user wants it split whatever it takes";
+}
+
 TEST(ShareController, AutoGivesOutALaunchOfWhichNothingIsKnownInChunks) {
   ShareController controller(setup("auto"));
   auto decision = controller.next(true);
