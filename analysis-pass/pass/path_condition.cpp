@@ -275,10 +275,11 @@ std::optional<Expr> PathConditions::countByCondition(llvm::Loop* loop, llvm::Val
 /// The count of `for (v = start; v < bound; v += step)` as max(0, ceil((bound - start) / step)),
 /// also for v downwards. Scalar evolution's own count is often hard to bound (a maximum minus one
 /// of its operands), or not there at all if the variable might wrap around. It can't if the last
-/// value, at most bound + step - 1, still fits its type: unless `proven` already, a Wrap says so
-/// and leaves the proof to the launch. With a step below 1, a loop that nothing else ends would
-/// never end but with no iteration, which step 1 gives as well. Where something else may end it
-/// (not `endsLoop`), such a step gives no count: a division by 0 says so to the launch.
+/// value, at most bound + step - 1, still fits its type: unless that is `proven`, and wrapping is
+/// undefined, a Wrap says so and leaves the proof to the launch. With a step below 1, a variable
+/// that can't wrap never ends the loop, but if there is no iteration, which step 1 gives as well.
+/// Where it can (`for (uint k = 7; k < 8; --k)`), or something else may end the loop (not
+/// `endsLoop`), such a step gives no count: a division by 0 says so to the launch.
 std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::ICmpInst& comparison,
                                                       bool staysIf, bool endsLoop, bool proven) {
   llvm::ScalarEvolution& evolution = builder_.evolution();
@@ -320,11 +321,14 @@ std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::IC
   const llvm::SCEV* step = recurrence->getStepRecurrence(evolution);
   if (!upwards)
     step = evolution.getNegativeSCEV(step);
-  Expr one = Expr::constant(1);
-  if (!endsLoop && evolution.isKnownNonPositive(step))
+  const bool cannotWrap =
+      natural == View::Signed ? recurrence->hasNoSignedWrap() : recurrence->hasNoUnsignedWrap();
+  const bool mustStep = !endsLoop || !cannotWrap;
+  if (mustStep && evolution.isKnownNonPositive(step))
     return std::nullopt;
+  Expr one = Expr::constant(1);
   Expr by =
-      combine(Op::Max, {builder_.build(step, natural, scope), endsLoop ? one : Expr::constant(0)});
+      combine(Op::Max, {builder_.build(step, natural, scope), mustStep ? Expr::constant(0) : one});
   Expr start = builder_.build(first, how, scope);
   Expr end = builder_.build(bound, how, scope);
   bool inclusive = llvm::ICmpInst::isLE(predicate) || llvm::ICmpInst::isGE(predicate);
@@ -333,7 +337,7 @@ std::optional<Expr> PathConditions::countByComparison(llvm::Loop* loop, llvm::IC
   if (inclusive)
     overshoot = combine(Op::Add, {overshoot, one});
   Expr last = upwards ? combine(Op::Add, {end, overshoot}) : minus(end, overshoot);
-  if (!proven)
+  if (!proven || !cannotWrap)
     last = viewed(last, width, natural);
   Expr distance = upwards ? minus(last, start) : minus(start, last);
   return combine(Op::Max, {combine(Op::DivFloor, {distance, by}), Expr::constant(0)});

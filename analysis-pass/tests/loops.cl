@@ -163,3 +163,23 @@ kernel void any_step(global int* a, int n, int m, int s) {
     if (j >= m) return;
   }
 }
+
+// Loops that end when their variable wraps around.
+
+// CHECK-LABEL: kernel until_it_wraps(
+// CHECK-NEXT: writes a at 4*(8*G0 - 1*k0 + 7), 4 bytes, k0 < 8{{$}}
+kernel void until_it_wraps(global uint* a) {
+  for (uint k = 7; k < 8; --k) a[get_global_id(0) * 8 + k] = k;
+}
+
+// CHECK-LABEL: kernel until_a_short_wraps(
+// CHECK-NEXT: may write a anywhere: loop without a known count
+kernel void until_a_short_wraps(global uint* a, short first) {
+  for (short k = first; k > 0; ++k) a[k & 7] = k;
+}
+
+// CHECK-LABEL: kernel by_a_step_that_may_be_negative(
+// CHECK-NEXT: writes a at {{.*}}k0 < max(floordiv({{.*}}max({{.*}}step{{.*}}, 0)
+kernel void by_a_step_that_may_be_negative(global uint* a, short first, short step) {
+  for (short k = first; k < 7; k += step) a[k & 7] = k;
+}

@@ -262,7 +262,7 @@ kernel void doubling(global float* a) {
 
 // CHECK-LABEL: kernel grid_stride(
 // CHECK-NEXT: needs the partition argument{{$}}
-// CHECK-NEXT: writes a at 4*(G0 + globalSize0*k0), 4 bytes, k0 < max(floordiv(n + max(globalSize0, 1) - 1*G0 - 1, max(globalSize0, 1)), 0){{$}}
+// CHECK-NEXT: writes a at 4*(G0 + globalSize0*k0), 4 bytes, k0 < max(floordiv(n + max(globalSize0, 0) - 1*G0 - 1, max(globalSize0, 0)), 0){{$}}
 // oracle: exact
 kernel void grid_stride(global int* a, int n) {
   for (int i = get_global_id(0); i < n; i += get_global_size(0)) a[i] = 0;

@@ -273,6 +273,8 @@ private:
     if (random_.oneIn(8))
       return "for (" + type + " " + counter + " = " + number(1, 3) + "; " + counter + " < 50; " +
              counter + " *= 2) {\n" + inner + "}\n";
+    if (random_.oneIn(8))
+      return wrapping(counter) + " {\n" + inner + "}\n";
     bool upwards = !random_.oneIn(4);
     std::string compare = upwards ? " <" : " >";
     if (random_.oneIn(3))
@@ -283,6 +285,22 @@ private:
       test += " && " + condition(0, true);
     return "for (" + type + " " + counter + " = " + start + "; " + test + "; " + move + ") {\n" +
            inner + "}\n";
+  }
+
+  /// The head of a loop that ends when its variable wraps around.
+  std::string wrapping(const std::string& counter) {
+    const std::string few = "((" + expression(1) + ") & 7)";
+    const std::string step = std::to_string(1 + random_.below(3));
+    if (random_.oneIn(2)) {
+      const char* types[] = {"uint", "size_t", "ushort", "uchar"};
+      const std::string type = types[random_.below(4)];
+      return "for (" + type + " " + counter + " = (" + type + ")" + few + "; " + counter +
+             " < 8; " + counter + " -= " + step + ")";
+    }
+    const bool isShort = random_.oneIn(2);
+    const std::string type = isShort ? "short" : "char";
+    return "for (" + type + " " + counter + " = (" + type + ")(" + (isShort ? "32767" : "127") +
+           " - " + few + "); " + counter + " > 0; " + counter + " += " + step + ")";
   }
 
   std::string statement(unsigned depth, bool inLoop) {
