@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 using clang::FunctionDecl;
@@ -342,6 +343,47 @@ private:
   std::set<std::string> macros_;
 };
 
+/// Of the rewritten source: where the program still asks the device itself. A macro that puts the
+/// parentheses after the name hides the name from the prelude's macros.
+class CheckAction : public clang::ASTFrontendAction {
+public:
+  explicit CheckAction(std::string prefix) : prefix_(std::move(prefix)) {}
+  std::optional<PartitionRewrite> refused;
+
+protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                        llvm::StringRef) override {
+    class Consumer : public clang::ASTConsumer {
+    public:
+      explicit Consumer(CheckAction& action) : action_(action) {}
+      void HandleTranslationUnit(clang::ASTContext& context) override {
+        CallCollector program;
+        program.TraverseDecl(context.getTranslationUnitDecl());
+        for (const Call& call : program.calls) {
+          const std::string name = call.callee->getNameAsString();
+          if (!program.misleading.contains(name) ||
+              call.caller->getNameAsString().starts_with(action_.prefix_))
+            continue;
+          action_.refused.emplace();
+          action_.refused->failure =
+              "`" + name + "` and its parentheses come from different places";
+          if (auto place = context.getSourceManager().getPresumedLoc(call.expr->getExprLoc());
+              place.isValid())
+            action_.refused->where.line = place.getLine();
+          return;
+        }
+      }
+
+    private:
+      CheckAction& action_;
+    };
+    return std::make_unique<Consumer>(*this);
+  }
+
+private:
+  std::string prefix_;
+};
+
 /// "libsplit_", or with a number where the program uses that prefix itself.
 std::string freePrefix(const std::string& text) {
   std::string prefix = "libsplit_";
@@ -371,19 +413,20 @@ PartitionRewrite rewriteForPartitions(const ProgramInput& input) {
 PartitionRewrite rewriteUnitForPartitions(const ProgramInput& input,
                                           const std::set<std::string>& askingElsewhere) {
   ProgramInput program = input;
-  RewriteAction rewrite(freePrefix(program.text), askingElsewhere);
+  const std::string prefix = freePrefix(program.text);
+  RewriteAction rewrite(prefix, askingElsewhere);
   if (auto error = runClang(program, rewrite))
     return {.failure = "the program does not compile twice: " + *error};
   PartitionRewrite result = std::move(rewrite.result);
   if (result.source.empty())
     return result;
   program.text = result.source;
-  clang::SyntaxOnlyAction check;
+  CheckAction check(prefix);
   if (auto error = runClang(program, check)) {
     result.source.clear();
     result.failure = "the rewritten source does not compile: " + *error;
   }
-  return result;
+  return check.refused ? *check.refused : result;
 }
 
 } // namespace libsplit
