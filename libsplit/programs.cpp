@@ -3,6 +3,8 @@
 
 #include <cstring>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace libsplit {
@@ -90,14 +92,19 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
                            const char* options, cl_uint headerCount, const cl_program* headers,
                            const char** headerNames, void(CL_CALLBACK* notify)(cl_program, void*),
                            void* data) {
+  // Before the compilation: with its callback, the application may release the headers.
+  runtime::SourceUnits before;
   tracked([&] {
     std::vector<runtime::HeaderUse> uses;
     for (cl_uint i = 0; i < headerCount && headers && headerNames; ++i)
       uses.push_back({headerNames[i] ? headerNames[i] : "", headers[i]});
-    session().programCompiling(program, {devices, devices + (devices ? count : 0)}, options, uses);
+    before = session().programCompiling(program, {devices, devices + (devices ? count : 0)},
+                                        options, uses);
   });
-  return next().clCompileProgram(program, count, devices, options, headerCount, headers,
-                                 headerNames, notify, data);
+  const cl_int status = next().clCompileProgram(program, count, devices, options, headerCount,
+                                                headers, headerNames, notify, data);
+  tracked([&] { session().programCompiled(program, std::move(before), status); });
+  return status;
 }
 
 cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_device_id* devices,
@@ -122,10 +129,15 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                          void* data) {
+  // Before the build: libsplit's own kernels of the program have to go.
+  std::shared_ptr<runtime::Build> before;
   tracked([&] {
-    session().programBuilding(program, {devices, devices + (devices ? count : 0)}, options);
+    before =
+        session().programBuilding(program, {devices, devices + (devices ? count : 0)}, options);
   });
-  return next().clBuildProgram(program, count, devices, options, notify, data);
+  const cl_int status = next().clBuildProgram(program, count, devices, options, notify, data);
+  tracked([&] { session().programBuilt(program, before, status); });
+  return status;
 }
 
 cl_int CL_API_CALL programInfo(cl_program program, cl_program_info name, size_t size, void* value,

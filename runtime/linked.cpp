@@ -11,15 +11,16 @@
 
 namespace libsplit::runtime {
 
-void Session::programCompiling(cl_program program, std::vector<cl_device_id> devices,
-                               const char* options, std::span<const HeaderUse> headers) {
+SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_id> devices,
+                                      const char* options, std::span<const HeaderUse> headers) {
   if (devices.empty())
     devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
   Lock lock(mutex_);
   auto found = programs_.find(program);
   if (found == programs_.end())
-    return;
+    return {};
   Program& tracked = *found->second;
+  SourceUnits before = tracked.units;
   SourceUnit unit;
   bool isKnown = tracked.source && kindOf(*tracked.source) == ProgramKind::OpenclC;
   if (isKnown)
@@ -36,6 +37,15 @@ void Session::programCompiling(cl_program program, std::vector<cl_device_id> dev
       tracked.units[device] = {unit};
     else
       tracked.units.erase(device);
+  return before;
+}
+
+void Session::programCompiled(cl_program program, SourceUnits before, cl_int status) {
+  if (status == CL_SUCCESS || status == CL_COMPILE_PROGRAM_FAILURE)
+    return;
+  Lock lock(mutex_);
+  if (auto found = programs_.find(program); found != programs_.end())
+    found->second->units = std::move(before);
 }
 
 std::map<cl_device_id, LinkedProgram> Session::partsOfLink(cl_context context,

@@ -118,6 +118,9 @@ struct Build {
   std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
 };
 
+/// What a program was compiled from, by device: several units for a library.
+using SourceUnits = std::map<cl_device_id, std::vector<SourceUnit>>;
+
 /// A program of the application.
 class Program {
 public:
@@ -129,9 +132,7 @@ public:
   std::optional<std::string> source; ///< nothing: binaries, IL, linked
   /// Where the binaries that it was made from came from, by device.
   std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;
-  /// What it was last compiled from, by device, if that is known: it may be linked. Several units
-  /// for a library.
-  std::map<cl_device_id, std::vector<SourceUnit>> units;
+  SourceUnits units;  ///< of the last compilation, where that is known: it may be linked
   std::string opaque; ///< why there is neither
   std::shared_ptr<Build> build = std::make_shared<Build>();
   std::map<std::string, std::shared_ptr<KernelCode>> codes;

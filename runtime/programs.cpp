@@ -96,16 +96,20 @@ void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>
   });
 }
 
-void Session::programBuilding(cl_program program, std::vector<cl_device_id> devices,
-                              const char* options) {
+std::shared_ptr<Build> Session::programBuilding(cl_program program,
+                                                std::vector<cl_device_id> devices,
+                                                const char* options) {
   if (devices.empty())
     devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
   std::map<std::string, std::shared_ptr<KernelCode>> outdated;
   Lock lock(mutex_);
   auto found = programs_.find(program);
   if (found == programs_.end())
-    return;
+    return nullptr;
   Program& tracked = *found->second;
+  if (std::any_of(kernels_.begin(), kernels_.end(),
+                  [&](const auto& entry) { return entry.second->program == found->second; }))
+    return nullptr; // the driver refuses
   progress_.wait(lock, [&] {
     return std::none_of(tracked.codes.begin(), tracked.codes.end(), [](const auto& entry) {
       return entry.second->state == KernelCode::State::Preparing;
@@ -120,7 +124,7 @@ void Session::programBuilding(cl_program program, std::vector<cl_device_id> devi
   };
   progress_.wait(lock, [&] { return !hasTasks(&Stream::active); });
   if (hasTasks(&Stream::parked))
-    return; // the driver refuses: launches that wait for the program still have its kernels
+    return nullptr; // … for launches that wait still have its kernels
   outdated.swap(tracked.codes);
   auto build = std::make_shared<Build>();
   build->origins = tracked.build->origins;
@@ -138,6 +142,25 @@ void Session::programBuilding(cl_program program, std::vector<cl_device_id> devi
   lock.unlock();
   for (auto& [name, code] : outdated)
     code->kernels.clear(); // a program with kernels can't be built again
+  return before;
+}
+
+void Session::programBuilt(cl_program program, const std::shared_ptr<Build>& before,
+                           cl_int status) {
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found == programs_.end())
+    return;
+  Program& tracked = *found->second;
+  const bool isRefused = status != CL_SUCCESS && status != CL_BUILD_PROGRAM_FAILURE;
+  if (before && isRefused)
+    tracked.build = before;
+  if (before || isRefused)
+    return;
+  for (auto& [name, code] : tracked.codes) {
+    code->state = KernelCode::State::Unsplittable;
+    code->reason = code->stats->reason = "the program was built again while it had kernels";
+  }
 }
 
 void Session::programRetained(cl_program program) {

@@ -127,11 +127,18 @@ public:
   void programOpaque(cl_program program, const std::string& why);
   void programCreatedFrom(cl_program program, cl_context context,
                           const std::vector<BinaryUse>& binaries);
-  /// The application builds for these devices; none stands for all.
-  void programBuilding(cl_program program, std::vector<cl_device_id> devices, const char* options);
-  /// The application compiles a unit for these devices; none stands for all.
-  void programCompiling(cl_program program, std::vector<cl_device_id> devices, const char* options,
-                        std::span<const HeaderUse> headers);
+  /// The application is about to build for these devices; none stands for all. The build before,
+  /// for `programBuilt`; null if the driver must refuse, since the program has kernels.
+  std::shared_ptr<Build> programBuilding(cl_program program, std::vector<cl_device_id> devices,
+                                         const char* options);
+  /// What the driver said to it.
+  void programBuilt(cl_program program, const std::shared_ptr<Build>& before, cl_int status);
+  /// The application is about to compile a unit for these devices; none stands for all. What it was
+  /// compiled from before, for `programCompiled`.
+  SourceUnits programCompiling(cl_program program, std::vector<cl_device_id> devices,
+                               const char* options, std::span<const HeaderUse> headers);
+  /// What the driver said to it.
+  void programCompiled(cl_program program, SourceUnits before, cl_int status);
   /// What a program that is linked from `inputs` is made from, by device; without those devices
   /// for which it is not known.
   std::map<cl_device_id, LinkedProgram> partsOfLink(cl_context context,

@@ -89,6 +89,14 @@ void builtTwice(sample::Sample& s) {
   runTimes(s, sample::kernel(program, "times"), 3, "first build");
   check(clBuildProgram(program, 1, &device, "-DFACTOR=4", nullptr, nullptr), "second build");
   runTimes(s, sample::kernel(program, "times"), 4, "second build");
+
+  // While there is a kernel it can't be built again, and stays what it was.
+  const auto kernel = sample::kernel(program, "times");
+  runTimes(s, kernel, 4, "before a refused build");
+  sample::checkCode(clBuildProgram(program, 1, &device, "-DFACTOR=6", nullptr, nullptr),
+                    CL_INVALID_OPERATION, "a build while there is a kernel");
+  runTimes(s, kernel, 4, "after a refused build");
+  runTimes(s, sample::kernel(program, "times"), 4, "another kernel after a refused build");
 }
 
 void compiledAndLinked(sample::Sample& s) {
