@@ -69,9 +69,17 @@ cl_int Session::defer(Lock& lock, const Command& command, const std::vector<Buff
                       NativeCall call) {
   auto task = newTask(findStream(command.queue), command);
   attachEvent(*task, command);
-  task->plan = [this, held = hold(uses), call = std::move(call)](Task& planned) {
-    planHomeCall(planned, held, call);
-  };
+  // A migration that comes late only keeps its turn: it changes no byte, and where bytes lie is
+  // libsplit's business. PoCL would let it wait for a map that is held back (mapping.cpp), which
+  // waits for it in turn.
+  const bool isHint = command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS;
+  if (isHint)
+    call = [this, queue = command.queue](cl_bool, cl_uint count, const cl_event* list,
+                                         cl_event* event) {
+      return cl_.clEnqueueMarkerWithWaitList(queue, count, list, event);
+    };
+  task->plan = [this, held = isHint ? hold({}) : hold(uses),
+                call = std::move(call)](Task& planned) { planHomeCall(planned, held, call); };
   submit(task);
   return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
 }

@@ -46,6 +46,7 @@ SAMPLES = {
     "changing_index": Expectation(("gather_rows", "scatter", "fill_blocks", "rotate_index")),
     "nested_index": Expectation(("gather_nested", "sum_rows", "fill_blocks", "scatter_products", "scatter_present",
                                  "scatter_looked_up"), launches={"gather_nested": 2}),
+    "late_migration": Expectation(("stir",), launches={"stir": 12}),
     "two_devices": Expectation(homes=("0.0",)),
 }
 
@@ -56,6 +57,7 @@ CONFIGURATIONS = {
         {"POLICY": "static:0.5,0.5"},
         {"POLICY": "static:0.3,0.7"},
         {"POLICY": "static:0.3,0.7", "SEPARATE_NODES": "1"},
+        {"POLICY": "static:0.3,0.7", "SEPARATE_NODES": "home"},
         {"POLICY": "static:0,1", "SEPARATE_NODES": "1"},
         {"POLICY": "auto", "MIN_LAUNCH": "0"},
         {"POLICY": "dynamic"},
