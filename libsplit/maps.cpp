@@ -20,7 +20,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
   void* address = nullptr;
   tracked([&] {
     BufferUse use{buffer, writes, offset, offset + size};
-    use.reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION);
+    use.reads = flags != CL_MAP_WRITE_INVALIDATE_REGION; // with others it is not valid
     const Command command{queue, CL_COMMAND_MAP_BUFFER, count, list, event};
     if (!blocking)
       address = session().mapBehind(command, use, flags);
@@ -36,7 +36,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                                       event, &status);
   report(error, status);
   if (address)
-    tracked([&] { session().mapped(buffer, +1, writes); });
+    tracked([&] { session().mapped(buffer, address, writes); });
   return address;
 }
 
@@ -54,21 +54,21 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
 cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,
                          const cl_event* list, cl_event* event) {
   return guarded([&] {
-    // To be refused, and now: put off, the error would come too late for the application.
-    if (!session().mayBeMapped(object)) {
-      session().settle({queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event}, {{object}});
-      return next().clEnqueueUnmapMemObject(queue, object, address, count, list, event);
-    }
     // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
     // But drivers may write what was mapped only now.
-    cl_int status = session().command(
-        {queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event},
-        {{object, session().isMappedForWriting(object)}},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueUnmapMemObject(queue, object, address, n, events, done);
-        });
+    const Command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event};
+    const BufferUse use{object, session().isMappedForWriting(object)};
+    auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+      return next().clEnqueueUnmapMemObject(queue, object, address, n, events, done);
+    };
+    // To be refused, and now: put off, the error would come too late for the application.
+    const bool doubtful = !session().mayBeMapped(object, address);
+    if (doubtful)
+      session().settle(command, {use});
+    const cl_int status =
+        doubtful ? call(CL_FALSE, count, list, event) : session().command(command, {use}, call);
     if (status == CL_SUCCESS)
-      tracked([&] { session().mapped(object, -1, false); });
+      tracked([&] { session().unmapped(object, address); });
     return status;
   });
 }

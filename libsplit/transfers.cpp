@@ -2,6 +2,7 @@
 // how the driver is called; the session decides when.
 #include "libsplit/door.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -13,26 +14,78 @@ namespace {
 
 using runtime::BufferUse;
 using runtime::Command;
-using Triple = std::array<std::size_t, 3>;
 
-Triple triple(const size_t* values) {
-  return values ? Triple{values[0], values[1], values[2]} : Triple{};
+/// Three numbers of the application's, or none.
+class Triple {
+public:
+  explicit Triple(const size_t* values) : isGiven_(values) {
+    if (values)
+      std::copy_n(values, values_.size(), values_.begin());
+  }
+  std::size_t operator[](std::size_t i) const { return values_[i]; }
+  /// As the application gave them.
+  const size_t* data() const { return isGiven_ ? values_.data() : nullptr; }
+  /// Whether a region of this size is one.
+  bool isRegion() const {
+    return isGiven_ && std::find(values_.begin(), values_.end(), 0) == values_.end();
+  }
+
+private:
+  std::array<std::size_t, 3> values_{};
+  bool isGiven_;
+};
+
+bool overlap(const Triple& a, const Triple& b, const Triple& region) {
+  for (std::size_t d = 0; d < 3; ++d)
+    if (std::max(a[d], b[d]) - std::min(a[d], b[d]) >= region[d])
+      return false;
+  return true;
 }
 
-/// The use of a rectangle: from its first byte to its last. What lies between rows is kept.
-BufferUse rectangle(cl_mem object, bool writes, const Triple& origin, const Triple& region,
-                    std::size_t rowPitch, std::size_t slicePitch) {
-  std::size_t row = rowPitch ? rowPitch : region[0];
-  std::size_t slice = slicePitch ? slicePitch : region[1] * row;
-  std::size_t begin = origin[2] * slice + origin[1] * row + origin[0];
-  std::size_t end = begin;
-  if (region[0] && region[1] && region[2])
-    end = begin + (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
-  return {object, writes, begin, end};
-}
+/// Where the rows of a region lie in memory.
+struct Rows {
+  Rows(const Triple& origin, const Triple& region, std::size_t rowPitch, std::size_t slicePitch)
+      : length(region[0]), pitch(rowPitch ? rowPitch : region[0]),
+        slice(slicePitch ? slicePitch : region[1] * pitch),
+        begin(origin[2] * slice + origin[1] * pitch + origin[0]), end(begin) {
+    if (region.isRegion())
+      end = begin + (region[2] - 1) * slice + (region[1] - 1) * pitch + length;
+    areSound = origin.data() && region.isRegion() && pitch >= length &&
+               slice >= region[1] * pitch && slice % pitch == 0;
+  }
+  /// The use of all bytes from the first to the last. What lies between rows is kept.
+  BufferUse use(cl_mem object, bool writes) const { return {object, writes, begin, end}; }
+  bool areSpacedAs(const Rows& other) const { return pitch == other.pitch && slice == other.slice; }
+  /// Whether these rows and others of the same spacing and length lie in different columns.
+  bool areBeside(const Rows& other) const {
+    const std::size_t a = begin % pitch, b = other.begin % pitch;
+    return std::max(a, b) + length <= pitch && std::min(a, b) + length <= std::max(a, b);
+  }
+
+  std::size_t length, pitch, slice, begin, end;
+  bool areSound; ///< no driver has to refuse them
+};
 
 BufferUse overwritten(cl_mem object, std::size_t offset, std::size_t size) {
   return {object, true, offset, offset + size, false};
+}
+
+/// For a command that drivers refuse, if they look: when it is put off, its error would come too
+/// late for the application. So everything before it is finished, and the driver is asked at once.
+/// All old bytes are brought home, since a refused command changes none.
+cl_int atOnce(const Command& command, std::vector<BufferUse> uses,
+              const runtime::NativeCall& call) {
+  for (BufferUse& use : uses)
+    use.reads = true;
+  session().settle(command, uses);
+  return call(command.blocking, command.waitCount, command.waitList, command.event);
+}
+
+/// Any other goes as the session decides.
+template <class Call>
+cl_int enqueue(bool mayBeRefused, const Command& command, std::initializer_list<BufferUse> uses,
+               const Call& call) {
+  return mayBeRefused ? atOnce(command, uses, call) : session().command(command, uses, call);
 }
 
 cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -48,13 +101,13 @@ cl_int CL_API_CALL writeBuffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
                                size_t offset, size_t size, const void* host, cl_uint count,
                                const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return session().command(
-        {queue, CL_COMMAND_WRITE_BUFFER, count, list, event, blocking != CL_FALSE},
-        {overwritten(buffer, offset, size)},
-        [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueWriteBuffer(queue, buffer, block, offset, size, host, n, events,
-                                             done);
-        });
+    return enqueue(!host,
+                   {queue, CL_COMMAND_WRITE_BUFFER, count, list, event, blocking != CL_FALSE},
+                   {overwritten(buffer, offset, size)},
+                   [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueWriteBuffer(queue, buffer, block, offset, size, host, n,
+                                                        events, done);
+                   });
   });
 }
 
@@ -64,15 +117,16 @@ cl_int CL_API_CALL readRect(cl_command_queue queue, cl_mem buffer, cl_bool block
                             size_t hostRow, size_t hostSlice, void* host, cl_uint count,
                             const cl_event* list, cl_event* event) {
   return guarded([&] {
-    Triple from = triple(bufferOrigin), to = triple(hostOrigin), extent = triple(region);
-    return session().command(
-        {queue, CL_COMMAND_READ_BUFFER_RECT, count, list, event, blocking != CL_FALSE},
-        {rectangle(buffer, false, from, extent, bufferRow, bufferSlice)},
-        [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueReadBufferRect(queue, buffer, block, from.data(), to.data(),
-                                                extent.data(), bufferRow, bufferSlice, hostRow,
-                                                hostSlice, host, n, events, done);
-        });
+    const Triple from(bufferOrigin), to(hostOrigin), extent(region);
+    const Rows source(from, extent, bufferRow, bufferSlice), target(to, extent, hostRow, hostSlice);
+    return enqueue(!host || !source.areSound || !target.areSound,
+                   {queue, CL_COMMAND_READ_BUFFER_RECT, count, list, event, blocking != CL_FALSE},
+                   {source.use(buffer, false)},
+                   [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueReadBufferRect(
+                         queue, buffer, block, from.data(), to.data(), extent.data(), bufferRow,
+                         bufferSlice, hostRow, hostSlice, host, n, events, done);
+                   });
   });
 }
 
@@ -82,27 +136,17 @@ cl_int CL_API_CALL writeRect(cl_command_queue queue, cl_mem buffer, cl_bool bloc
                              size_t hostRow, size_t hostSlice, const void* host, cl_uint count,
                              const cl_event* list, cl_event* event) {
   return guarded([&] {
-    Triple to = triple(bufferOrigin), from = triple(hostOrigin), extent = triple(region);
-    return session().command(
-        {queue, CL_COMMAND_WRITE_BUFFER_RECT, count, list, event, blocking != CL_FALSE},
-        {rectangle(buffer, true, to, extent, bufferRow, bufferSlice)},
-        [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueWriteBufferRect(queue, buffer, block, to.data(), from.data(),
-                                                 extent.data(), bufferRow, bufferSlice, hostRow,
-                                                 hostSlice, host, n, events, done);
-        });
+    const Triple to(bufferOrigin), from(hostOrigin), extent(region);
+    const Rows target(to, extent, bufferRow, bufferSlice), source(from, extent, hostRow, hostSlice);
+    return enqueue(!host || !source.areSound || !target.areSound,
+                   {queue, CL_COMMAND_WRITE_BUFFER_RECT, count, list, event, blocking != CL_FALSE},
+                   {target.use(buffer, true)},
+                   [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueWriteBufferRect(
+                         queue, buffer, block, to.data(), from.data(), extent.data(), bufferRow,
+                         bufferSlice, hostRow, hostSlice, host, n, events, done);
+                   });
   });
-}
-
-/// For a command that drivers refuse, if they look: when it is put off, its error would come too
-/// late for the application. So everything before it is finished, and the driver is asked at once.
-/// All old bytes are brought home, since a refused command changes none.
-cl_int atOnce(const Command& command, std::vector<BufferUse> uses,
-              const runtime::NativeCall& call) {
-  for (BufferUse& use : uses)
-    use.reads = true;
-  session().settle(command, uses);
-  return call(command.blocking, command.waitCount, command.waitList, command.event);
 }
 
 cl_int CL_API_CALL copyBuffer(cl_command_queue queue, cl_mem source, cl_mem target,
@@ -116,10 +160,7 @@ cl_int CL_API_CALL copyBuffer(cl_command_queue queue, cl_mem source, cl_mem targ
       return next().clEnqueueCopyBuffer(queue, source, target, sourceOffset, targetOffset, size, n,
                                         events, done);
     };
-    const bool overlaps =
-        source == target && from.begin < to.end && to.begin < from.end && source != nullptr;
-    return overlaps ? atOnce(command, {from, to}, call)
-                    : session().command(command, {from, to}, call);
+    return enqueue(size == 0 || session().overlap(from, to), command, {from, to}, call);
   });
 }
 
@@ -129,15 +170,21 @@ cl_int CL_API_CALL copyRect(cl_command_queue queue, cl_mem source, cl_mem target
                             size_t targetRow, size_t targetSlice, cl_uint count,
                             const cl_event* list, cl_event* event) {
   return guarded([&] {
-    Triple from = triple(sourceOrigin), to = triple(targetOrigin), extent = triple(region);
-    return session().command({queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event},
-                             {rectangle(source, false, from, extent, sourceRow, sourceSlice),
-                              rectangle(target, true, to, extent, targetRow, targetSlice)},
-                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                               return next().clEnqueueCopyBufferRect(
-                                   queue, source, target, from.data(), to.data(), extent.data(),
-                                   sourceRow, sourceSlice, targetRow, targetSlice, n, events, done);
-                             });
+    const Triple from(sourceOrigin), to(targetOrigin), extent(region);
+    const Rows read(from, extent, sourceRow, sourceSlice);
+    const Rows written(to, extent, targetRow, targetSlice);
+    const BufferUse reads = read.use(source, false), writes = written.use(target, true);
+    const bool sameBuffer = source == target, sameSpacing = read.areSpacedAs(written);
+    const bool mayBeRefused =
+        !read.areSound || !written.areSound || (sameBuffer && !sameSpacing) ||
+        (!(sameBuffer && read.areBeside(written)) && session().overlap(reads, writes));
+    return enqueue(mayBeRefused, {queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event},
+                   {reads, writes},
+                   [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueCopyBufferRect(
+                         queue, source, target, from.data(), to.data(), extent.data(), sourceRow,
+                         sourceSlice, targetRow, targetSlice, n, events, done);
+                   });
   });
 }
 
@@ -145,17 +192,18 @@ cl_int CL_API_CALL fillBuffer(cl_command_queue queue, cl_mem buffer, const void*
                               size_t patternSize, size_t offset, size_t size, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
+    const bool fits = pattern && std::has_single_bit(patternSize) &&
+                      patternSize <= sizeof(cl_double16) && offset % patternSize == 0 &&
+                      size % patternSize == 0;
     auto first = static_cast<const std::byte*>(pattern);
-    std::vector<std::byte> copy(first, first ? first + patternSize : first);
+    std::vector<std::byte> copy(first, fits ? first + patternSize : first);
     const Command command{queue, CL_COMMAND_FILL_BUFFER, count, list, event};
     const BufferUse use = overwritten(buffer, offset, size);
     auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-      return next().clEnqueueFillBuffer(queue, buffer, pattern ? copy.data() : nullptr, patternSize,
+      return next().clEnqueueFillBuffer(queue, buffer, fits ? copy.data() : pattern, patternSize,
                                         offset, size, n, events, done);
     };
-    const bool fits = std::has_single_bit(patternSize) && patternSize <= sizeof(cl_double16) &&
-                      offset % patternSize == 0 && size % patternSize == 0;
-    return pattern && fits ? session().command(command, {use}, call) : atOnce(command, {use}, call);
+    return enqueue(!fits, command, {use}, call);
   });
 }
 
@@ -167,11 +215,15 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
     std::vector<BufferUse> uses;
     for (cl_mem object : copy)
       uses.push_back({object});
-    return session().commandOver({queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event}, uses,
-                                 [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                                   return next().clEnqueueMigrateMemObjects(
-                                       queue, objects, copy.data(), flags, n, events, done);
-                                 });
+    const Command command{queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event};
+    auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+      return next().clEnqueueMigrateMemObjects(queue, objects, copy.empty() ? memory : copy.data(),
+                                               flags, n, events, done);
+    };
+    constexpr cl_mem_migration_flags known =
+        CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    return uses.empty() || (flags & ~known) ? atOnce(command, uses, call)
+                                            : session().commandOver(command, uses, call);
   });
 }
 
@@ -179,13 +231,14 @@ cl_int CL_API_CALL copyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_m
                                      size_t offset, const size_t* origin, const size_t* region,
                                      cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
-    Triple to = triple(origin), extent = triple(region);
-    return session().command(
-        {queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, count, list, event}, {{buffer}, {image, true}},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueCopyBufferToImage(queue, buffer, image, offset, to.data(),
-                                                   extent.data(), n, events, done);
-        });
+    const Triple to(origin), extent(region);
+    return enqueue(!to.data() || !extent.isRegion(),
+                   {queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, count, list, event},
+                   {{buffer}, {image, true}},
+                   [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueCopyBufferToImage(
+                         queue, buffer, image, offset, to.data(), extent.data(), n, events, done);
+                   });
   });
 }
 
@@ -193,13 +246,14 @@ cl_int CL_API_CALL copyImageToBuffer(cl_command_queue queue, cl_mem image, cl_me
                                      const size_t* origin, const size_t* region, size_t offset,
                                      cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
-    Triple from = triple(origin), extent = triple(region);
-    return session().command(
-        {queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, count, list, event}, {{image}, {buffer, true}},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueCopyImageToBuffer(queue, image, buffer, from.data(), extent.data(),
-                                                   offset, n, events, done);
-        });
+    const Triple from(origin), extent(region);
+    return enqueue(!from.data() || !extent.isRegion(),
+                   {queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, count, list, event},
+                   {{image}, {buffer, true}},
+                   [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueCopyImageToBuffer(
+                         queue, image, buffer, from.data(), extent.data(), offset, n, events, done);
+                   });
   });
 }
 
@@ -207,8 +261,9 @@ cl_int CL_API_CALL readImage(cl_command_queue queue, cl_mem image, cl_bool block
                              const size_t* origin, const size_t* region, size_t row, size_t slice,
                              void* host, cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
-    Triple from = triple(origin), extent = triple(region);
-    return session().command(
+    const Triple from(origin), extent(region);
+    return enqueue(
+        !host || !from.data() || !extent.isRegion(),
         {queue, CL_COMMAND_READ_IMAGE, count, list, event, blocking != CL_FALSE}, {{image}},
         [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
           return next().clEnqueueReadImage(queue, image, block, from.data(), extent.data(), row,
@@ -222,8 +277,9 @@ cl_int CL_API_CALL writeImage(cl_command_queue queue, cl_mem image, cl_bool bloc
                               const void* host, cl_uint count, const cl_event* list,
                               cl_event* event) {
   return guarded([&] {
-    Triple to = triple(origin), extent = triple(region);
-    return session().command(
+    const Triple to(origin), extent(region);
+    return enqueue(
+        !host || !to.data() || !extent.isRegion(),
         {queue, CL_COMMAND_WRITE_IMAGE, count, list, event, blocking != CL_FALSE}, {{image, true}},
         [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
           return next().clEnqueueWriteImage(queue, image, block, to.data(), extent.data(), row,
@@ -237,13 +293,14 @@ cl_int CL_API_CALL copyImage(cl_command_queue queue, cl_mem source, cl_mem targe
                              const size_t* region, cl_uint count, const cl_event* list,
                              cl_event* event) {
   return guarded([&] {
-    Triple from = triple(sourceOrigin), to = triple(targetOrigin), extent = triple(region);
-    return session().command(
-        {queue, CL_COMMAND_COPY_IMAGE, count, list, event}, {{source}, {target, true}},
-        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueCopyImage(queue, source, target, from.data(), to.data(),
-                                           extent.data(), n, events, done);
-        });
+    const Triple from(sourceOrigin), to(targetOrigin), extent(region);
+    return enqueue(!from.data() || !to.data() || !extent.isRegion() ||
+                       (source == target && overlap(from, to, extent)),
+                   {queue, CL_COMMAND_COPY_IMAGE, count, list, event}, {{source}, {target, true}},
+                   [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueCopyImage(queue, source, target, from.data(), to.data(),
+                                                      extent.data(), n, events, done);
+                   });
   });
 }
 
@@ -251,16 +308,16 @@ cl_int CL_API_CALL fillImage(cl_command_queue queue, cl_mem image, const void* c
                              const size_t* origin, const size_t* region, cl_uint count,
                              const cl_event* list, cl_event* event) {
   return guarded([&] {
-    Triple to = triple(origin), extent = triple(region);
+    const Triple to(origin), extent(region);
     std::array<std::byte, 16> copy{}; // four components of 32 bits, whatever the format
     if (color)
       std::memcpy(copy.data(), color, copy.size());
-    return session().command({queue, CL_COMMAND_FILL_IMAGE, count, list, event}, {{image, true}},
-                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                               return next().clEnqueueFillImage(
-                                   queue, image, color ? copy.data() : nullptr, to.data(),
-                                   extent.data(), n, events, done);
-                             });
+    return enqueue(!color || !to.data() || !extent.isRegion(),
+                   {queue, CL_COMMAND_FILL_IMAGE, count, list, event}, {{image, true}},
+                   [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueFillImage(queue, image, color ? copy.data() : nullptr,
+                                                      to.data(), extent.data(), n, events, done);
+                   });
   });
 }
 

@@ -32,6 +32,36 @@ bool Session::isValid(const Command& command, const std::vector<BufferUse>& uses
   return true;
 }
 
+/// Whether queue, objects and events belong together. Else the driver refuses the command, if it
+/// looks.
+bool Session::isOfOneContext(const Stream& stream, const Command& command,
+                             const std::vector<BufferUse>& uses) {
+  for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i)
+    if (!command.waitList[i] || property<cl_context>(cl_.clGetEventInfo, command.waitList[i],
+                                                     CL_EVENT_CONTEXT) != stream.context)
+      return false;
+  return std::all_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
+    if (!use.object)
+      return false;
+    auto object = findObject(use.object);
+    return (object && object->buffer ? object->buffer->context()
+                                     : property<cl_context>(cl_.clGetMemObjectInfo, use.object,
+                                                            CL_MEM_CONTEXT)) == stream.context;
+  });
+}
+
+bool Session::overlap(const BufferUse& a, const BufferUse& b) {
+  if (quiet())
+    return false;
+  Lock lock(mutex_);
+  auto first = findObject(a.object), second = findObject(b.object);
+  const bool known = first && second && first->buffer;
+  if (known ? first->buffer != second->buffer : a.object != b.object)
+    return false;
+  const std::uint64_t from = known ? first->origin : 0, to = known ? second->origin : 0;
+  return from + a.begin < to + b.end && to + b.begin < from + a.end;
+}
+
 /// Whether a use touches a buffer of a launch that is still being given out in chunks, or verified.
 bool Session::isBusy(const std::vector<BufferUse>& uses) {
   if (!openChunks_ && !openVerification_)
@@ -56,6 +86,15 @@ bool Session::goesNative(Lock& lock, const Command& command, const std::vector<B
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
     return true;
+  if (isOfOneContext(*stream, command, uses))
+    return needsNoTask(stream, command, uses, noted);
+  settle(lock, command, uses); // the driver's answer is wanted now, and it may be lenient
+  return true;
+}
+
+/// Whether a valid command may go to the driver now, since nothing of libsplit's is in its way.
+bool Session::needsNoTask(const std::shared_ptr<Stream>& stream, const Command& command,
+                          const std::vector<BufferUse>& uses, CompletionPtr* noted) {
   if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) || isBusy(uses) ||
       !noteNativeWrites(stream, uses, noted))
     return false;
@@ -86,6 +125,18 @@ cl_int Session::defer(Lock& lock, const Command& command, const std::vector<Buff
 
 void Session::settle(const Command& command, const std::vector<BufferUse>& uses) {
   Lock lock(mutex_);
+  settle(lock, command, uses);
+}
+
+void Session::settle(Lock& lock, const Command& command, std::vector<BufferUse> uses) {
+  auto stream = streamOf(lock, command.queue);
+  if (!stream || !isValid(command, uses))
+    return;
+  if (!isOfOneContext(*stream, command, uses))
+    for (BufferUse& use : uses)
+      use.reads = true; // refused, it does not replace them
+  if (command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS)
+    uses.clear(); // where bytes lie is libsplit's business, and it changes none
   // Only libsplit's own events: for the application's the driver waits itself, and not in here.
   std::vector<cl_event> ours;
   for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i)
@@ -97,10 +148,10 @@ void Session::settle(const Command& command, const std::vector<BufferUse>& uses)
   internal.blocking = true;
   internal.waitCount = static_cast<cl_uint>(ours.size());
   internal.waitList = ours.empty() ? nullptr : ours.data();
-  while (active() && !goesNative(lock, internal, uses, nullptr)) {
+  while (active() && !needsNoTask(stream, internal, uses, nullptr)) {
     defer(lock, internal, uses,
           [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
-    waitIdle(lock, findStream(command.queue));
+    waitIdle(lock, stream);
   }
 }
 
@@ -120,9 +171,11 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
   if (!quiet()) {
     Lock lock(mutex_);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
-    if (active() && host && size > 0 && !goesNative(lock, command, uses, nullptr)) {
+    if (active() && !host) {
+      settle(lock, command, uses); // to be refused, and now
+    } else if (active() && !goesNative(lock, command, uses, nullptr)) {
       auto object = findObject(handle);
-      if (!object || !object->buffer)
+      if (!object || !object->buffer || size == 0)
         return defer(
             lock, command, uses,
             [=, this](cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) {

@@ -143,7 +143,7 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
         return name + "is no buffer that libsplit knows";
       if (!object->buffer->homeOnly().empty())
         return name + "can't leave its device: " + object->buffer->homeOnly();
-      if (object->buffer->maps > 0)
+      if (!object->buffer->maps.empty())
         return name + "is mapped";
       break;
     case ParameterKind::LocalBuffer:
@@ -238,6 +238,16 @@ bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
   return items > maxGroup;
 }
 
+/// Whether the launch is one for the driver to refuse, if it looks: of objects of other contexts.
+bool Session::isOfOneContext(const Stream& stream, const Kernel& kernel) {
+  return kernel.program->context == stream.context &&
+         std::all_of(
+             kernel.arguments.begin(), kernel.arguments.end(), [&](const Argument& argument) {
+               auto object = argument.memory.lock();
+               return !object || !object->buffer || object->buffer->context() == stream.context;
+             });
+}
+
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
   {
     Lock lock(mutex_);
@@ -260,6 +270,11 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     }
     KernelStats& stats = *kernel->code->stats;
     ++stats.launches;
+    if (!isOfOneContext(*stream, *kernel) || !isOfOneContext(*stream, command, {})) {
+      settle(lock, command, usesOf(*kernel));
+      lock.unlock();
+      return launchNative(command, arguments);
+    }
     std::string reason = whyNotSplittable(lock, stream, kernel, arguments);
     std::shared_ptr<Launch> launch;
     if (reason.empty()) {

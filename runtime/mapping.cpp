@@ -66,11 +66,9 @@ private:
   bool isOpen_ = false;
 };
 
-void countMap(Buffer& buffer, int change, bool writes) {
-  if (change < 0 && buffer.mapsWrite && buffer.engaged())
-    buffer.directory().changed(); // the application wrote in between
-  buffer.maps = std::max(0, buffer.maps + change);
-  buffer.mapsWrite = buffer.maps > 0 && (buffer.mapsWrite || writes);
+void addMap(Buffer& buffer, const MappedRegion& region, bool writes) {
+  buffer.maps.push_back(region);
+  buffer.mapsWrite = buffer.mapsWrite || writes;
 }
 
 } // namespace
@@ -97,17 +95,34 @@ void* Session::mapBehind(const Command& command, const BufferUse& use, cl_map_fl
       return map->open(last);
     });
   };
-  countMap(*object->buffer, +1, use.writes);
+  addMap(*object->buffer, {use.object, address}, use.writes);
   submit(task);
   return address;
 }
 
-void Session::mapped(cl_mem handle, int change, bool writes) {
+void Session::mapped(cl_mem handle, const void* address, bool writes) {
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  if (object && object->buffer)
+    addMap(*object->buffer, {handle, address}, writes);
+}
+
+void Session::unmapped(cl_mem handle, const void* address) {
   Lock lock(mutex_);
   auto object = findObject(handle);
   if (!object || !object->buffer)
     return;
-  countMap(*object->buffer, change, writes);
+  Buffer& buffer = *object->buffer;
+  auto region = std::find(buffer.maps.begin(), buffer.maps.end(), MappedRegion{handle, address});
+  if (region == buffer.maps.end()) // a driver may take another handle of the same bytes
+    region = std::find_if(buffer.maps.begin(), buffer.maps.end(),
+                          [&](const MappedRegion& each) { return each.address == address; });
+  if (region == buffer.maps.end())
+    return;
+  buffer.maps.erase(region);
+  if (buffer.mapsWrite && buffer.engaged())
+    buffer.directory().changed(); // the application wrote in between
+  buffer.mapsWrite = buffer.mapsWrite && !buffer.maps.empty();
 }
 
 bool Session::isMappedForWriting(cl_mem handle) {
@@ -118,10 +133,13 @@ bool Session::isMappedForWriting(cl_mem handle) {
   return object && object->buffer && object->buffer->mapsWrite;
 }
 
-bool Session::mayBeMapped(cl_mem handle) {
+bool Session::mayBeMapped(cl_mem handle, const void* address) {
   Lock lock(mutex_);
   auto object = findObject(handle);
-  return !object || !object->buffer || object->buffer->maps > 0;
+  if (!object || !object->buffer)
+    return true;
+  const std::vector<MappedRegion>& maps = object->buffer->maps;
+  return std::find(maps.begin(), maps.end(), MappedRegion{handle, address}) != maps.end();
 }
 
 } // namespace libsplit::runtime

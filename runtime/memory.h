@@ -67,6 +67,13 @@ struct NativeWrite {
   CompletionPtr done;
 };
 
+/// What the application has mapped by way of `handle`: a buffer or a part of it.
+struct MappedRegion {
+  cl_mem handle = nullptr;
+  const void* address = nullptr;
+  bool operator==(const MappedRegion&) const = default;
+};
+
 /// The question where a buffer's bytes lie in host memory, on its way.
 struct AddressSearch {
   explicit AddressSearch(const Dispatch& cl) : done(std::make_shared<Completion>(cl)) {}
@@ -94,7 +101,7 @@ public:
   const std::string& homeOnly() const { return homeOnly_; }
   void setHomeOnly(std::string why) { homeOnly_ = std::move(why); }
   /// Regions that the application has mapped; while any is, launches on it are not split.
-  int maps = 0;
+  std::vector<MappedRegion> maps;
   bool mapsWrite = false; ///< any of them may be written to
 
   /// Starts keeping the directory.

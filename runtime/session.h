@@ -202,18 +202,23 @@ public:
   /// Enqueues a map that does not block behind what is pending; `use` says which bytes. Its
   /// address, or null where the caller has to call `settle` and the driver.
   void* mapBehind(const Command& command, const BufferUse& use, cl_map_flags flags);
-  /// For commands that can't be deferred (a blocking map): waits until the queue is native and the
+  /// For commands that can't be deferred (a blocking map, or what the driver may refuse: put off,
+  /// the error would come too late for the application): waits until the queue is native and the
   /// bytes are at home. The caller then calls the driver itself.
   void settle(const Command& command, const std::vector<BufferUse>& uses);
   /// The same, for a command that runs a kernel object with its present arguments.
   void settleKernel(const Command& command, cl_kernel kernel);
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
-  /// One map more or less. `writes`: of a new map, whether it may be written to.
-  void mapped(cl_mem buffer, int change, bool writes);
+  /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.
+  bool overlap(const BufferUse& a, const BufferUse& b);
+  /// One map more. `writes`: it may be written to.
+  void mapped(cl_mem buffer, const void* address, bool writes);
+  /// One map less.
+  void unmapped(cl_mem buffer, const void* address);
   bool isMappedForWriting(cl_mem buffer);
-  /// Whether the application has mapped it; true also for what is no tracked buffer.
-  bool mayBeMapped(cl_mem object);
+  /// Whether the application has mapped it there; true also for what is no tracked buffer.
+  bool mayBeMapped(cl_mem object, const void* address);
 
   void writeStats();
 
@@ -228,6 +233,11 @@ private:
   // commands.cpp
   bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
                   CompletionPtr* noted);
+  bool needsNoTask(const std::shared_ptr<Stream>& stream, const Command& command,
+                   const std::vector<BufferUse>& uses, CompletionPtr* noted);
+  void settle(Lock& lock, const Command& command, std::vector<BufferUse> uses);
+  bool isOfOneContext(const Stream& stream, const Command& command,
+                      const std::vector<BufferUse>& uses);
   bool isBusy(const std::vector<BufferUse>& uses);
   bool waitListIsNative(const Command& command);
   bool isValid(const Command& command, const std::vector<BufferUse>& uses);
@@ -282,6 +292,7 @@ private:
                                const LaunchArguments& arguments);
   bool mayRunElsewhere(const Kernel& kernel) const;
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
+  static bool isOfOneContext(const Stream& stream, const Kernel& kernel);
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
   cl_int launchNative(const Command& command, const LaunchArguments& arguments);

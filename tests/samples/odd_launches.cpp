@@ -5,6 +5,7 @@
 #include "kernels/odd_launches.h"
 #include "tests/samples/sample.h"
 
+#include <functional>
 #include <iostream>
 #include <numeric>
 #include <thread>
@@ -24,6 +25,10 @@ std::size_t bytesOf(const std::vector<cl_int>& values) {
   return values.size() * sizeof(cl_int);
 }
 
+void show(const char* what, cl_int code) {
+  std::cout << what << ": " << sample::errorName(code) << std::endl;
+}
+
 void errors(sample::Sample& s, cl_program program) {
   const auto queue = s.queue();
   const auto plus = sample::kernel(program, "plus");
@@ -34,9 +39,6 @@ void errors(sample::Sample& s, cl_program program) {
   const std::size_t three = 3;
   const std::size_t huge = std::size_t{1} << 40;
   const std::size_t n4[4] = {4, 4, 4, 4};
-  const auto show = [](const char* what, cl_int code) {
-    std::cout << what << ": " << sample::errorName(code) << std::endl;
-  };
   const auto launch = [&](const char* what, cl_kernel kernel, cl_uint dimensions,
                           const std::size_t* global, const std::size_t* local) {
     show(what, clEnqueueNDRangeKernel(queue, kernel, dimensions, nullptr, global, local, 0, nullptr,
@@ -93,6 +95,131 @@ void errors(sample::Sample& s, cl_program program) {
   clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &outside, &code);
   show("sub-buffer past the end", code);
   check(clFinish(queue), "clFinish");
+}
+
+/// Commands for a driver to refuse, each behind a launch on the same buffer that may not be over.
+void refusedBehindLaunches(sample::Sample& s, cl_program program) {
+  const std::size_t n = s.options().size, half = n / 2 * sizeof(cl_int), local = 64;
+  const auto queue = s.queue();
+  const auto plus = sample::kernel(program, "plus");
+  std::vector<cl_int> expected = iota(n);
+  std::vector<cl_int> host(n);
+  const auto buffer = s.buffer(CL_MEM_COPY_HOST_PTR, bytesOf(expected), expected.data());
+  const auto mapped = s.buffer(CL_MEM_COPY_HOST_PTR, bytesOf(expected), expected.data());
+  cl_int code = CL_SUCCESS;
+  const auto part = [&](std::size_t begin) {
+    const cl_buffer_region region = {begin, half};
+    sample::Memory made =
+        clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    check(code, "clCreateSubBuffer");
+    return made;
+  };
+  const auto low = part(0), high = part(half / 2);
+  void* const address =
+      clEnqueueMapBuffer(queue, mapped, CL_TRUE, CL_MAP_READ, 0, half, 0, nullptr, nullptr, &code);
+  check(code, "clEnqueueMapBuffer");
+
+  const cl_device_id device = s.device();
+  const sample::Context elsewhere = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
+  check(code, "clCreateContext");
+  const sample::Memory strange =
+      clCreateBuffer(elsewhere, CL_MEM_READ_WRITE, bytesOf(host), nullptr, &code);
+  check(code, "clCreateBuffer");
+  const sample::Queue strangeQueue =
+      clCreateCommandQueueWithProperties(elsewhere, device, nullptr, &code);
+  check(code, "clCreateCommandQueueWithProperties");
+  const sample::Event strangeEvent = clCreateUserEvent(elsewhere, &code);
+  check(code, "clCreateUserEvent");
+  check(clSetUserEventStatus(strangeEvent, CL_COMPLETE), "clSetUserEventStatus");
+
+  using Sizes = const std::size_t[3];
+  Sizes start = {0, 0, 0}, aside = {8, 8, 0}, none = {0, 1, 1}, block = {16, 16, 1};
+  const auto read = [&](const std::size_t* origin, const std::size_t* region, std::size_t row,
+                        std::size_t slice, std::size_t hostRow) {
+    return clEnqueueReadBufferRect(queue, buffer, CL_FALSE, origin, start, region, row, slice,
+                                   hostRow, 0, host.data(), 0, nullptr, nullptr);
+  };
+  const auto copyRect = [&](const std::size_t* to, std::size_t row) {
+    return clEnqueueCopyBufferRect(queue, buffer, buffer, start, to, block, 64, 0, row, 0, 0,
+                                   nullptr, nullptr);
+  };
+  const auto copy = [&](cl_mem from, cl_mem to, std::size_t at, std::size_t size) {
+    return clEnqueueCopyBuffer(queue, from, to, 0, at, size, 0, nullptr, nullptr);
+  };
+  const auto write = [&](cl_mem to, const void* from) {
+    return clEnqueueWriteBuffer(queue, to, CL_FALSE, 0, 16, from, 0, nullptr, nullptr);
+  };
+  const auto migrate = [&](cl_uint count, cl_mem object, cl_mem_migration_flags flags) {
+    return clEnqueueMigrateMemObjects(queue, count, &object, flags, 0, nullptr, nullptr);
+  };
+  const struct {
+    const char* what;
+    std::function<cl_int()> call;
+  } commands[] = {
+      {"write from nowhere", [&] { return write(buffer, nullptr); }},
+      {"rows from nowhere",
+       [&] {
+         return clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, start, start, block, 0, 0, 0, 0,
+                                         nullptr, 0, nullptr, nullptr);
+       }},
+      {"rows without origin", [&] { return read(nullptr, block, 16, 0, 16); }},
+      {"no rows", [&] { return read(start, none, 0, 0, 0); }},
+      {"rows closer than long", [&] { return read(start, block, 8, 0, 16); }},
+      {"rows closer than long, on the host", [&] { return read(start, block, 16, 0, 8); }},
+      {"slices closer than large", [&] { return read(start, block, 16, 100, 16); }},
+      {"copy of rows without origin", [&] { return copyRect(nullptr, 64); }},
+      {"copy of rows onto themselves", [&] { return copyRect(aside, 64); }},
+      {"copy of rows in two ways of one buffer", [&] { return copyRect(aside, 128); }},
+      {"copy onto a part of itself", [&] { return copy(buffer, low, 8, 16); }},
+      {"copy onto an overlapping part", [&] { return copy(high, low, half / 2 + 4, 64); }},
+      {"copy of nothing", [&] { return copy(mapped, buffer, 0, 0); }},
+      {"copy from another context", [&] { return copy(strange, buffer, 0, 16); }},
+      {"write to another context", [&] { return write(strange, host.data()); }},
+      {"migration of nothing", [&] { return migrate(0, buffer, 0); }},
+      {"migration in an unknown way", [&] { return migrate(1, buffer, 1 << 7); }},
+      {"migration from another context", [&] { return migrate(1, strange, 0); }},
+      {"read after an event of another context",
+       [&] {
+         return clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, 16, host.data(), 1,
+                                    strangeEvent.address(), nullptr);
+       }},
+      {"marker after an event of another context",
+       [&] { return clEnqueueMarkerWithWaitList(queue, 1, strangeEvent.address(), nullptr); }},
+      {"map after an event of another context",
+       [&] {
+         clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_READ, 0, 16, 1, strangeEvent.address(),
+                            nullptr, &code);
+         return code;
+       }},
+      {"read in a queue of another context",
+       [&] {
+         return clEnqueueReadBuffer(strangeQueue, buffer, CL_TRUE, 0, 16, host.data(), 0, nullptr,
+                                    nullptr);
+       }},
+      {"launch in a queue of another context",
+       [&] {
+         return clEnqueueNDRangeKernel(strangeQueue, plus, 1, nullptr, &n, &local, 0, nullptr,
+                                       nullptr);
+       }},
+      {"unmap of something else",
+       [&] { return clEnqueueUnmapMemObject(queue, mapped, host.data(), 0, nullptr, nullptr); }},
+  };
+  sample::setArguments(plus, buffer, buffer, cl_int{1});
+  bool allRefused = true;
+  for (const auto& command : commands) {
+    sample::launch(queue, plus, {n}, {local});
+    code = command.call();
+    show(command.what, code);
+    allRefused = allRefused && code != CL_SUCCESS;
+    for (cl_int& value : expected)
+      ++value;
+  }
+  show("unmap", clEnqueueUnmapMemObject(queue, mapped, address, 0, nullptr, nullptr));
+  sample::read(queue, buffer, host);
+  if (!allRefused)
+    return; // what a copy onto itself leaves is anybody's guess
+  require(host == expected, "refused commands did something");
+  s.output(host);
 }
 
 void aliasing(sample::Sample& s, cl_program program) {
@@ -351,6 +478,7 @@ void unevenGroups(sample::Sample& s) {
 void oddLaunches(sample::Sample& s) {
   const auto program = s.program(sample::oddLaunchesSource);
   errors(s, program);
+  refusedBehindLaunches(s, program);
   aliasing(s, program);
   shapes(s, program);
   missingBuffer(s, program);
