@@ -14,14 +14,16 @@ namespace {
 
 /// Extension functions that read, write, launch or share memory objects, by the start of their
 /// names.
-constexpr std::array<std::string_view, 8> touchesMemory = {"clCommand",
-                                                           "clEnqueueCommandBuffer",
-                                                           "clEnqueueAcquire",
-                                                           "clEnqueueRelease",
-                                                           "clSetKernelArgDevicePointer",
-                                                           "clCreateFrom",
-                                                           "clImport",
-                                                           "clEnqueueNDCount"};
+constexpr std::array<std::string_view, 10> touchesMemory = {"clCommand",
+                                                            "clEnqueueCommandBuffer",
+                                                            "clEnqueueAcquire",
+                                                            "clEnqueueRelease",
+                                                            "clSetKernelArgDevicePointer",
+                                                            "clSetKernelArgMemPointer",
+                                                            "clSetKernelArgSVMPointer",
+                                                            "clCreateFrom",
+                                                            "clImport",
+                                                            "clEnqueueNDCount"};
 
 void beforeHandingOut(const char* name) {
   if (!name)

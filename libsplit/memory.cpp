@@ -108,15 +108,52 @@ cl_int CL_API_CALL releaseMemory(cl_mem object) {
   return next().clReleaseMemObject(object);
 }
 
+void noteSampler(cl_sampler sampler) {
+  if (sampler)
+    tracked([&] { session().samplerCreated(sampler); });
+}
+
+cl_sampler CL_API_CALL createSampler(cl_context context, cl_bool normalized,
+                                     cl_addressing_mode addressing, cl_filter_mode filter,
+                                     cl_int* error) {
+  cl_sampler sampler = next().clCreateSampler(context, normalized, addressing, filter, error);
+  noteSampler(sampler);
+  return sampler;
+}
+
+cl_sampler CL_API_CALL createSamplerWithProperties(cl_context context,
+                                                   const cl_sampler_properties* properties,
+                                                   cl_int* error) {
+  cl_sampler sampler = next().clCreateSamplerWithProperties(context, properties, error);
+  noteSampler(sampler);
+  return sampler;
+}
+
+cl_int CL_API_CALL retainSampler(cl_sampler sampler) {
+  const cl_int status = next().clRetainSampler(sampler);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().samplerRetained(sampler); });
+  return status;
+}
+
+cl_int CL_API_CALL releaseSampler(cl_sampler sampler) {
+  tracked([&] { session().samplerReleased(sampler); });
+  return next().clReleaseSampler(sampler);
+}
+
 cl_int CL_API_CALL setKernelArgSvmPointer(cl_kernel kernel, cl_uint index, const void* value) {
-  tracked([&] { session().kernelOpaque(kernel, "an argument is an SVM pointer"); });
-  return next().clSetKernelArgSVMPointer(kernel, index, value);
+  const cl_int status = next().clSetKernelArgSVMPointer(kernel, index, value);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().argumentUnfollowed(kernel, index, "an argument is an SVM pointer"); });
+  return status;
 }
 
 cl_int CL_API_CALL setKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size,
                                      const void* value) {
-  tracked([&] { session().kernelOpaque(kernel, "it uses SVM pointers indirectly"); });
-  return next().clSetKernelExecInfo(kernel, name, size, value);
+  const cl_int status = next().clSetKernelExecInfo(kernel, name, size, value);
+  if (status == CL_SUCCESS)
+    tracked([&] { session().kernelOpaque(kernel, "it uses SVM pointers indirectly"); });
+  return status;
 }
 
 } // namespace
@@ -131,6 +168,10 @@ void overrideMemory(runtime::Dispatch& table) {
   table.clCreateImage3D = createImage3D;
   table.clRetainMemObject = retainMemory;
   table.clReleaseMemObject = releaseMemory;
+  table.clCreateSampler = createSampler;
+  table.clCreateSamplerWithProperties = createSamplerWithProperties;
+  table.clRetainSampler = retainSampler;
+  table.clReleaseSampler = releaseSampler;
   table.clSetKernelArgSVMPointer = setKernelArgSvmPointer;
   table.clSetKernelExecInfo = setKernelExecInfo;
 }

@@ -172,11 +172,16 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   launch->key.range = rangeName(launch->range, launch->localGiven);
   for (const Argument& argument : launch->arguments) {
     launch->objects.push_back(argument.memory.lock());
-    if (!launch->objects.back())
-      continue;
-    cl_mem handle = nullptr;
-    std::memcpy(&handle, argument.value.data(), sizeof handle);
-    launch->keeps.push_back(Ref<cl_mem>::retain(cl_, handle));
+    if (launch->objects.back()) {
+      cl_mem handle = nullptr;
+      std::memcpy(&handle, argument.value.data(), sizeof handle);
+      launch->keeps.push_back(Ref<cl_mem>::retain(cl_, handle));
+    } else if (argument.value.size() == sizeof(cl_sampler)) {
+      cl_sampler handle = nullptr;
+      std::memcpy(&handle, argument.value.data(), sizeof handle);
+      if (samplers_.contains(handle))
+        launch->keepsSamplers.push_back(Ref<cl_sampler>::retain(cl_, handle));
+    }
   }
   LaunchRequest& request = launch->request;
   request.range = launch->range;
@@ -311,7 +316,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
       clone->kernel = Ref<cl_kernel>::adopt(
           cl_, cl_.clCreateKernel(kernel->program->handle, kernel->code->name.c_str(), &error));
       if (error != CL_SUCCESS) {
-        waitIdle(lock, stream);
+        settle(lock, command, usesOf(*kernel));
         lock.unlock();
         return launchNative(command, arguments);
       }
@@ -319,7 +324,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     }
     if (!launch) {
       if (driverMayRefuse(*kernel, *stream, arguments)) {
-        waitIdle(lock, stream);
+        settle(lock, command, usesOf(*kernel)); // it need not refuse
         lock.unlock();
         return launchNative(command, arguments);
       }

@@ -27,6 +27,7 @@ struct Launch {
   std::vector<Argument> arguments;
   std::vector<std::shared_ptr<MemoryObject>> objects; ///< by argument; null where it is none
   std::vector<Ref<cl_mem>> keeps;
+  std::vector<Ref<cl_sampler>> keepsSamplers;
 
   /// As the application gave it. Where it left the local size open, `local` here is the unit of
   /// cutting.

@@ -8,6 +8,15 @@
 
 namespace libsplit::runtime {
 
+namespace {
+
+void neverSplit(KernelCode& code, const std::string& why) {
+  code.state = KernelCode::State::Unsplittable;
+  code.reason = code.stats->reason = why;
+}
+
+} // namespace
+
 void Session::programCreated(cl_program program, cl_context context,
                              std::optional<std::string> source, const std::string& opaque) {
   auto tracked = std::make_shared<Program>(program, context);
@@ -157,10 +166,8 @@ void Session::programBuilt(cl_program program, const std::shared_ptr<Build>& bef
     tracked.build = before;
   if (before || isRefused)
     return;
-  for (auto& [name, code] : tracked.codes) {
-    code->state = KernelCode::State::Unsplittable;
-    code->reason = code->stats->reason = "the program was built again while it had kernels";
-  }
+  for (auto& [name, code] : tracked.codes)
+    neverSplit(*code, "the program was built again while it had kernels");
 }
 
 void Session::programRetained(cl_program program) {
@@ -254,11 +261,34 @@ void Session::argumentSet(cl_kernel handle, cl_uint index, std::size_t size, con
 void Session::kernelOpaque(cl_kernel handle, const std::string& why) {
   Lock lock(mutex_);
   auto found = kernels_.find(handle);
-  if (found == kernels_.end())
+  if (found != kernels_.end())
+    neverSplit(*found->second->code, why);
+}
+
+void Session::argumentUnfollowed(cl_kernel handle, cl_uint index, const std::string& why) {
+  Lock lock(mutex_);
+  auto found = kernels_.find(handle);
+  if (found == kernels_.end() || index >= found->second->arguments.size())
     return;
-  KernelCode& code = *found->second->code;
-  code.state = KernelCode::State::Unsplittable;
-  code.reason = code.stats->reason = why;
+  found->second->arguments[index] = {};
+  neverSplit(*found->second->code, why);
+}
+
+void Session::samplerCreated(cl_sampler sampler) {
+  Lock lock(mutex_);
+  samplers_[sampler] = 1;
+}
+
+void Session::samplerRetained(cl_sampler sampler) {
+  Lock lock(mutex_);
+  if (auto found = samplers_.find(sampler); found != samplers_.end())
+    ++found->second;
+}
+
+void Session::samplerReleased(cl_sampler sampler) {
+  Lock lock(mutex_);
+  if (auto found = samplers_.find(sampler); found != samplers_.end() && --found->second == 0)
+    samplers_.erase(found);
 }
 
 } // namespace libsplit::runtime

@@ -208,6 +208,8 @@ void Session::bufferCreated(cl_mem buffer) {
   object->size = size;
   if (flags & (CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY))
     object->buffer->setHomeOnly("the program restricts the host's access to it");
+  if (property<cl_bool>(query, buffer, CL_MEM_USES_SVM_POINTER) != CL_FALSE)
+    object->buffer->setHomeOnly("it lies in shared virtual memory");
   Lock lock(mutex_);
   memory_[buffer] = {std::move(object), 1};
 }

@@ -160,6 +160,12 @@ public:
   void argumentSet(cl_kernel kernel, cl_uint index, std::size_t size, const void* value);
   /// The kernel got something that libsplit can't follow (an SVM pointer): never split it.
   void kernelOpaque(cl_kernel kernel, const std::string& why);
+  /// … as an argument, in place of what that was.
+  void argumentUnfollowed(cl_kernel kernel, cl_uint index, const std::string& why);
+  // Samplers live as long as launches that use them.
+  void samplerCreated(cl_sampler sampler);
+  void samplerRetained(cl_sampler sampler);
+  void samplerReleased(cl_sampler sampler);
   void userEventCreated() { userEvents_ = true; }
 
   // Events.
@@ -433,6 +439,7 @@ private:
   std::unordered_map<cl_mem, TrackedMemory> memory_;
   std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
+  std::unordered_map<cl_sampler, int> samplers_; ///< the application's references
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
   bool steppingAside_ = false; ///< nothing is split any more; inactive once no task is unfinished
