@@ -71,19 +71,27 @@ std::size_t availableMemory() {
                                     "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
 }
 
-std::shared_ptr<HostBlock> HostBlock::reserve(std::size_t size, bool hasGpu) {
-  if (size > smallBlock && size > availableMemory() / 2)
-    return nullptr;
+std::shared_ptr<HostBlock> HostBlock::reserve(std::size_t size, bool hasGpu,
+                                              std::shared_ptr<PromisedMemory> promised) {
+  if (size > smallBlock) {
+    const std::size_t left = availableMemory(), taken = *promised;
+    if (taken > left || size > (left - taken) / 2)
+      return nullptr;
+  }
   const std::size_t mapped = size < hugePage ? size : size + hugePage;
   void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return nullptr;
-  return std::shared_ptr<HostBlock>(new HostBlock(memory, mapped, size, isPinned(size, hasGpu)));
+  return std::shared_ptr<HostBlock>(
+      new HostBlock(memory, mapped, size, isPinned(size, hasGpu), std::move(promised)));
 }
 
-HostBlock::HostBlock(void* memory, std::size_t mapped, std::size_t size, bool pinned)
+HostBlock::HostBlock(void* memory, std::size_t mapped, std::size_t size, bool pinned,
+                     std::shared_ptr<PromisedMemory> promised)
     : memory_(memory), mapped_(mapped), address_(static_cast<std::byte*>(memory)), size_(size),
-      isReady_(!pinned) {
+      isReady_(!pinned), promised_(pinned ? std::move(promised) : nullptr) {
+  if (promised_)
+    *promised_ += size_;
   // A copy of the process would share the pages until one of the two writes, and a GPU's copies
   // would then go to the other's.
   if (pinned)
@@ -96,6 +104,8 @@ HostBlock::HostBlock(void* memory, std::size_t mapped, std::size_t size, bool pi
 }
 
 HostBlock::~HostBlock() {
+  if (promised_)
+    *promised_ -= size_ - touched_;
   pinned_ = {};
   munmap(memory_, mapped_);
 }
@@ -106,6 +116,8 @@ bool HostBlock::touchNext() {
     return false;
   const std::size_t size = std::min(touchStep, size_ - begin);
   populate(address_ + begin, size);
+  if (promised_)
+    *promised_ -= size;
   if (touched_.fetch_add(size) + size == size_)
     touched_.notify_all();
   return true;
@@ -147,7 +159,7 @@ double HostBlock::secondsToReady() const {
 
 std::shared_ptr<HostBlock> HostBlock::allocate(const Dispatch& cl, Machine& machine,
                                                cl_context context, std::size_t size) {
-  auto block = reserve(size, machine.hasGpu());
+  auto block = reserve(size, machine.hasGpu(), machine.promisedMemory());
   if (block)
     block->makeReady(cl, machine, context);
   return block;

@@ -15,14 +15,18 @@
 
 namespace libsplit::runtime {
 
+/// What blocks have reserved and not touched: the system does not count it as used yet.
+using PromisedMemory = std::atomic<std::size_t>;
+
 class HostBlock {
 public:
   /// Blocks up to this size are not pinned: drivers send so little as fast from anywhere.
   static constexpr std::size_t smallTransfer = std::size_t{1} << 16;
 
-  /// Address space for `size` bytes. Null if there is not twice that much memory left: the program
-  /// needs some too.
-  static std::shared_ptr<HostBlock> reserve(std::size_t size, bool hasGpu);
+  /// Address space for `size` bytes. Null if there is not twice that much memory left beside what
+  /// is promised: the program needs some too.
+  static std::shared_ptr<HostBlock> reserve(std::size_t size, bool hasGpu,
+                                            std::shared_ptr<PromisedMemory> promised);
   /// Ready to be used at once. Null if there is no memory. `context`: where the buffer lives.
   static std::shared_ptr<HostBlock> allocate(const Dispatch& cl, Machine& machine,
                                              cl_context context, std::size_t size);
@@ -43,7 +47,8 @@ public:
   std::size_t size() const { return size_; }
 
 private:
-  HostBlock(void* memory, std::size_t mapped, std::size_t size, bool pinned);
+  HostBlock(void* memory, std::size_t mapped, std::size_t size, bool pinned,
+            std::shared_ptr<PromisedMemory> promised);
 
   void* memory_; ///< as mapped
   std::size_t mapped_;
@@ -52,7 +57,8 @@ private:
   std::atomic<std::size_t> claimed_ = 0; ///< bytes that somebody touches or has touched
   std::atomic<std::size_t> touched_ = 0;
   bool isReady_;
-  Ref<cl_mem> pinned_; ///< goes before the memory does
+  std::shared_ptr<PromisedMemory> promised_; ///< null: it is never touched beforehand
+  Ref<cl_mem> pinned_;                       ///< goes before the memory does
 };
 
 /// Bytes that the machine, or the container, can still give without swapping.

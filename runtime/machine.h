@@ -10,6 +10,7 @@
 #include "runtime/lane.h"
 #include "runtime/options.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -79,6 +80,10 @@ public:
   void help(const std::vector<CompletionPtr>& parts);
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
   bool hasGpu() const;
+  /// Of the host's, for HostBlock.
+  const std::shared_ptr<std::atomic<std::size_t>>& promisedMemory() const {
+    return promisedMemory_;
+  }
 
   /// The queue on which libsplit's own commands for a device run: the device's, or for the home
   /// device one in `homeContext`, made on first use. In order, profiled. Null if it can't be made.
@@ -105,6 +110,8 @@ private:
   std::vector<Device> devices_;
   std::size_t home_ = 0;
   std::size_t nodes_ = 1;
+  std::shared_ptr<std::atomic<std::size_t>> promisedMemory_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
   std::map<NodeId, std::size_t> deviceOfNode_;
   std::map<cl_context, Ref<cl_command_queue>> homeQueues_;
   std::map<std::pair<std::size_t, cl_context>, Ref<cl_command_queue>> idleQueues_;

@@ -89,7 +89,7 @@ std::shared_ptr<HostBlock> Buffer::reserveHostMemory(const Machine& machine) {
   if (hostMemory_ || lacksHostMemory_ || machine.homeDevice().node == hostNode)
     return nullptr;
   if (!hostBlock_)
-    hostBlock_ = HostBlock::reserve(size_, machine.hasGpu());
+    hostBlock_ = HostBlock::reserve(size_, machine.hasGpu(), machine.promisedMemory());
   lacksHostMemory_ = !hostBlock_;
   if (lacksHostMemory_)
     log(LogLevel::Warn, "no host memory for a buffer of ", size_, " bytes");
