@@ -5,6 +5,9 @@
 //   - Every launch: the model learns; new cuts are taken if they gain more than the tolerance and,
 //     over as many launches as were seen so far (whoever ran k times is expected to run k more),
 //     more than moving the data costs.
+//   - One launch in which a device took many times what it should says nothing: drivers compile,
+//     systems pause. The next launch is cut as this one was; if it is the same again, it is
+//     believed.
 //   - The best launch so far is remembered. Where the model's proposals stay worse than it, and the
 //     devices still run as they did then, the shares go back to it.
 //   - A split that is not clearly better than one device alone is tried against that device, once.
@@ -25,6 +28,8 @@ constexpr double probePart = 0.01; // of the time that probing may take
 constexpr double latestProbe = 16; // launches by which a probe must have been seen
 constexpr double trialPart = 0.5;  // of the time so far that moving for a trial may take
 constexpr std::uint64_t maxHold = 64;
+constexpr double outlier = 4;            // times what a device should have taken
+constexpr std::uint64_t knowsEnough = 3; // launches after which one can tell
 
 class Auto final : public ShareSolver {
 public:
@@ -93,6 +98,11 @@ public:
     }
     const auto total = static_cast<double>(totalGroups);
     ++summary_.launches;
+    const bool isFar = isOutlier(total);
+    confirmed_ = doubted_ && isFar;
+    doubted_ = !doubted_ && isFar;
+    if (doubted_)
+      return;
     model_.learn(samples_);
     decide(total);
   }
@@ -164,6 +174,14 @@ private:
     return true;
   }
 
+  bool isOutlier(double total) const {
+    return summary_.launches > knowsEnough &&
+           std::any_of(samples_.begin(), samples_.end(), [&](const LoadSample& s) {
+             return model_.knows(s.device) &&
+                    s.seconds > outlier * model_.seconds(s.device, s.begin, s.end, total);
+           });
+  }
+
   /// How much of [begin, end) the device did not run in the last launch.
   double gainedBy(Eigen::Index d, double begin, double end) const {
     return newPart(begin, end, ranBegin_[d], ranBegin_[d] + ran_[d]);
@@ -191,7 +209,7 @@ private:
   void allowGrowth(const Vector& shares, double total) {
     // Later, when there is less to win, by smaller ones: what lies beyond may be a step in the
     // device's performance.
-    const double growth = summary_.launches <= 6 ? 3 : 1.5;
+    const double growth = summary_.launches <= 6 || confirmed_ ? 3 : 1.5;
     largest_ = largest_.cwiseMax(shares);
     limits_ = growth * largest_.array() + 2 / total;
   }
@@ -382,6 +400,8 @@ private:
   bool triedAlone_ = false;
   bool seeded_ = false;
   bool before_ = false;
+  bool doubted_ = false;   // the last launch was an outlier
+  bool confirmed_ = false; // … and the one before
 };
 
 } // namespace

@@ -97,6 +97,26 @@ TEST(Auto, whatMovedThereDearlyIsNotFetchedBackForALittleGain) {
   EXPECT_NEAR(solver->propose()[0], 0.5, 0.01);
 }
 
+TEST(Auto, oneLaunchThatStumblesIsNotBelievedTwoAre) {
+  const auto solver = two();
+  Pair machine{{3000, 1000}};
+  for (int launch = 0; launch < 6; ++launch)
+    solver->observe(machine.run(solver->propose()), total);
+  ASSERT_NEAR(solver->propose()[0], 0.75, 0.01);
+  const double before = solver->propose()[0];
+  auto stumbling = machine.run(solver->propose());
+  stumbling[0].seconds *= 20;
+  solver->observe(stumbling, total);
+  EXPECT_EQ(solver->propose()[0], before);
+  solver->observe(machine.run(solver->propose()), total);
+  EXPECT_NEAR(solver->propose()[0], before, 0.01);
+
+  solver->observe(stumbling, total);
+  EXPECT_NEAR(solver->propose()[0], before, 0.01);
+  solver->observe(stumbling, total);
+  EXPECT_LT(solver->propose()[0], 0.5);
+}
+
 TEST(Auto, aLaunchWhosePartsDoNotMakeAWholeIsNotLearntFrom) {
   const auto solver = two();
   solver->observe(std::vector<DeviceSample>{{0, 100, 1.0}, {500, 600, 9.0}}, total);
