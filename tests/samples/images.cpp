@@ -38,11 +38,7 @@ std::vector<cl_uint> blurOnHost(const std::vector<cl_uint>& in, std::size_t widt
 }
 
 void images(sample::Sample& s) {
-  cl_bool supported = CL_FALSE;
-  sample::check(
-      clGetDeviceInfo(s.device(), CL_DEVICE_IMAGE_SUPPORT, sizeof supported, &supported, nullptr),
-      "CL_DEVICE_IMAGE_SUPPORT");
-  if (!supported)
+  if (!s.hasImages())
     return;
 
   const std::size_t width = sample::roundUp(s.options().size, 8);

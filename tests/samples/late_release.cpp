@@ -11,11 +11,7 @@ namespace {
 constexpr std::size_t side = 64;
 
 void lateRelease(sample::Sample& s) {
-  cl_bool supported = CL_FALSE;
-  sample::check(
-      clGetDeviceInfo(s.device(), CL_DEVICE_IMAGE_SUPPORT, sizeof supported, &supported, nullptr),
-      "CL_DEVICE_IMAGE_SUPPORT");
-  if (!supported)
+  if (!s.hasImages())
     return;
   constexpr cl_uint rounds = 20000;
   const std::size_t n = side * side;

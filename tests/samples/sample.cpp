@@ -160,6 +160,13 @@ Sample::~Sample() {
     std::fclose(times_);
 }
 
+bool Sample::hasImages() const {
+  cl_bool supported = CL_FALSE;
+  check(clGetDeviceInfo(device_, CL_DEVICE_IMAGE_SUPPORT, sizeof supported, &supported, nullptr),
+        "CL_DEVICE_IMAGE_SUPPORT");
+  return supported != CL_FALSE;
+}
+
 Queue Sample::queue(cl_command_queue_properties properties) const {
   const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
   cl_int error = CL_SUCCESS;

@@ -95,6 +95,7 @@ public:
   cl_device_id device() const { return device_; }
   cl_context context() const { return context_; }
 
+  bool hasImages() const;
   Queue queue(cl_command_queue_properties properties = 0) const;
   /// Built for the device; on failure the build log is part of the exception.
   Program program(const std::string& source, const char* buildOptions = "") const;
