@@ -102,6 +102,12 @@ private:
   const FunctionDecl* current_ = nullptr;
 };
 
+/// 0 if it is not known.
+unsigned lineOf(const clang::SourceManager& sources, SourceLocation location) {
+  const clang::PresumedLoc place = sources.getPresumedLoc(location);
+  return place.isValid() ? place.getLine() : 0;
+}
+
 /// The edits of one translation unit.
 class Editor {
 public:
@@ -295,9 +301,7 @@ PartitionRewrite Editor::run() {
       refuse("the program has a macro of its own named `" + name + "`", {});
   if (refusal_) {
     result.failure = refusal_->why;
-    if (refusal_->where.isValid())
-      if (clang::PresumedLoc place = sources_.getPresumedLoc(refusal_->where); place.isValid())
-        result.where.line = place.getLine();
+    result.where.line = lineOf(sources_, refusal_->where);
     return result;
   }
   clang::FileID main = sources_.getMainFileID();
@@ -367,9 +371,7 @@ protected:
           action_.refused.emplace();
           action_.refused->failure =
               "`" + name + "` and its parentheses come from different places";
-          if (auto place = context.getSourceManager().getPresumedLoc(call.expr->getExprLoc());
-              place.isValid())
-            action_.refused->where.line = place.getLine();
+          action_.refused->where.line = lineOf(context.getSourceManager(), call.expr->getExprLoc());
           return;
         }
       }
