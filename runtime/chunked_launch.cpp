@@ -185,9 +185,7 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
       (seconds - handoutSeconds) / static_cast<double>(range.size()) * static_cast<double>(left);
   log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": the rest would take ", rest,
       " s at home");
-  double preparing = 0;
-  for (const auto& buffer : chunked.launch->buffers)
-    preparing += buffer->secondsToHostMemory(*machine_);
+  const double preparing = secondsToHostMemory(*chunked.launch);
   if (rest < std::max(longEnoughSeconds, preparing / preparingPart)) {
     // A part of it, and then another look: the first groups may have been the easy ones.
     const bool sure = rest < leastChunkSeconds && chunked.homeTakes > 0;

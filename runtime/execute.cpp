@@ -137,6 +137,7 @@ std::string Session::reserveOn(Launch& launch, std::size_t device) {
   return {};
 }
 
+/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not.
 std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
   for (const Piece& piece : plan.pieces)
     if (std::string why = reserveOn(launch, piece.device); !why.empty())

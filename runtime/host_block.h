@@ -15,9 +15,6 @@
 
 namespace libsplit::runtime {
 
-/// What blocks have reserved and not touched: the system does not count it as used yet.
-using PromisedMemory = std::atomic<std::size_t>;
-
 class HostBlock {
 public:
   /// Blocks up to this size are not pinned: drivers send so little as fast from anywhere.

@@ -58,6 +58,10 @@ struct Device {
   std::unique_ptr<Lane> lane;
 };
 
+/// What host blocks (host_block.h) have reserved and not touched: the system does not count it as
+/// used yet.
+using PromisedMemory = std::atomic<std::size_t>;
+
 class Machine {
 public:
   struct Setup {
@@ -80,10 +84,7 @@ public:
   void help(const std::vector<CompletionPtr>& parts);
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
   bool hasGpu() const;
-  /// Of the host's, for HostBlock.
-  const std::shared_ptr<std::atomic<std::size_t>>& promisedMemory() const {
-    return promisedMemory_;
-  }
+  const std::shared_ptr<PromisedMemory>& promisedMemory() const { return promisedMemory_; }
 
   /// The queue on which libsplit's own commands for a device run: the device's, or for the home
   /// device one in `homeContext`, made on first use. In order, profiled. Null if it can't be made.
@@ -110,8 +111,7 @@ private:
   std::vector<Device> devices_;
   std::size_t home_ = 0;
   std::size_t nodes_ = 1;
-  std::shared_ptr<std::atomic<std::size_t>> promisedMemory_ =
-      std::make_shared<std::atomic<std::size_t>>(0);
+  std::shared_ptr<PromisedMemory> promisedMemory_ = std::make_shared<PromisedMemory>(0);
   std::map<NodeId, std::size_t> deviceOfNode_;
   std::map<cl_context, Ref<cl_command_queue>> homeQueues_;
   std::map<std::pair<std::size_t, cl_context>, Ref<cl_command_queue>> idleQueues_;

@@ -67,15 +67,21 @@ void Session::touchBeside(const std::shared_ptr<HostBlock>& block) {
   });
 }
 
+/// What it would take to have host memory for all of the launch's buffers.
+double Session::secondsToHostMemory(const Launch& launch) const {
+  double seconds = 0;
+  for (const auto& buffer : launch.buffers)
+    seconds += buffer->secondsToHostMemory(*machine_);
+  return seconds;
+}
+
 /// Whether the launches that a lack of host memory kept at home, this one with them, were long
 /// enough to pay for it. Until then the memory is touched beside them. Each buffer counts for
 /// itself: a new one has to earn its memory as well.
 bool Session::affordsHostMemory(const Launch& launch, double homeSeconds) {
   if (machine_->nodes() < 2)
     return true;
-  double all = 0;
-  for (const auto& buffer : launch.buffers)
-    all += buffer->secondsToHostMemory(*machine_);
+  const double all = secondsToHostMemory(launch);
   bool affords = true;
   for (const auto& buffer : launch.buffers) {
     const double cost = buffer->secondsToHostMemory(*machine_);

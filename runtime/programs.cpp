@@ -1,4 +1,4 @@
-// The session's tables of programs and kernels.
+// The session's tables of programs, kernels and samplers.
 #include "runtime/session.h"
 
 #include "analysis-pass/summary/program_kind.h"

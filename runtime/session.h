@@ -307,6 +307,7 @@ private:
   void decide(Stream& stream, Launch& launch);
   double movingSeconds(const Launch& launch) const;
   void touchBeside(const std::shared_ptr<HostBlock>& block);
+  double secondsToHostMemory(const Launch& launch) const;
   bool affordsHostMemory(const Launch& launch, double homeSeconds);
   bool isFasterElsewhere(const Launch& launch) const;
   void takeControl(const Launch& launch, LaunchHistory& history);
