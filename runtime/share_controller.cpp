@@ -22,8 +22,12 @@ constexpr unsigned judgedSplits = 3;
 constexpr double littleMoving = 0.02;
 constexpr unsigned mostUntypical = 12;
 constexpr double sameShare = 0.01; ///< how far shares may differ that count as the same
+/// How much longer than natively a launch at home may have seemed to take in the company of others.
+constexpr double companyMargin = 2;
 /// Launches at home that decide about a suspicion.
 constexpr unsigned remeasures = 2;
+/// Launches at home that the solver may ask for in a row, before it is left alone for a while.
+constexpr unsigned homeTrial = solver::longestTrial;
 constexpr unsigned firstRest = 16;
 constexpr unsigned longestRest = 4096;
 /// In the first split launch a device gets at most this part of what is expected of it: a guess
@@ -218,7 +222,7 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
   }
   // A trial of home, or the solver has dropped all others. Then home does it natively, which costs
   // nothing; the solver is asked again after a rest, and may then probe them.
-  if (++homeProposals_ <= 2)
+  if (++homeProposals_ <= homeTrial)
     return {Action::Measure, {}};
   homeProposals_ = 0;
   rest();
@@ -235,18 +239,27 @@ void ShareController::rest() {
   rest_ = std::min(longestRest, rest_ * 2);
 }
 
+/// What home did alone is a launch as proposed, or else says what the others cost it.
+void ShareController::tellSolver(double homeSeconds, std::uint64_t totalGroups) {
+  const auto home = std::find(usable_.begin(), usable_.end(), setup_.home);
+  if (!solver_ || home == usable_.end())
+    return;
+  const auto index = static_cast<std::size_t>(home - usable_.begin());
+  if (!hasSplit_ || totalGroups == 0 || solver_->propose()[index] < 1 - 1e-9) {
+    solver_->observeAlone(static_cast<unsigned>(index), homeSeconds);
+    return;
+  }
+  usableSamples_.clear();
+  for (std::size_t i = 0; i < usable_.size(); ++i)
+    usableSamples_.push_back(
+        {i <= index ? 0 : totalGroups, i < index ? 0 : totalGroups, homeSeconds});
+  solver_->observe(usableSamples_, totalGroups);
+}
+
 void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
   isFirst_ = false;
-  if (hasSplit_ && totalGroups > 0) {
-    usableSamples_.clear();
-    std::uint64_t begin = 0;
-    for (std::size_t i : usable_) {
-      const std::uint64_t end = i == setup_.home ? totalGroups : begin;
-      usableSamples_.push_back({begin, end, seconds});
-      begin = end;
-    }
-    solver_->observe(usableSamples_, totalGroups);
-  }
+  homeIsGuessed_ = false;
+  tellSolver(seconds, totalGroups);
   if (toHear_ > 0) {
     remeasured_ += seconds;
     if (--toHear_ > 0)
@@ -297,7 +310,7 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   // A report that never came must not leave the suspicion open for ever.
   toRemeasure_ = toHear_ = 0;
   remeasured_ = 0;
-  if (splitSeconds_ > homeSeconds_)
+  if (splitSeconds_ > homeSeconds_ / (homeIsGuessed_ ? companyMargin : 1))
     toRemeasure_ = toHear_ = remeasures;
 }
 
@@ -344,8 +357,10 @@ void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
   solver_->observeChunks(usableChunks_, totalGroups);
   for (std::size_t i : usable_)
     show(i, groups[i], seconds[i]);
-  if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0)
+  if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0) {
     homeSeconds_ = static_cast<double>(totalGroups) / speeds_[setup_.home];
+    homeIsGuessed_ = true;
+  }
 }
 
 bool ShareController::describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const {

@@ -97,6 +97,7 @@ private:
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
   bool keepsShares(std::uint64_t totalGroups);
+  void tellSolver(double homeSeconds, std::uint64_t totalGroups);
   void judge();
   void rest();
   bool isHomeAlone(std::span<const double> shares) const;
@@ -111,6 +112,7 @@ private:
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;
+  bool homeIsGuessed_ = false; ///< from what home did beside others
   double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
   double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
   double fastestSplit_ = 0;      ///< since the last verdict

@@ -10,9 +10,11 @@
 //     believed.
 //   - The best launch so far is remembered. Where the model's proposals stay worse than it, and the
 //     devices still run as they did then, the shares go back to it.
-//   - A split that is not clearly better than one device alone is tried against that device, once.
+//   - The fastest device alone is tried against the split now and then (alone_trial.h), and what it
+//     does alone is kept from the model, which knows the devices in each other's company.
 //   - A device without work is probed with one small piece now and then: at once where that hides
 //     behind the others, else as seldom as keeps probing under 1 % of the time.
+#include "solver/alone_trial.h"
 #include "solver/load_model.h"
 #include "solver/ranges.h"
 
@@ -27,6 +29,11 @@ constexpr std::uint64_t probePeriod = 5;
 constexpr double probePart = 0.01; // of the time that probing may take
 constexpr double latestProbe = 16; // launches by which a probe must have been seen
 constexpr double trialPart = 0.5;  // of the time so far that moving for a trial may take
+constexpr double sameShare = 0.03; // how far shares may differ for launches to count as alike
+// Part of what one device takes at which others clearly help: what it is thought to take, or took.
+constexpr double clearlyLess = 0.75;
+constexpr double clearlyLessThanSeen = 0.9;
+constexpr double likelyTrialPart = 0.1; // of the time so far that a trial may cost, if they don't
 constexpr std::uint64_t maxHold = 64;
 constexpr double outlier = 4;            // times what a device should have taken
 constexpr std::uint64_t knowsEnough = 3; // launches after which one can tell
@@ -36,9 +43,10 @@ public:
   explicit Auto(const AutoOptions& options)
       : options_(options), n_(static_cast<Eigen::Index>(options.devices)), model_(n_),
         shares_(makeShares(options.knownSpeeds, options.devices)), ran_(Vector::Zero(n_)),
-        ranBegin_(ran_), candidate_(ran_), best_(ran_), speeds_(ran_), steadyMove_(ran_),
-        changeMove_(ran_), hasGained_(ran_), limits_(Vector::Ones(n_)), largest_(ran_),
-        lastProbe_(ran_), probeCost_(ran_), beforeProbe_(ran_) {
+        ranBegin_(ran_), ranTogether_(ran_), candidate_(ran_), alone_(ran_), seenAlone_(ran_),
+        best_(ran_), speeds_(ran_), steadyMove_(ran_), changeMove_(ran_), hasGained_(ran_),
+        limits_(Vector::Ones(n_)), largest_(ran_), lastProbe_(ran_), probeCost_(ran_),
+        beforeProbe_(ran_) {
     samples_.reserve(256);
     bool anyKnown = false;
     for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
@@ -99,17 +107,25 @@ public:
     const auto total = static_cast<double>(totalGroups);
     ++summary_.launches;
     const bool isFar = isOutlier(total);
+    if (ranAsTrial()) {
+      doubted_ = isFar;
+      learnAlone(total);
+      return;
+    }
     confirmed_ = doubted_ && isFar;
     doubted_ = !doubted_ && isFar;
-    if (doubted_)
-      return;
-    model_.learn(samples_);
-    decide(total);
+    if (!doubted_)
+      learnTogether(total);
+  }
+
+  void observeAlone(unsigned device, double seconds) override {
+    if (device < n_ && measures({0, 1, seconds}))
+      seenAlone_[device] = seconds;
   }
 
   void skip(std::uint64_t launches) override { skipped_ += launches; }
 
-  std::span<const double> propose() override { return view(shares_); }
+  std::span<const double> propose() override { return view(isAlone() ? alone_ : shares_); }
   Summary summary() const override { return summary_; }
   bool describe(LoadProfile& profile, std::uint64_t totalGroups) const override {
     if (summary_.launches == 0)
@@ -214,20 +230,54 @@ private:
     limits_ = growth * largest_.array() + 2 / total;
   }
 
-  void decide(double total) {
+  bool isAlone() const { return trial_.way() == AloneTrial::Way::Alone; }
+
+  /// One device ran the launch, and not because the model wanted it so.
+  bool ranAsTrial() const {
+    return alone_.maxCoeff() > 0 && (ran_ - alone_).cwiseAbs().maxCoeff() < 1e-9 &&
+           (shares_ - alone_).cwiseAbs().maxCoeff() > 1e-9;
+  }
+
+  void learnAlone(double total) {
+    summary_.stop = Stop::Converged;
+    const double before = trial_.seconds(AloneTrial::Way::Alone);
+    const bool hasSlowed = trial_.took(AloneTrial::Way::Alone, settled_);
+    seenAlone_[slowest_] = hasSlowed ? settled_ : trial_.seconds(AloneTrial::Way::Alone);
+    if (hasSlowed) {
+      // In company it is slower by as much.
+      LoadSample& s = samples_.front();
+      s.seconds = model_.seconds(s.device, 0, 1, total) * settled_ / before;
+      model_.learn(samples_);
+      allowGrowth(ran_, total);
+      model_.balance(shares_, total, limits_);
+    }
+    if (isAlone() && worthReturning(total))
+      trial_.consider(trial_.seconds(AloneTrial::Way::Together), age(), likelyTrialPart);
+  }
+
+  void learnTogether(double total) {
+    model_.learn(samples_);
+    if ((ran_ - ranTogether_).cwiseAbs().maxCoeff() > sameShare)
+      trial_.sharesChanged();
+    ranTogether_ = ran_;
+    const double predicted = decide(total);
+    trial_.took(AloneTrial::Way::Together, settled_);
+    considerAlone(total, predicted);
+  }
+
+  /// Answers the seconds of the cuts that the model thinks best.
+  double decide(double total) {
     const bool wasProbe = settleProbe();
-    const bool wasTrial = trial_ && ran_.maxCoeff() > 0.999;
-    trial_ = trial_ && !wasTrial;
     const bool setBack = remember();
     summary_.stop = Stop::Searching;
-    if (setBack || (wasTrial && settled_ > bestSeconds_)) {
-      shares_ = best_;
-      hold_ = std::min(hold_ + 2, maxHold);
-      held_ = setBack ? hold_ : 0;
-      return;
-    }
     allowGrowth(ran_, total);
     const double predicted = model_.balance(candidate_, total, limits_);
+    if (setBack) {
+      shares_ = best_;
+      hold_ = std::min(hold_ + 2, maxHold);
+      held_ = hold_;
+      return predicted;
+    }
     const Vector& now = wasProbe ? beforeProbe_ : ran_;
     if (held_ > 0) {
       --held_;
@@ -238,7 +288,8 @@ private:
       shares_ = now;
       summary_.stop = Stop::Converged;
     }
-    tryAlone(total, predicted) || probe(total, predicted);
+    probe(total, predicted);
+    return predicted;
   }
 
   bool worthMoving(const Vector& now, double predicted, double total) const {
@@ -310,40 +361,55 @@ private:
     return cost;
   }
 
-  bool tryAlone(double total, double predicted) {
-    if (triedAlone_ || summary_.launches < 3 || n_ < 2)
-      return false;
-    Eigen::Index fastest = 0;
-    double alone = 0;
+  /// What launches take on `device` alone: as it was seen, else as the model has it, less what the
+  /// others seem to cost it.
+  double secondsAlone(Eigen::Index device, double total) const {
+    if (seenAlone_[device] > 0)
+      return seenAlone_[device];
+    double hindrance = 1;
+    for (Eigen::Index d = 0; d < n_; ++d)
+      if (seenAlone_[d] > 0 && model_.knows(d))
+        hindrance = std::max(hindrance, model_.seconds(d, 0, 1, total) / seenAlone_[d]);
+    return model_.seconds(device, 0, 1, total) / hindrance;
+  }
+
+  void considerAlone(double total, double predicted) {
+    if (n_ < 2 || isAlone() || summary_.stop != Stop::Converged)
+      return;
+    Eigen::Index fastest = -1;
+    double least = 0;
     for (Eigen::Index d = 0; d < n_; ++d) {
-      const double s = model_.knows(d) ? model_.seconds(d, 0, 1, total) : 0;
-      if (s > 0 && (alone == 0 || s < alone)) {
-        alone = s;
+      const double s = model_.knows(d) ? secondsAlone(d, total) : 0;
+      if (s > 0 && (fastest < 0 || s < least)) {
+        least = s;
         fastest = d;
       }
     }
-    if (alone == 0 || predicted < 0.75 * alone || shares_[fastest] > 0.999) {
-      triedAlone_ = true;
-      return false;
-    }
-    // There and, perhaps, back: not before the launches so far are worth that.
+    if (fastest < 0 || shares_[fastest] > 0.999)
+      return;
     candidate_.setZero();
     candidate_[fastest] = 1;
-    if (2 * movingCost(candidate_, total) >
-        trialPart * predicted * static_cast<double>(summary_.launches))
-      return false;
-    triedAlone_ = true;
-    shares_ = candidate_;
-    trial_ = true;
-    return true;
+    // There and, perhaps, back: not before the launches so far are worth that.
+    if (2 * movingCost(candidate_, total) > trialPart * predicted * age())
+      return;
+    const double most = (seenAlone_[fastest] > 0 ? clearlyLessThanSeen : clearlyLess) * least;
+    trial_.consider(least, age(), predicted < most ? probePart : likelyTrialPart);
+    if (isAlone())
+      alone_ = candidate_;
+  }
+
+  /// Whether the launches so far are worth moving the data of the split, and perhaps back.
+  bool worthReturning(double total) const {
+    return 2 * movingCost(shares_, total) <=
+           trialPart * trial_.seconds(AloneTrial::Way::Alone) * age();
   }
 
   /// Launches of this kind so far, seen or not.
   double age() const { return static_cast<double>(summary_.launches + skipped_); }
 
-  bool probe(double total, double predicted) {
+  void probe(double total, double predicted) {
     if (probed_ >= 0)
-      return false;
+      return;
     for (Eigen::Index d = 0; d < n_; ++d) {
       if (shares_[d] * total >= 0.5) {
         lastProbe_[d] = age();
@@ -362,19 +428,22 @@ private:
       lastProbe_[d] = age();
       shares_[d] = piece * 1.01;
       normalize(shares_);
-      return true;
+      return;
     }
-    return false;
   }
 
   AutoOptions options_;
   Eigen::Index n_;
   LoadModel model_;
+  AloneTrial trial_;
   Summary summary_;
-  Vector shares_;         // proposed
+  Vector shares_;         // proposed, unless one device works alone
   Vector ran_;            // of the last launch
   Vector ranBegin_;       // where each device's part of it began
+  Vector ranTogether_;    // of the last launch that the model learnt from
   Vector candidate_;      // of the model
+  Vector alone_;          // all on the device of the trial; all 0: there was none
+  Vector seenAlone_;      // seconds of a launch on one device alone; 0: not seen
   Vector best_;           // of the fastest launch
   mutable Vector speeds_; // what speeds() shows
   Vector steadyMove_;     // seconds per group and launch
@@ -396,8 +465,6 @@ private:
   std::uint64_t held_ = 0; // launches left of that
   Eigen::Index probed_ = -1;
   std::uint64_t skipped_ = 0;
-  bool trial_ = false; // the last launch was one device alone
-  bool triedAlone_ = false;
   bool seeded_ = false;
   bool before_ = false;
   bool doubted_ = false;   // the last launch was an outlier

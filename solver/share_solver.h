@@ -58,6 +58,9 @@ struct Options {
   double tolerance = 0.02;
 };
 
+/// Launches that `auto` may ask one device to do alone, to see whether that is faster.
+inline constexpr int longestTrial = 8;
+
 /// One way to find the shares that let all devices finish together. Device i is always index i,
 /// also while it has no work. Not thread-safe; observe and propose allocate nothing once warm.
 class ShareSolver {
@@ -71,6 +74,9 @@ public:
   /// Shares for the next launch: one per device, finite, non-negative, summing to 1. The same
   /// observations give the same shares. Valid until the next call on this object.
   virtual std::span<const double> propose() = 0;
+
+  /// A launch took so many seconds on that device alone, natively: not one that was proposed.
+  virtual void observeAlone(unsigned /*device*/, double /*seconds*/) {}
 
   /// So many launches went by unseen, on one device: they count in how often others are probed.
   virtual void skip(std::uint64_t /*launches*/) {}

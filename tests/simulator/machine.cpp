@@ -57,23 +57,57 @@ double Machine::noisy(double seconds) {
   return seconds * std::max(0.5, std::normal_distribution<double>(1, noise_)(random_));
 }
 
-double Machine::makespan(std::span<const double> shares) const {
-  const std::vector<std::uint64_t> counts = solver::roundToGroups(shares, groups_);
-  double longest = 0;
+/// How many times as long everything takes while the devices with something left work.
+double Machine::hindrance(const std::vector<double>& left) const {
+  double speed = 0;
+  int working = 0;
+  for (std::size_t i = 0; i < left.size(); ++i)
+    if (left[i] > 0) {
+      speed += devices_[i].speed;
+      ++working;
+    }
+  return shared_ > 0 && working > 1 ? std::max(1.0, speed / shared_) : 1;
+}
+
+/// True seconds of each device in a launch: what it takes alone, and what the others cost it until
+/// they have ended.
+std::vector<double> Machine::secondsTogether(std::span<const std::uint64_t> counts) const {
+  std::vector<double> left;
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    longest = std::max(longest, seconds(i, at, at + counts[i]));
+    left.push_back(seconds(i, at, at + counts[i]));
     at += counts[i];
   }
-  return longest;
+  std::vector<double> took(left.size());
+  double now = 0;
+  while (true) {
+    double next = 0; // what the first to end has left
+    for (const double each : left)
+      if (each > 0 && (next == 0 || each < next))
+        next = each;
+    if (next == 0)
+      return took;
+    now += next * hindrance(left);
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (left[i] > 0 && (left[i] -= next) <= 1e-12) {
+        left[i] = 0;
+        took[i] = now;
+      }
+  }
+}
+
+double Machine::makespan(std::span<const double> shares) const {
+  const std::vector<double> took = secondsTogether(solver::roundToGroups(shares, groups_));
+  return *std::max_element(took.begin(), took.end());
 }
 
 std::vector<solver::DeviceSample> Machine::launch(std::span<const double> shares) {
   const std::vector<std::uint64_t> counts = solver::roundToGroups(shares, groups_);
+  const std::vector<double> took = secondsTogether(counts);
   std::vector<solver::DeviceSample> samples;
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    samples.push_back({at, at + counts[i], counts[i] ? noisy(seconds(i, at, at + counts[i])) : 0});
+    samples.push_back({at, at + counts[i], counts[i] ? noisy(took[i]) : 0});
     at += counts[i];
   }
   return samples;
@@ -88,6 +122,7 @@ double Machine::launchInChunks(solver::ChunkPlan& plan) {
   };
   std::vector<Busy> devices(devices_.size());
   double end = 0;
+  const std::vector<double> allWork(devices_.size(), 1.0);
   while (true) {
     std::size_t next = devices.size();
     for (std::size_t i = 0; i < devices.size(); ++i)
@@ -103,7 +138,7 @@ double Machine::launchInChunks(solver::ChunkPlan& plan) {
       d.done = true;
       continue;
     }
-    d.took = noisy(seconds(next, d.range.begin, d.range.end));
+    d.took = noisy(seconds(next, d.range.begin, d.range.end)) * hindrance(allWork);
     d.until += d.took;
     end = std::max(end, d.until);
   }

@@ -31,7 +31,11 @@ public:
   /// Makes the work lie differently: `phase` moves the load's shape along the groups.
   void setLoad(Load load, double phase = 0);
 
-  /// True seconds of `device` for groups [begin, end); 0 for none.
+  /// Lets all devices together do no more than `groupsPerSecond` while two or more of them work, as
+  /// those do that share a memory; 0, as at first: they don't hinder each other.
+  void setShared(double groupsPerSecond) { shared_ = groupsPerSecond; }
+
+  /// True seconds of `device` for groups [begin, end) if no other works; 0 for none.
   double seconds(std::size_t device, std::uint64_t begin, std::uint64_t end) const;
 
   /// True seconds of a launch with `shares`, rounded to groups.
@@ -43,7 +47,8 @@ public:
   /// Runs a launch in chunks; the true seconds from its start to the end of the last chunk.
   double launchInChunks(solver::ChunkPlan& plan);
 
-  /// The least seconds of any way to cut the groups into one range per device, in device order.
+  /// The least seconds of any way to cut the groups into one range per device, in device order,
+  /// for devices that don't hinder each other.
   double optimum() const;
   /// Shares that reach it.
   std::vector<double> optimalShares() const;
@@ -51,11 +56,14 @@ public:
 
 private:
   double noisy(double seconds);
+  std::vector<double> secondsTogether(std::span<const std::uint64_t> counts) const;
+  double hindrance(const std::vector<double>& left) const;
   std::uint64_t reach(std::size_t device, std::uint64_t begin, double limit) const;
 
   std::vector<Device> devices_;
   std::uint64_t groups_;
   double noise_;
+  double shared_ = 0;
   std::mt19937 random_;
   std::vector<double> work_; // prefix sums over groups
 };

@@ -175,7 +175,7 @@ TEST(ShareController, AutoGoesOnSplittingWhereHomeHasBecomeSlowToo) {
   controller.observeHome(2.5);
   EXPECT_EQ(controller.next().action, Action::Measure);
   controller.observeHome(2.5);
-  EXPECT_EQ(splitAsSlowAs(controller, 1.5, 100), Action::Split);
+  EXPECT_EQ(splitAsSlowAs(controller, 1.5, 50), Action::Split);
 }
 
 TEST(ShareController, ADeviceThatIsNoUseIsLeftAloneNativelyAndProbedNowAndThen) {

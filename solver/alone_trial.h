@@ -1,0 +1,58 @@
+// Whether one device alone is faster than several together. A load model can't tell: devices that
+// share a memory, a bus or a power budget hinder each other, so that what a device did in company
+// says little of what it does alone. Both ways are run and their seconds compared; the faster
+// stays, and the other is tried again ever more rarely.
+//
+// Worked example: 2, 6 and 24 cores of one machine merge sorted runs, and its memory is what limits
+// them. Together they take 8.0 ms, of which the 24 cores do three quarters, so that 10.7 ms are
+// expected of these alone. After five launches the third more is less than a tenth of the time so
+// far, and a trial begins: 7.8 ms, and as the two ways are nearly the same, seven launches more.
+// Their mean is 7.8 ms too; the 24 cores go on alone. The three together are tried next after ten
+// launches.
+#pragma once
+
+#include <algorithm>
+
+namespace libsplit::solver {
+
+class AloneTrial {
+public:
+  enum class Way { Together, Alone };
+
+  /// How the next launch should run.
+  Way way() const { return isTrying_ ? other() : settled_; }
+
+  /// A launch that ran that way took so many seconds. True if one device alone, having been the
+  /// faster way, has become slower than it was: all work together again.
+  bool took(Way ran, double seconds);
+
+  /// The shares of those that work together have changed: what launches took so far is history.
+  void sharesChanged() { together_ = {}; }
+
+  /// Tries the other way, which is expected to take so long, if that costs no more than `part` of
+  /// the time of the `age` launches so far.
+  void consider(double expectedSeconds, double age, double part);
+
+  /// What launches took that way; 0: not known.
+  double seconds(Way way) const { return (way == Way::Alone ? alone_ : together_).seconds; }
+
+private:
+  struct Mean {
+    double seconds = 0;
+    int launches = 0;
+    void add(double more, int window) {
+      launches = std::min(launches + 1, window);
+      seconds += (more - seconds) / launches;
+    }
+  };
+  Way other() const { return settled_ == Way::Alone ? Way::Together : Way::Alone; }
+  Mean& of(Way way) { return way == Way::Alone ? alone_ : together_; }
+
+  Way settled_ = Way::Together;
+  bool isTrying_ = false;
+  bool doubted_ = false; ///< the last launch of one device alone was slower than it was
+  Mean together_, alone_, trial_;
+  double nextAge_ = 0; ///< launches from which on a trial may begin
+};
+
+} // namespace libsplit::solver
