@@ -11,7 +11,7 @@ constexpr double nearly = 0.1;       ///< difference that more launches are to s
 constexpr double hopeless = 1.2;     ///< times the present way, at which a trial ends at once
 constexpr double slower = 1.25;      ///< times what it was: the device has changed
 constexpr double firstAge = 5;       ///< launches before the first trial
-constexpr double patienceFactor = 2; ///< from one trial to the next
+constexpr double patienceFactor = 4; ///< from one trial to the next
 
 } // namespace
 
