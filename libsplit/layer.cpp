@@ -23,6 +23,9 @@ namespace {
 runtime::Dispatch nextTable;
 runtime::Dispatch ourTable;
 runtime::Session* theSession = nullptr;
+/// Takes over in the child of a fork: there, theSession has no threads, its locks may be held for
+/// ever, and its files are the parent's.
+runtime::Session* sessionOfChildren = nullptr;
 
 bool contains(const std::string& list, const std::string& path) {
   return (":" + list + ":").find(":" + path + ":") != std::string::npos;
@@ -71,6 +74,7 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
   try {
     std::vector<std::string> complaints;
     runtime::Options options = runtime::parseOptions(runtime::processEnvironment(), complaints);
+    sessionOfChildren = new runtime::Session(nextTable);
     theSession = new runtime::Session(nextTable, std::move(options));
     for (const std::string& complaint : complaints)
       runtime::writeLogOnce(runtime::LogLevel::Warn, complaint);
@@ -81,7 +85,7 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
   watchExit();
   // After the drivers registered theirs, so that ours runs before they go.
   std::atexit(finishAtExit);
-  ::pthread_atfork(nullptr, nullptr, [] { theSession->abandonAfterFork(); });
+  ::pthread_atfork(nullptr, nullptr, [] { theSession = sessionOfChildren; });
   overrideObjects(ourTable);
   overrideMemory(ourTable);
   overridePrograms(ourTable);

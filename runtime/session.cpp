@@ -19,6 +19,10 @@ Session::Session(const Dispatch& cl, Options options)
     trace_ = Trace::open(options_.trace);
 }
 
+Session::Session(const Dispatch& cl) : Session(cl, Options{}) {
+  active_ = false;
+}
+
 void Session::stepAside(const std::string& why) {
   std::vector<std::shared_ptr<MemoryObject>> held; // destroyed after the lock is gone
   Lock lock(mutex_);
@@ -73,12 +77,6 @@ void Session::stopPreparing() {
   preparer_.stop(30);
   inspector_.stop(2); // it may be waiting for the program's own work
   toucher_.stop(2);
-}
-
-void Session::abandonAfterFork() {
-  active_ = false;
-  if (trace_)
-    trace_->abandon();
 }
 
 void Session::writeStats() {

@@ -87,6 +87,8 @@ struct HeldUse {
 class Session {
 public:
   Session(const Dispatch& cl, Options options);
+  /// One that has stepped aside: every call passes.
+  explicit Session(const Dispatch& cl);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 

@@ -85,8 +85,6 @@ Trace::~Trace() {
 }
 
 void Trace::close() {
-  if (abandoned_)
-    return;
   {
     std::lock_guard lock(mutex_);
     if (closing_)
@@ -98,15 +96,7 @@ void Trace::close() {
   ::close(file_);
 }
 
-void Trace::abandon() {
-  // The writer did not come along, and another thread of the parent may have held the lock.
-  abandoned_ = true;
-  writer_.detach();
-}
-
 void Trace::add(std::vector<Event> events) {
-  if (abandoned_)
-    return;
   std::lock_guard lock(mutex_);
   if (closing_ || failed_)
     return;

@@ -121,8 +121,6 @@ public:
 
   /// Writes what is pending and ends the array. What comes after is ignored.
   void close();
-  /// In the child of a fork: the file is the parent's.
-  void abandon();
 
 private:
   struct Event {
@@ -148,7 +146,6 @@ private:
   std::uint64_t dropped_ = 0;
   bool closing_ = false;
   bool failed_ = false;    ///< the file takes no more
-  bool abandoned_ = false; ///< true in children of a fork alone, which have one thread
   bool started_ = false;   ///< the writer's: an event stands in the file
   std::map<std::pair<int, int>, HostTime> trackEnds_; ///< by process and thread
   std::map<std::size_t, DeviceClock> clocks_;

@@ -25,6 +25,17 @@ def plain_loader(bench, program):
     check(bench, program, ["preload", "splitrun"], {"LD_LIBRARY_PATH": str(bench.build / "doors" / "plain")})
 
 
+def forked(bench):
+    """The child of a fork is native: it writes none of the parent's files, and waits for none of its threads."""
+    command = command_of(bench, "forked")
+    native = bench.native(command)
+    native.require_success()
+    for way in DOORS:
+        run = bench.run(command, way, {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1"})
+        run.require_same_as(native)
+        run.require(not run.stats, "the child wrote the parent's statistics")
+
+
 def check(bench, program, ways, environment):
     command = command_of(bench, program)
     native = bench.native(command, env=environment)
@@ -40,4 +51,4 @@ def check(bench, program, ways, environment):
 
 
 if __name__ == "__main__":
-    main({"door": door, "plain_loader": plain_loader})
+    main({"door": door, "forked": forked, "plain_loader": plain_loader})
