@@ -1,52 +1,56 @@
 // Extension functions. The application gets them from the driver by name and calls them past every
-// layer. Those that can't touch a buffer's bytes are none of our business. For the others libsplit
-// steps aside before the application can call them: all data is at home then, and stays there.
-// Programs are made from IL by an extension function of older drivers; ours is called in its stead.
+// layer. Those that can't touch a buffer's bytes, nor overtake what a queue holds back, are none of
+// our business. For the others, and for those that nobody here knows, libsplit steps aside before
+// the application can call them: all data is at home then, and stays there. Programs are made from
+// IL by an extension function of older drivers; ours is called in its stead.
 #include "libsplit/door.h"
 
+#include <algorithm>
 #include <array>
-#include <cstring>
+#include <string>
 #include <string_view>
 
 namespace libsplit {
 
 namespace {
 
-/// Extension functions that read, write, launch or share memory objects, by the start of their
-/// names.
-constexpr std::array<std::string_view, 10> touchesMemory = {"clCommand",
-                                                            "clEnqueueCommandBuffer",
-                                                            "clEnqueueAcquire",
-                                                            "clEnqueueRelease",
-                                                            "clSetKernelArgDevicePointer",
-                                                            "clSetKernelArgMemPointer",
-                                                            "clSetKernelArgSVMPointer",
-                                                            "clCreateFrom",
-                                                            "clImport",
-                                                            "clEnqueueNDCount"};
+/// Names of extension functions that may enqueue, launch, or make or share memory begin so.
+constexpr std::array<std::string_view, 5> mayTouchMemory = {
+    "clEnqueue", "clCommand", "clSetKernelArg", "clCreate", "clImport"};
 
-void beforeHandingOut(const char* name) {
-  if (!name)
-    return;
-  for (std::string_view prefix : touchesMemory)
-    if (std::string_view(name).starts_with(prefix))
-      tracked([&] { session().stepAside(std::string("the program uses ") + name); });
+/// Those of them that are known not to.
+constexpr std::array<std::string_view, 9> harmless = {"clCreateProgramWithILKHR",
+                                                      "clCreateCommandQueueWithPropertiesKHR",
+                                                      "clCreatePerfCountersCommandQueueINTEL",
+                                                      "clCreateSubDevicesEXT",
+                                                      "clCreateEventFromGLsyncKHR",
+                                                      "clCreateEventFromEGLSyncKHR",
+                                                      "clCreateSemaphoreWithPropertiesKHR",
+                                                      "clCreateAcceleratorINTEL",
+                                                      "clCreateTracingHandleINTEL"};
+
+bool isHarmless(std::string_view function) {
+  return std::find(harmless.begin(), harmless.end(), function) != harmless.end() ||
+         std::none_of(mayTouchMemory.begin(), mayTouchMemory.end(),
+                      [&](std::string_view prefix) { return function.starts_with(prefix); });
 }
 
-/// What the application gets for an extension function of the driver.
+/// What the application gets for a function of the driver; null stays null.
 void* handedOut(const char* name, void* driversOwn) {
-  if (driversOwn && std::strcmp(name, "clCreateProgramWithILKHR") == 0)
+  if (!name || !driversOwn)
+    return driversOwn;
+  if (!isHarmless(name))
+    tracked([&] { session().stepAside(std::string("the program uses ") + name); });
+  if (std::string_view(name) == "clCreateProgramWithILKHR")
     return reinterpret_cast<void*>(createProgramWithIlKhr);
   return driversOwn;
 }
 
 void* CL_API_CALL functionAddress(const char* name) {
-  beforeHandingOut(name);
   return handedOut(name, next().clGetExtensionFunctionAddress(name));
 }
 
 void* CL_API_CALL functionAddressForPlatform(cl_platform_id platform, const char* name) {
-  beforeHandingOut(name);
   return handedOut(name, next().clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 

@@ -86,8 +86,15 @@ bool Session::goesNative(Lock& lock, const Command& command, const std::vector<B
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
     return true;
-  if (isOfOneContext(*stream, command, uses))
-    return needsNoTask(stream, command, uses, noted);
+  if (isOfOneContext(*stream, command, uses)) {
+    if (command.waitCount == 0 || !userEvents_)
+      return needsNoTask(stream, command, uses, noted);
+    // What it waits for may fail: then it leaves the bytes that it should write as they are.
+    std::vector<BufferUse> alsoRead = uses;
+    for (BufferUse& use : alsoRead)
+      use.reads = true;
+    return needsNoTask(stream, command, alsoRead, noted);
+  }
   settle(lock, command, uses); // the driver's answer is wanted now, and it may be lenient
   return true;
 }

@@ -88,6 +88,11 @@ bool set(LogLevel& member, const std::string& text) {
   return true;
 }
 
+/// PoCL's, AMD's, and those of Mesa's Clover.
+constexpr const char* driversBuildOptions[] = {
+    "POCL_EXTRA_BUILD_FLAGS",     "AMD_OCL_BUILD_OPTIONS",        "AMD_OCL_BUILD_OPTIONS_APPEND",
+    "CLOVER_EXTRA_BUILD_OPTIONS", "CLOVER_EXTRA_COMPILE_OPTIONS", "CLOVER_EXTRA_LINK_OPTIONS"};
+
 bool setNonNegative(double& member, const std::string& text, double unit) {
   auto value = parseNumber(text);
   if (!value || *value < 0)
@@ -191,6 +196,9 @@ Options parseOptions(const std::vector<std::string>& environment,
     if (equals == std::string::npos)
       continue;
     std::string name = entry.substr(0, equals), value = entry.substr(equals + 1);
+    if (!value.empty() && std::find(std::begin(driversBuildOptions), std::end(driversBuildOptions),
+                                    name) != std::end(driversBuildOptions))
+      options.hiddenBuildOptions = name;
     if (name == "HOME")
       home = value;
     else if (name == "XDG_CACHE_HOME")

@@ -48,6 +48,9 @@ struct Options {
   double minLaunchSeconds = 300e-6;
   std::string splitc;
   double analysisTimeoutSeconds = 30;
+  /// Not of libsplit's: a variable that is set and from which a driver takes build options, which
+  /// then go past every caller of clBuildProgram; empty: there is none.
+  std::string hiddenBuildOptions;
 };
 
 /// Reads the options from `environment` ("NAME=value" strings). Each unknown LIBSPLIT_ name and

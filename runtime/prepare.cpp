@@ -43,14 +43,20 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   });
   if (known != build.analyses.end())
     return known->summary;
+  auto failed = [](const std::string& why) {
+    auto summary = std::make_shared<ProgramSummary>();
+    summary->failure = why;
+    return summary;
+  };
   // IL is the same for every device.
   const bool isC = isSource(kindOf(origin->text));
-  auto summary = analyzer_.analyze(origin->text, origin->options, isC ? macros : DeviceMacros{});
-  if (origin->isFlat && !summary->includes.empty()) {
-    auto failed = std::make_shared<ProgramSummary>();
-    failed->failure = "the program was made from a binary, and includes other files on this device";
-    summary = failed;
-  }
+  std::shared_ptr<const ProgramSummary> summary;
+  if (isC && !options_.hiddenBuildOptions.empty())
+    summary = failed(options_.hiddenBuildOptions + " gives the driver other build options");
+  else
+    summary = analyzer_.analyze(origin->text, origin->options, isC ? macros : DeviceMacros{});
+  if (origin->isFlat && !summary->includes.empty())
+    summary = failed("the program was made from a binary, and includes other files on this device");
   build.analyses.push_back({origin, macros, summary});
   return summary;
 }

@@ -143,6 +143,18 @@ def working_directory_read_only(bench):
     run.require(run.total("split_launches") > 0, "not split")
 
 
+def build_options_from_the_environment(bench):
+    """The driver builds another program than libsplit sees: it stays at home."""
+    env = {"POCL_EXTRA_BUILD_FLAGS": "-DUNSEEN=1"}
+    native = bench.native(program(bench), dump=True, env=env)
+    native.require_success()
+    run = bench.run(program(bench), "preload", STATIC, dump=True, env=env)
+    run.require_same_as(native)
+    kernel = run.kernel("saxpy")
+    run.require(kernel["split_launches"] == 0, "split")
+    run.require("POCL_EXTRA_BUILD_FLAGS" in kernel["reason"], kernel["reason"])
+
+
 def splitrun_command_line(bench):
     splitrun = str(bench.build / "bin" / "splitrun")
     run = bench.native([splitrun, "--", "/bin/sh", "-c", "exit 42"])
