@@ -3,9 +3,6 @@
 // mapped the application may write to it at any time, so no launch on it is split.
 #include "libsplit/door.h"
 
-#include <mutex>
-#include <unordered_map>
-
 namespace libsplit {
 
 namespace {

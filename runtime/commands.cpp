@@ -79,31 +79,33 @@ bool Session::isBusy(const std::vector<BufferUse>& uses) {
   });
 }
 
-/// Whether the driver may have the command now. Where `noted` is set then, the caller uses
-/// `callNoted`; without a `noted` it calls the driver in its own way.
-bool Session::goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-                         CompletionPtr* noted) {
+/// True if the driver is to have the command now, which is booked then; the caller calls it, by
+/// `callNoted` where `noted` was set. One that the driver may refuse waits here until nothing is
+/// pending. False: it has to be put off.
+bool Session::admitNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+                          CompletionPtr* noted) {
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
     return true;
   if (isOfOneContext(*stream, command, uses)) {
     if (command.waitCount == 0 || !userEvents_)
-      return needsNoTask(stream, command, uses, noted);
+      return tryNative(stream, command, uses, noted);
     // What it waits for may fail: then it leaves the bytes that it should write as they are.
     std::vector<BufferUse> alsoRead = uses;
     for (BufferUse& use : alsoRead)
       use.reads = true;
-    return needsNoTask(stream, command, alsoRead, noted);
+    return tryNative(stream, command, alsoRead, noted);
   }
   settle(lock, command, uses); // the driver's answer is wanted now, and it may be lenient
   return true;
 }
 
-/// Whether a valid command may go to the driver now, since nothing of libsplit's is in its way.
-bool Session::needsNoTask(const std::shared_ptr<Stream>& stream, const Command& command,
-                          const std::vector<BufferUse>& uses, CompletionPtr* noted) {
+/// True, and booked, if a valid command may go to the driver now, since nothing of libsplit's is in
+/// its way. Never waits.
+bool Session::tryNative(const std::shared_ptr<Stream>& stream, const Command& command,
+                        const std::vector<BufferUse>& uses, CompletionPtr* noted) {
   if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) || isBusy(uses) ||
-      !noteNativeWrites(stream, uses, noted))
+      !bookNativeWrites(stream, uses, noted))
     return false;
   stream->nativeWork = true;
   if (command.type == CL_COMMAND_BARRIER)
@@ -155,7 +157,7 @@ void Session::settle(Lock& lock, const Command& command, std::vector<BufferUse> 
   internal.blocking = true;
   internal.waitCount = static_cast<cl_uint>(ours.size());
   internal.waitList = ours.empty() ? nullptr : ours.data();
-  while (active() && !needsNoTask(stream, internal, uses, nullptr)) {
+  while (active() && !tryNative(stream, internal, uses, nullptr)) {
     defer(lock, internal, uses,
           [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
     waitIdle(lock, stream);
@@ -180,7 +182,7 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
     if (active() && !host) {
       settle(lock, command, uses); // to be refused, and now
-    } else if (active() && !goesNative(lock, command, uses, nullptr)) {
+    } else if (active() && !admitNative(lock, command, uses, nullptr)) {
       auto object = findObject(handle);
       if (!object || !object->buffer || size == 0)
         return defer(

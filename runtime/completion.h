@@ -53,7 +53,8 @@ public:
   /// Times on the device, from the first command's start to the last one's end, once over and where
   /// the queue records them.
   std::optional<DeviceInterval> interval() const;
-  /// All four profiling times, in CL_PROFILING_COMMAND_QUEUED .. END order.
+  /// One of the four profiling times, CL_PROFILING_COMMAND_QUEUED to _END, once over and where the
+  /// queue records them.
   std::optional<cl_ulong> profilingTime(cl_profiling_info name) const;
 
 private:

@@ -99,19 +99,7 @@ std::optional<Interval> LaunchContents::values(const ElementSlice& slice) {
       wanted.tables.push_back(layout);
     return std::nullopt;
   }
-  // Whole blocks from the table, the ends of the slice element by element.
-  const std::uint64_t block = Extremes::blockElements;
-  const std::uint64_t firstWhole = (begin + block - 1) / block, endWhole = (last + 1) / block;
-  std::optional<Interval> all = table->second->ofBlocks(firstWhole, endWhole - 1);
-  auto include = [&](std::uint64_t from, std::uint64_t to) {
-    const std::optional<Interval> part = from <= to ? read(from, to) : all;
-    all = all && part ? std::optional(hull(*all, *part)) : std::nullopt;
-  };
-  if (begin < firstWhole * block)
-    include(begin, firstWhole * block - 1);
-  if (endWhole * block <= last)
-    include(endWhole * block, last);
-  return all;
+  return table->second->between(begin, last, read);
 }
 
 const BufferArgument* LaunchContents::argumentOf(unsigned parameter) const {
@@ -230,9 +218,9 @@ struct ContentsFetch {
     for (Wanted& each : wanted)
       for (Wanted::Table& table : each.tables)
         if (status >= 0)
-          table.made = table.pass ? std::make_shared<Extremes>(
-                                        blocksFrom(table.pass->written, table.layout), table.layout)
-                                  : std::make_shared<Extremes>(each.memory, table.layout);
+          table.made =
+              table.pass ? std::make_shared<Extremes>(blocksFrom(table.pass->written, table.layout))
+                         : std::make_shared<Extremes>(each.memory, table.layout);
     for (Inspected& each : inspected)
       if (status >= 0)
         each.cells = std::make_shared<TouchedCells>(each.pass->grid, cellsFrom(each.pass->written));

@@ -219,7 +219,7 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
     for (std::size_t p = 0; p < plan.pieces.size(); ++p)
       needs[p] = {machine_->devices()[plan.pieces[p].device].node, &plan.pieces[p].uses[b].needs};
     leaving.clear();
-    // What merges have put in place of shared bytes, no gap may overwrite or carry on.
+    // Filling gaps must neither overwrite bytes that a merge put together nor carry them on.
     const bool exactly = !plan.merges.empty();
     for (Directory::NeededMove& each : buffer.directory().bringAll(needs, exactly)) {
       if (each.move.to != hostNode) {

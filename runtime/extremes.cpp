@@ -51,8 +51,7 @@ Interval scanElements(std::span<const std::byte> bytes, const ElementLayout& lay
   }
 }
 
-Extremes::Extremes(std::span<const std::byte> bytes, const ElementLayout& layout)
-    : layout_(layout) {
+Extremes::Extremes(std::span<const std::byte> bytes, const ElementLayout& layout) {
   std::vector<Interval> blocks;
   const std::uint64_t count = layout.count(bytes.size());
   for (std::uint64_t first = 0; first < count; first += blockElements)
@@ -61,24 +60,23 @@ Extremes::Extremes(std::span<const std::byte> bytes, const ElementLayout& layout
   blocks_ = Hulls(std::move(blocks));
 }
 
-Extremes::Extremes(std::vector<Interval> blocks, const ElementLayout& layout)
-    : layout_(layout), blocks_(std::move(blocks)) {}
+Extremes::Extremes(std::vector<Interval> blocks) : blocks_(std::move(blocks)) {}
 
-Interval Extremes::ofBlocks(std::uint64_t first, std::uint64_t last) const {
-  return blocks_.between(first, last);
-}
-
-Interval Extremes::between(std::uint64_t first, std::uint64_t last,
-                           std::span<const std::byte> bytes) const {
+std::optional<Interval> Extremes::between(std::uint64_t first, std::uint64_t last,
+                                          const Read& read) const {
   const std::uint64_t firstWhole = (first + blockElements - 1) / blockElements;
   const std::uint64_t endWhole = (last + 1) / blockElements;
   if (firstWhole >= endWhole)
-    return scanElements(bytes, layout_, first, last);
-  Interval all = ofBlocks(firstWhole, endWhole - 1);
+    return read(first, last);
+  std::optional<Interval> all = blocks_.between(firstWhole, endWhole - 1);
+  auto include = [&](std::uint64_t from, std::uint64_t to) {
+    const std::optional<Interval> part = read(from, to);
+    all = all && part ? std::optional(hull(*all, *part)) : std::nullopt;
+  };
   if (first < firstWhole * blockElements)
-    all = hull(all, scanElements(bytes, layout_, first, firstWhole * blockElements - 1));
+    include(first, firstWhole * blockElements - 1);
   if (endWhole * blockElements <= last)
-    all = hull(all, scanElements(bytes, layout_, endWhole * blockElements, last));
+    include(endWhole * blockElements, last);
   return all;
 }
 

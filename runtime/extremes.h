@@ -10,6 +10,8 @@
 #include "runtime/hulls.h"
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,15 +41,14 @@ public:
   /// One pass over `bytes`.
   Extremes(std::span<const std::byte> bytes, const ElementLayout& layout);
   /// From the extremes of each block, computed elsewhere.
-  Extremes(std::vector<Interval> blocks, const ElementLayout& layout);
+  explicit Extremes(std::vector<Interval> blocks);
 
-  /// Of the blocks [first, last].
-  Interval ofBlocks(std::uint64_t first, std::uint64_t last) const;
-  /// Of the elements [first, last]; `bytes` are those that the table was made from.
-  Interval between(std::uint64_t first, std::uint64_t last, std::span<const std::byte> bytes) const;
+  /// Of the elements [first, last]: of whole blocks from the table, at both ends of what `read`
+  /// answers for elements [from, to]; nothing if it answers nothing.
+  using Read = std::function<std::optional<Interval>(std::uint64_t from, std::uint64_t to)>;
+  std::optional<Interval> between(std::uint64_t first, std::uint64_t last, const Read& read) const;
 
 private:
-  ElementLayout layout_;
   Hulls blocks_;
 };
 

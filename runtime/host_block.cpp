@@ -35,7 +35,7 @@ std::size_t numberIn(const char* path) {
   return file >> number ? number : unlimited;
 }
 
-/// What the control group of this process may still take.
+/// What the control group at the root of what is mounted, a container's own, may still take.
 std::size_t leftInGroup(const char* limitPath, const char* usedPath) {
   const std::size_t limit = numberIn(limitPath), used = numberIn(usedPath);
   if (limit == unlimited || used == unlimited)

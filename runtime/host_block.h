@@ -33,7 +33,7 @@ public:
 
   /// Makes some more of the memory exist; false if all of it does, or is about to. Any thread.
   bool touchNext();
-  /// Makes what is left of it exist, and pins it. Only where it can't be pinned, it stays as it is.
+  /// Makes what is left of it exist, and pins it. If that fails it is used as it is.
   void makeReady(const Dispatch& cl, Machine& machine, cl_context context);
   /// What makeReady would take, about; 0 once it was called.
   double secondsToReady() const;

@@ -81,18 +81,6 @@ void Lane::executeAlone(Instruction& instruction) {
   changed_.notify_one();
 }
 
-void Lane::call(const std::function<void()>& work) {
-  Instruction instruction;
-  instruction.done = std::make_shared<Completion>(cl_);
-  instruction.run = [&work](cl_event*) {
-    work();
-    return CL_SUCCESS;
-  };
-  CompletionPtr done = instruction.done;
-  issue(std::move(instruction));
-  done->wait();
-}
-
 void Lane::loop() {
   std::unique_lock lock(mutex_);
   while (true) {

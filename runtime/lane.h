@@ -47,12 +47,9 @@ public:
   void issue(Instruction instruction);
   /// Executes the next instruction on the calling thread, which has nothing better to do than to
   /// wait for it, unless the lane's own thread is at work or something that the instruction depends
-  /// on is not even enqueued. False: nothing was done. Waking a thread takes a GPU's kernels' time.
+  /// on is not even enqueued. False: nothing was done. Waking the lane's thread
+  /// would take as long as a short kernel does.
   bool help();
-  /// Runs `work` on the lane's thread, after what was issued before, and waits for it. For calls
-  /// that would use the device's queue beside the lane: a device that executes in the calling
-  /// thread (PoCL's basic, pocl #1177) deadlocks if two threads do.
-  void call(const std::function<void()>& work);
   const std::string& name() const { return name_; }
 
 private:

@@ -64,10 +64,39 @@ std::vector<BufferUse> Session::usesOf(const Kernel& kernel) const {
   return uses;
 }
 
-cl_int Session::launchNative(const Command& command, const LaunchArguments& arguments) {
-  return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel, arguments.dimensions,
-                                    arguments.offset, arguments.global, arguments.local,
-                                    command.waitCount, command.waitList, command.event);
+/// `noted`, if any, is told of its end.
+cl_int Session::launchNative(const Command& command, const LaunchArguments& arguments,
+                             const CompletionPtr& noted) {
+  auto call = [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+    return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel, arguments.dimensions,
+                                      arguments.offset, arguments.global, arguments.local, count,
+                                      list, event);
+  };
+  return noted ? callNoted(command, noted, call)
+               : call(CL_FALSE, command.waitCount, command.waitList, command.event);
+}
+
+/// For a launch whose error the application must get in this call, if the driver finds one: nothing
+/// is pending then, and its bytes are at home.
+cl_int Session::launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
+                              const LaunchArguments& arguments) {
+  settle(lock, command, usesOf(kernel));
+  lock.unlock();
+  return launchNative(command, arguments);
+}
+
+/// False if the driver makes no second object of the kernel.
+bool Session::makeClone(Kernel& kernel) {
+  if (kernel.clone)
+    return true;
+  cl_int error = CL_SUCCESS;
+  auto clone = std::make_shared<LaneKernel>();
+  clone->kernel = Ref<cl_kernel>::adopt(
+      cl_, cl_.clCreateKernel(kernel.program->handle, kernel.code->name.c_str(), &error));
+  if (error != CL_SUCCESS)
+    return false;
+  kernel.clone = clone;
+  return true;
 }
 
 /// One work-group can't be split; but all may be asked to run on one device, or other launches of
@@ -254,95 +283,63 @@ bool Session::isOfOneContext(const Stream& stream, const Kernel& kernel) {
 }
 
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
-  {
-    Lock lock(mutex_);
-    auto found = kernels_.find(arguments.kernel);
-    if (found != kernels_.end() && quiet() &&
-        found->second->code->state == KernelCode::State::Unsplittable) {
-      ++found->second->code->stats->launches;
-      if (trace_)
-        traceNative(*found->second);
-      lock.unlock();
-      return launchNative(command, arguments);
-    }
-    std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
-    auto stream = streamOf(lock, command.queue);
-    if (!active() || !stream || !kernel) {
-      if (kernel)
-        ++kernel->code->stats->launches;
-      lock.unlock();
-      return launchNative(command, arguments);
-    }
-    KernelStats& stats = *kernel->code->stats;
-    ++stats.launches;
-    if (!isOfOneContext(*stream, *kernel) || !isOfOneContext(*stream, command, {})) {
-      settle(lock, command, usesOf(*kernel));
-      lock.unlock();
-      return launchNative(command, arguments);
-    }
-    std::string reason = whyNotSplittable(lock, stream, kernel, arguments);
-    std::shared_ptr<Launch> launch;
-    if (reason.empty()) {
-      launch = snapshot(*kernel, arguments);
-      if (stream->idle())
-        decide(*stream, *launch);
-      if (launch->action == ShareController::Action::Native)
-        reason = launch->whyNative();
-    }
-    if (!reason.empty()) {
-      stats.reason = reason;
-      CompletionPtr noted;
-      if (goesNative(lock, command, usesOf(*kernel), &noted)) {
-        if (trace_)
-          traceNative(*kernel);
-        lock.unlock();
-        if (!noted)
-          return launchNative(command, arguments);
-        return callNoted(command, noted,
-                         [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-                           return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel,
-                                                             arguments.dimensions, arguments.offset,
-                                                             arguments.global, arguments.local,
-                                                             count, list, event);
-                         });
-      }
-    } else if (!isValid(command, {})) {
-      lock.unlock();
-      return launchNative(command, arguments);
-    }
-    if (!kernel->clone) {
-      cl_int error = CL_SUCCESS;
-      auto clone = std::make_shared<LaneKernel>();
-      clone->kernel = Ref<cl_kernel>::adopt(
-          cl_, cl_.clCreateKernel(kernel->program->handle, kernel->code->name.c_str(), &error));
-      if (error != CL_SUCCESS) {
-        settle(lock, command, usesOf(*kernel));
-        lock.unlock();
-        return launchNative(command, arguments);
-      }
-      kernel->clone = clone;
-    }
-    if (!launch) {
-      if (driverMayRefuse(*kernel, *stream, arguments)) {
-        settle(lock, command, usesOf(*kernel)); // it need not refuse
-        lock.unlock();
-        return launchNative(command, arguments);
-      }
-      launch = snapshot(*kernel, arguments);
-    }
-    launch->clone = kernel->clone;
-    launch->reason = reason;
-    if (options_.verify && launch->reason.empty())
-      return launchVerified(command, launch);
-    auto task = newTask(stream, command);
-    attachEvent(*task, command);
-    task->isLaunch = true;
-    task->program = launch->program.get();
-    task->plan = [this, launch](Task& planned) { planLaunch(planned, launch); };
-    task->retired = [this, launch](Task& ended) { observe(ended, *launch); };
-    submit(task);
-    return CL_SUCCESS;
+  Lock lock(mutex_);
+  auto found = kernels_.find(arguments.kernel);
+  const std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
+  if (kernel && quiet() && kernel->code->state == KernelCode::State::Unsplittable) {
+    ++kernel->code->stats->launches;
+    if (trace_)
+      traceNative(*kernel);
+    lock.unlock();
+    return launchNative(command, arguments);
   }
+  auto stream = streamOf(lock, command.queue);
+  if (kernel)
+    ++kernel->code->stats->launches;
+  if (!active() || !stream || !kernel) {
+    lock.unlock();
+    return launchNative(command, arguments);
+  }
+  if (!isOfOneContext(*stream, *kernel) || !isOfOneContext(*stream, command, {}))
+    return launchSettled(lock, command, *kernel, arguments);
+  std::string reason = whyNotSplittable(lock, stream, kernel, arguments);
+  std::shared_ptr<Launch> launch;
+  if (reason.empty()) {
+    launch = snapshot(*kernel, arguments);
+    if (stream->idle())
+      decide(*stream, *launch);
+    if (launch->action == ShareController::Action::Native)
+      reason = launch->whyNative();
+  }
+  if (!reason.empty()) {
+    kernel->code->stats->reason = reason;
+    CompletionPtr noted;
+    if (admitNative(lock, command, usesOf(*kernel), &noted)) {
+      if (trace_)
+        traceNative(*kernel);
+      lock.unlock();
+      return launchNative(command, arguments, noted);
+    }
+  } else if (!isValid(command, {})) {
+    lock.unlock();
+    return launchNative(command, arguments);
+  }
+  if (!makeClone(*kernel) || (!launch && driverMayRefuse(*kernel, *stream, arguments)))
+    return launchSettled(lock, command, *kernel, arguments);
+  if (!launch)
+    launch = snapshot(*kernel, arguments);
+  launch->clone = kernel->clone;
+  launch->reason = reason;
+  if (options_.verify && launch->reason.empty())
+    return launchVerified(command, launch);
+  auto task = newTask(stream, command);
+  attachEvent(*task, command);
+  task->isLaunch = true;
+  task->program = launch->program.get();
+  task->plan = [this, launch](Task& planned) { planLaunch(planned, launch); };
+  task->retired = [this, launch](Task& ended) { observe(ended, *launch); };
+  submit(task);
+  return CL_SUCCESS;
 }
 
 } // namespace libsplit::runtime

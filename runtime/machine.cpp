@@ -168,8 +168,6 @@ void Machine::describe(Device& device) const {
   device.computeUnits = property<cl_uint>(query, id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
   device.megahertz = property<cl_uint>(query, id, CL_DEVICE_MAX_CLOCK_FREQUENCY, 1);
   device.maxItems = arrayProperty<std::size_t>(query, id, CL_DEVICE_MAX_WORK_ITEM_SIZES);
-  device.subBufferAlignment = std::max<std::size_t>(
-      1, property<cl_uint>(query, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8);
   device.macros = deviceMacros(cl_, id);
   std::string version = stringProperty(query, id, CL_DEVICE_VERSION); // "OpenCL 2.0 …"
   device.nonUniformGroups =

@@ -45,8 +45,7 @@ struct Device {
   bool participates = true;
   unsigned computeUnits = 0;
   unsigned megahertz = 0;
-  std::vector<std::size_t> maxItems;  ///< work-items of a work-group, by dimension
-  std::size_t subBufferAlignment = 1; ///< bytes
+  std::vector<std::size_t> maxItems; ///< work-items of a work-group, by dimension
   bool nonUniformGroups = false;
   /// Of the home device: commands run inside the calls that enqueue or wait (PoCL's basic does so).
   /// Such a queue may hang when two threads use it.
@@ -79,9 +78,9 @@ public:
   const Device& homeDevice() const { return devices_[home_]; }
   std::size_t participants() const;
   std::size_t nodes() const { return nodes_; }
-  /// The lane whose queue reads and writes the memory of `node` (not the host's alone).
   /// Does on the calling thread what the GPUs' lanes have to do until `parts` are all enqueued.
   void help(const std::vector<CompletionPtr>& parts);
+  /// The device whose lane reads and writes the memory of `node` (not the host's alone).
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
   bool hasGpu() const;
   const std::shared_ptr<PromisedMemory>& promisedMemory() const { return promisedMemory_; }

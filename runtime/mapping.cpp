@@ -79,7 +79,7 @@ void* Session::mapBehind(const Command& command, const BufferUse& use, cl_map_fl
   Lock lock(mutex_);
   auto object = findObject(use.object);
   if (!active() || !machine_ || machine_->homeDevice().runsInCaller || !object || !object->buffer ||
-      goesNative(lock, command, {use}, nullptr))
+      admitNative(lock, command, {use}, nullptr))
     return nullptr;
   auto stream = findStream(command.queue);
   if (stream->device != home_)

@@ -96,7 +96,7 @@ std::optional<std::vector<CompletionPtr>> Session::nativeWorkBeside(const Stream
 /// Keeps book of a native command's writes to engaged buffers: `noted` is to be told of its end, if
 /// there is anything to note. False if it must not be native: what it waits for may depend on the
 /// program, and others could not wait for it then.
-bool Session::noteNativeWrites(const std::shared_ptr<Stream>& stream,
+bool Session::bookNativeWrites(const std::shared_ptr<Stream>& stream,
                                const std::vector<BufferUse>& uses, CompletionPtr* noted) {
   const bool severalQueues = streams_.size() > 1;
   for (const BufferUse& use : uses) {

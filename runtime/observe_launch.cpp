@@ -21,10 +21,8 @@ void Session::observe(Task& task, Launch& launch) {
   if (task.status < 0) {
     log(LogLevel::Error, "kernel ", launch.code->name, " ended with error ", task.status,
         launch.wasSplit ? " when split; it is not split again" : "");
-    if (launch.wasSplit) {
-      launch.code->state = KernelCode::State::Unsplittable;
-      launch.code->reason = "a piece of it failed with error " + std::to_string(task.status);
-    }
+    if (launch.wasSplit)
+      launch.code->neverSplit("a piece of it failed with error " + std::to_string(task.status));
     return;
   }
   if (!launch.plan)

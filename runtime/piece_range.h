@@ -33,7 +33,7 @@ struct PieceRange {
   std::optional<EnqueuedRange> rest; ///< enqueued before the body
 };
 
-/// The unit in which dimension `d` of `dimensions` is cut when the local size is left open: large
+/// The unit in which dimension `d` is cut when the local size is left open: large
 /// enough that a work-group of that size is a good one, small enough for fine shares.
 std::uint64_t cutUnit(unsigned d, std::uint64_t global);
 

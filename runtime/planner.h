@@ -96,7 +96,7 @@ std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> de
 std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
                            std::span<const Directory* const> directories);
 
-/// "dimension 1: 0.0 groups [0,96) ..., " for the log.
+/// "dimension 1, rung 1; device 0 groups [0,96); …" for the log.
 std::string toString(const LaunchPlan& plan);
 
 } // namespace libsplit::runtime

@@ -86,6 +86,12 @@ struct KernelCode {
   std::unique_ptr<Inspections> inspections; ///< null: there are none
   /// By parameter: do the regions depend on what its buffer holds? Empty if none do.
   std::vector<bool> loaded;
+
+  /// From now on its launches stay at home. `why` is for users.
+  void neverSplit(const std::string& why) {
+    state = State::Unsplittable;
+    reason = stats->reason = why;
+  }
 };
 
 /// A kernel object of the application.

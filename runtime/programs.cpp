@@ -8,15 +8,6 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
-void neverSplit(KernelCode& code, const std::string& why) {
-  code.state = KernelCode::State::Unsplittable;
-  code.reason = code.stats->reason = why;
-}
-
-} // namespace
-
 void Session::programCreated(cl_program program, cl_context context,
                              std::optional<std::string> source, const std::string& opaque) {
   auto tracked = std::make_shared<Program>(program, context);
@@ -125,7 +116,7 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
     });
   });
   auto isOurs = [&](const std::shared_ptr<Task>& task) { return task->program == &tracked; };
-  auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::* tasks) {
+  auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::*tasks) {
     return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
       const auto& those = (*entry.second).*tasks;
       return std::any_of(those.begin(), those.end(), isOurs);
@@ -167,7 +158,7 @@ void Session::programBuilt(cl_program program, const std::shared_ptr<Build>& bef
   if (before || isRefused)
     return;
   for (auto& [name, code] : tracked.codes)
-    neverSplit(*code, "the program was built again while it had kernels");
+    code->neverSplit("the program was built again while it had kernels");
 }
 
 void Session::programRetained(cl_program program) {
@@ -262,7 +253,7 @@ void Session::kernelOpaque(cl_kernel handle, const std::string& why) {
   Lock lock(mutex_);
   auto found = kernels_.find(handle);
   if (found != kernels_.end())
-    neverSplit(*found->second->code, why);
+    found->second->code->neverSplit(why);
 }
 
 void Session::argumentUnfollowed(cl_kernel handle, cl_uint index, const std::string& why) {
@@ -271,7 +262,7 @@ void Session::argumentUnfollowed(cl_kernel handle, cl_uint index, const std::str
   if (found == kernels_.end() || index >= found->second->arguments.size())
     return;
   found->second->arguments[index] = {};
-  neverSplit(*found->second->code, why);
+  found->second->code->neverSplit(why);
 }
 
 void Session::samplerCreated(cl_sampler sampler) {

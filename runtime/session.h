@@ -93,7 +93,6 @@ public:
   Session& operator=(const Session&) = delete;
 
   const Dispatch& cl() const { return cl_; }
-  const Options& options() const { return options_; }
   /// False once libsplit has stepped aside for good: everything is native then.
   bool active() const { return active_.load(std::memory_order_acquire); }
   /// Nothing is pending and every byte is at home alone, so any command may go to the driver as it
@@ -200,7 +199,7 @@ public:
     CompletionPtr noted;
     if (!quiet()) {
       std::unique_lock lock(mutex_);
-      if (active() && !goesNative(lock, command, uses, &noted))
+      if (active() && !admitNative(lock, command, uses, &noted))
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
     }
     if (noted)
@@ -239,10 +238,10 @@ private:
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
 
   // commands.cpp
-  bool goesNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-                  CompletionPtr* noted);
-  bool needsNoTask(const std::shared_ptr<Stream>& stream, const Command& command,
-                   const std::vector<BufferUse>& uses, CompletionPtr* noted);
+  bool admitNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+                   CompletionPtr* noted);
+  bool tryNative(const std::shared_ptr<Stream>& stream, const Command& command,
+                 const std::vector<BufferUse>& uses, CompletionPtr* noted);
   void settle(Lock& lock, const Command& command, std::vector<BufferUse> uses);
   bool isOfOneContext(const Stream& stream, const Command& command,
                       const std::vector<BufferUse>& uses);
@@ -278,7 +277,7 @@ private:
   bool awaitNativeWork(Task& task, const Launch& launch);
   std::optional<std::vector<CompletionPtr>> nativeWorkBeside(const Stream& stream);
   static void collectEarlier(const Task& task, std::vector<CompletionPtr>& after);
-  bool noteNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
+  bool bookNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
                         CompletionPtr* noted);
   cl_int callNoted(const Command& command, const CompletionPtr& noted, const NativeCall& call);
   void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
@@ -303,7 +302,11 @@ private:
   static bool isOfOneContext(const Stream& stream, const Kernel& kernel);
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
                        const LaunchArguments& arguments) const;
-  cl_int launchNative(const Command& command, const LaunchArguments& arguments);
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments,
+                      const CompletionPtr& noted = nullptr);
+  cl_int launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
+                       const LaunchArguments& arguments);
+  bool makeClone(Kernel& kernel);
 
   // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);

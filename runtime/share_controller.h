@@ -40,7 +40,8 @@ public:
     Policy policy;
     std::vector<double>
         speeds; ///< guessed relative speeds of the devices, > 0; 0: can't run the kernel
-    /// Devices of the home device's own make, whose guessed speed can be relied on.
+    /// Devices that their drivers describe just as the home device: a guessed ratio of 1 can be
+    /// relied on.
     std::vector<bool> likeHome;
     std::size_t home = 0;        ///< the program's own device; speeds.size() if it takes no part
     double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
@@ -112,7 +113,7 @@ private:
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;
-  bool homeIsGuessed_ = false; ///< from what home did beside others
+  bool homeIsGuessed_ = false;   ///< from what home did beside others
   double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
   double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
   double fastestSplit_ = 0;      ///< since the last verdict

@@ -145,8 +145,8 @@ private:
   std::atomic<std::uint64_t> arrows_{0};
   std::uint64_t dropped_ = 0;
   bool closing_ = false;
-  bool failed_ = false;    ///< the file takes no more
-  bool started_ = false;   ///< the writer's: an event stands in the file
+  bool failed_ = false;                               ///< the file takes no more
+  bool started_ = false;                              ///< the writer's: an event stands in the file
   std::map<std::pair<int, int>, HostTime> trackEnds_; ///< by process and thread
   std::map<std::size_t, DeviceClock> clocks_;
   std::thread writer_;

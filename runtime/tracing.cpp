@@ -3,7 +3,6 @@
 #include "runtime/session.h"
 
 #include <algorithm>
-#include <set>
 
 #include <unistd.h>
 
@@ -45,6 +44,14 @@ const char* callName(cl_command_type type) {
     return "clEnqueueReadImage";
   case CL_COMMAND_WRITE_IMAGE:
     return "clEnqueueWriteImage";
+  case CL_COMMAND_COPY_IMAGE:
+    return "clEnqueueCopyImage";
+  case CL_COMMAND_FILL_IMAGE:
+    return "clEnqueueFillImage";
+  case CL_COMMAND_MAP_IMAGE:
+    return "clEnqueueMapImage";
+  case CL_COMMAND_MIGRATE_MEM_OBJECTS:
+    return "clEnqueueMigrateMemObjects";
   case CL_COMMAND_COPY_IMAGE_TO_BUFFER:
     return "clEnqueueCopyImageToBuffer";
   case CL_COMMAND_COPY_BUFFER_TO_IMAGE:

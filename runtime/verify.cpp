@@ -195,8 +195,7 @@ void Session::compare(const Verification& verification) {
   if (!differed)
     return;
   ++stats_.differingLaunches;
-  launch.code->state = KernelCode::State::Unsplittable;
-  launch.code->reason = "its split result differed from the unsplit one";
+  launch.code->neverSplit("its split result differed from the unsplit one");
 }
 
 } // namespace libsplit::runtime

@@ -34,13 +34,6 @@ LoadModel::LoadModel(Eigen::Index devices)
   samples_.reserve(capacity);
 }
 
-void LoadModel::seed(Eigen::Index device, double groupsPerSecond) {
-  if (!(groupsPerSecond > 0) || !std::isfinite(groupsPerSecond))
-    return;
-  known_[device] = 1;
-  logCost_[device] = -std::log(groupsPerSecond);
-}
-
 double LoadModel::speed(Eigen::Index device) const {
   return knows(device) ? std::exp(-logCost_[device]) : 0;
 }

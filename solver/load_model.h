@@ -1,7 +1,8 @@
 // What is known of a kernel's cost: how fast each device is, what a launch costs it at least, and
 // where in the NDRange the work lies.
 //
-//     seconds(d, [b, e)) = latency_d + cost_d * groups * ∫_[b,e) density + moving_d * (e - b)
+//     seconds(d, [b, e)) = latency_d + cost_d * groups * ∫_[b,e) density + moving_d * groups * (e -
+//     b)
 //
 // over positions 0..1 of the split dimension. The density is piecewise constant over 32 bins with
 // mean 1; cost_d is seconds per average group.
@@ -42,12 +43,8 @@ public:
   /// and fits. Seconds must be positive and finite.
   void learn(std::span<const LoadSample> samples);
 
-  /// Sets what is known from elsewhere: groups per second. Overruled by the first sample.
-  void seed(Eigen::Index device, double groupsPerSecond);
-
   bool knows(Eigen::Index device) const { return known_[device] > 0; }
   double speed(Eigen::Index device) const; ///< average groups per second; 0 if not known
-  double latency(Eigen::Index device) const { return latency_[device]; }
   double seconds(Eigen::Index device, double begin, double end, double groups) const;
   /// The furthest end for which seconds(device, begin, end) <= limit; `begin` if none is.
   double reach(Eigen::Index device, double begin, double limit, double groups) const;

@@ -42,10 +42,6 @@ void applyRewrite(PartitionRewrite rewrite, ProgramSummary& program) {
     program.partitionSource = std::move(rewrite.source);
 }
 
-} // namespace
-
-namespace {
-
 CompiledProgram moduleOf(const ProgramInput& input) {
   switch (kindOf(input.text)) {
   case ProgramKind::OpenclC:

@@ -31,10 +31,6 @@ Expr power2(unsigned bits) {
   return Expr::constant(std::int64_t{1} << bits);
 }
 
-} // namespace
-
-namespace {
-
 bool isKnown(const Expr& expr) {
   return !findUnknown(expr);
 }

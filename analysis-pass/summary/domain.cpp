@@ -32,7 +32,7 @@ bool Domain::narrow(unsigned v, Interval to) {
   return ranges_[v] != before;
 }
 
-bool Domain::restrict(unsigned v, Interval to) {
+bool Domain::confine(unsigned v, Interval to) {
   if (empty_ || !narrow(v, to))
     return false;
   restrictedDigits_ |= digits_ & ~opaques_ & 1u << v;

@@ -131,8 +131,8 @@ public:
   bool empty() const { return empty_; }
   void makeEmpty() { empty_ = true; }
 
-  /// Restricts `v`; true if that took values away. Ranges of related variables follow.
-  bool restrict(unsigned v, Interval to);
+  /// Confines `v` to `to`; true if that took values away. Ranges of related variables follow.
+  bool confine(unsigned v, Interval to);
 
   /// The split of `parent` by `base` and `period` > 1, made if need be; nothing when out of room.
   const Split* split(unsigned parent, Int base, Int period);
@@ -146,7 +146,7 @@ public:
   /// The opaque variable that stands for `value`, the same for the same expression; nothing when
   /// out of room. Its range is at first unbounded.
   std::optional<unsigned> opaque(const Expr& value);
-  /// `v` is known to lie in `to` wherever the domain is; other than `restrict`, this takes no point
+  /// `v` is known to lie in `to` wherever the domain is; other than `confine`, this takes no point
   /// away.
   void know(unsigned v, Interval to);
   /// Opaque variables, and digits of such.

@@ -197,7 +197,7 @@ private:
         --budget_;
         domain_ = whole;
         domain_.forgetCut();
-        domain_.restrict(cut.variable, half);
+        domain_.confine(cut.variable, half);
         if (domain_.empty())
           continue;
         ByteSet bytes;
@@ -240,7 +240,7 @@ private:
       for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
         all &= restrictAtMostZero(noted(loopCondition(k)), k) && access_.loops[k].exact;
       for (unsigned i = 0; i < access_.guards.size(); ++i)
-        all &= !access_.guards[i].isInspected&& restrict(access_.guards[i], Domain::maxLoops + i);
+        all &= !access_.guards[i].isInspected && confine(access_.guards[i], Domain::maxLoops + i);
       if (domain_.empty() || !changed_)
         return all && !dataDecides_;
     }
@@ -283,7 +283,7 @@ private:
   // Each of these takes away from the domain what can't satisfy a condition, notes if that changed
   // anything, and returns true if the condition held on all of the domain beforehand.
 
-  bool restrict(const Guard& guard, unsigned slot) {
+  bool confine(const Guard& guard, unsigned slot) {
     if (domain_.empty())
       return false;
     const Form form = gap(guard);
@@ -323,8 +323,8 @@ private:
       if (isInfinite(room))
         return;
       const Int c = form.coefficient[v];
-      changed_ |= domain_.restrict(v, c > 0 ? Interval{-infinity, floorDivide(room, c)}
-                                            : Interval{ceilDivide(-room, -c), infinity});
+      changed_ |= domain_.confine(v, c > 0 ? Interval{-infinity, floorDivide(room, c)}
+                                           : Interval{ceilDivide(-room, -c), infinity});
     });
     domain_.undecided(domain_.difference(form, Form::constant(1))); // form - 1 < 0
     return false;
@@ -349,9 +349,9 @@ private:
     const Int hole = -form.rest.low / c;
     const Interval range = domain_.range(v);
     if (hole == range.low)
-      changed_ |= domain_.restrict(v, {hole + 1, infinity});
+      changed_ |= domain_.confine(v, {hole + 1, infinity});
     else if (hole == range.high)
-      changed_ |= domain_.restrict(v, {-infinity, hole - 1});
+      changed_ |= domain_.confine(v, {-infinity, hole - 1});
     else
       domain_.undecided(form);
     return false;
