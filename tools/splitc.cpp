@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -112,12 +113,14 @@ int main(int argc, char** argv) {
       own = i;
   trailing.assign(argv + std::min(own + 1, argc), argv + argc);
   // Nor does it take an empty value after =, which stands for none.
+  static constexpr std::string_view emptyOptions[] = {
+      "--build-options=", "--device-version=", "--device-default-version=", "--device-extensions="};
   std::vector<char*> ownWords;
   for (int i = 0; i < own; ++i) {
     std::string_view argument = argv[i];
     if (argument == "--device-extensions=")
       input.device.extensions.emplace();
-    if (!(argument.starts_with("--") && argument.ends_with("=")))
+    if (std::ranges::find(emptyOptions, argument) == std::end(emptyOptions))
       ownWords.push_back(argv[i]);
   }
   CLI11_PARSE(app, static_cast<int>(ownWords.size()), ownWords.data());
