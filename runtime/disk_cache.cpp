@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <unistd.h>
@@ -54,10 +53,12 @@ std::optional<std::uint64_t> hashOfFile(const std::string& path) {
 
 std::optional<std::string> readFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad())
+  std::string text;
+  // Unlike the buffer's iterators, read() does not throw where the path is a folder's.
+  char block[1 << 14];
+  while (file.read(block, sizeof block) || file.gcount() > 0)
+    text.append(block, static_cast<std::size_t>(file.gcount()));
+  if (!file.eof())
     return std::nullopt;
   return text;
 }

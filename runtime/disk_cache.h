@@ -20,7 +20,7 @@ std::string hashOf(const std::vector<std::string>& parts);
 /// Of a file's contents, as `IncludedFile::hash`; nothing if it can't be read.
 std::optional<std::uint64_t> hashOfFile(const std::string& path);
 
-/// The file's contents; nothing if it can't be read.
+/// The file's contents; nothing if it can't be read. Never throws for reasons of the environment.
 std::optional<std::string> readFile(const std::string& path);
 /// Puts `text` in the file's place, so that readers see all of it or the old one. False on failure.
 bool replaceFile(const std::string& path, const std::string& text);

@@ -21,13 +21,15 @@ namespace {
 using namespace libsplit;
 
 bool readAll(const std::string& path, std::string& text) {
-  if (path == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    return !std::cin.bad();
-  }
-  std::ifstream file(path, std::ios::binary);
-  text.assign(std::istreambuf_iterator<char>(file), {});
-  return file.good() || file.eof();
+  std::ifstream file;
+  if (path != "-")
+    file.open(path, std::ios::binary);
+  std::istream& stream = path == "-" ? std::cin : file;
+  // Unlike the buffer's iterators, read() does not throw where the path is a folder's.
+  char block[1 << 16];
+  while (stream.read(block, sizeof block) || stream.gcount() > 0)
+    text.append(block, static_cast<std::size_t>(stream.gcount()));
+  return stream.eof();
 }
 
 std::vector<std::string> words(const std::string& text) {
