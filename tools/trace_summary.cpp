@@ -124,11 +124,13 @@ private:
     } else if (phase == "s") {
       origins_[event.at("id")] = place;
     } else if (phase == "f") {
-      auto call = calls_.find(origins_.at(event.at("id")));
+      const auto origin = origins_.extract(event.at("id").get<std::uint64_t>());
+      if (origin.empty())
+        throw TraceError("an arrow has no beginning");
+      auto call = calls_.find(origin.mapped());
       auto work = works_.find(place);
       if (call != calls_.end() && work != works_.end())
         contents_.calls[call->second].works.push_back(work->second);
-      origins_.erase(event.at("id").get<std::uint64_t>());
     } else if (phase == "C" && name.starts_with(idlePrefix)) {
       contents_.idle[name.substr(idlePrefix.size())].push_back(arguments.at("idle"));
     } else if (phase == "i" && arguments.contains("native")) {
@@ -419,10 +421,14 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 } // namespace
 
 TraceSummary summarize(std::istream& trace, std::size_t transfers) {
-  const Contents contents = Reader().read(trace);
-  TraceSummary summary = Adder(contents).add(transfers);
-  summary.advice = advise(summary);
-  return summary;
+  try {
+    const Contents contents = Reader().read(trace);
+    TraceSummary summary = Adder(contents).add(transfers);
+    summary.advice = advise(summary);
+    return summary;
+  } catch (const Json::exception& error) {
+    throw TraceError(std::string("an event is damaged: ") + error.what());
+  }
 }
 
 std::string toText(const TraceSummary& summary) {

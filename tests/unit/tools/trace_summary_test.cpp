@@ -125,6 +125,15 @@ TEST(TraceSummary, RejectsWhatIsNoTrace) {
     EXPECT_THROW(summarize(stream, 5), TraceError) << text;
   }
   EXPECT_THROW(twoLaunches().line("not json").line("{}").summary(), TraceError);
+  for (const char* event :
+       {R"({"ph":"X","pid":2,"tid":1,"ts":1,"dur":1,"name":"k","args":5})",
+        R"({"ph":"f","pid":2,"tid":1,"ts":1,"cat":"call","id":99,"bp":"e","name":"caused"})",
+        R"({"ph":"X","pid":4,"tid":1,"ts":1,"dur":1,"name":"on a device without a name"})"})
+    EXPECT_THROW(twoLaunches().line(event).summary(), TraceError) << event;
+  EXPECT_THROW(
+      TraceText().call(10, "k").work(0, 1, 30, 400, R"("groups":25,"first_group":0)").summary(),
+      TraceError)
+      << "a piece lacks all_groups";
 }
 
 TEST(TraceSummary, SaysWhyAKernelWasNeverSplit) {
