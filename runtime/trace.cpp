@@ -161,16 +161,16 @@ DeviceClock& Trace::clock(std::size_t device) {
 
 int Trace::freeThread(int process, TracedWork::Track track, HostTime& begin, HostTime end,
                       HostTime uncertainty) {
-  static constexpr const char* names[] = {"kernels", "transfers to it", "transfers from it",
-                                          "other commands"};
-  constexpr int kinds = 4, most = 16; // beside each other, by kind
-  const int kind = static_cast<int>(track);
+  static constexpr const char* names[TraceLayout::tracks] = {"kernels", "transfers to it",
+                                                             "transfers from it", "other commands"};
+  constexpr int most = 16; // beside each other
   for (int beside = 0;; ++beside) {
-    const int thread = 1 + kind + kinds * beside;
+    const int thread = TraceLayout::threadOf(track, beside);
     auto [last, isNew] = trackEnds_.try_emplace({process, thread}, 0);
     if (isNew)
       nameThread(process, thread,
-                 names[kind] + (beside ? " (" + std::to_string(beside + 1) + ")" : std::string()));
+                 names[static_cast<int>(track)] +
+                     (beside ? " (" + std::to_string(beside + 1) + ")" : std::string()));
     if (begin < last->second && beside + 1 < most &&
         (last->second - begin > uncertainty || end < last->second))
       continue;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "runtime/completion.h"
+#include "runtime/trace_layout.h"
 
 #include <atomic>
 #include <chrono>
@@ -52,7 +53,7 @@ private:
 
 /// What an instruction does, for the trace; hangs on it if tracing is on.
 struct TracedWork {
-  enum class Track { Kernels, TransfersIn, TransfersOut, Commands };
+  using Track = TraceLayout::Track;
   Track track = Track::Commands;
   std::string name;
   std::size_t device = 0;
@@ -80,8 +81,8 @@ struct TracedCall {
 class Trace {
 public:
   static constexpr std::size_t maxPending = 1 << 17;
-  static constexpr int application = 1; ///< process number; device i is `firstDevice + i`
-  static constexpr int firstDevice = 2;
+  static constexpr int application = TraceLayout::application;
+  static constexpr int firstDevice = TraceLayout::firstDevice;
 
   /// Null, with a line in the log, if the file can't be written. "%p" stands for the process id.
   static std::unique_ptr<Trace> open(const std::string& pattern);

@@ -1,5 +1,7 @@
 #include "tools/trace_summary.h"
 
+#include "runtime/trace_layout.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -16,14 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// As runtime/trace.h numbers them.
-constexpr int application = 1, firstDevice = 2;
-enum Kind { Kernels, TransfersIn, TransfersOut, Other };
-constexpr int kinds = 4;
+using Layout = runtime::TraceLayout;
+using Track = Layout::Track;
 
 struct Work {
   std::size_t device = 0;
-  int kind = Kernels;
+  Track track = Track::Kernels;
   std::string name;
   double begin = 0, end = 0; // microseconds
   Json arguments;
@@ -113,12 +113,12 @@ private:
       return;
     }
     const Place place{process, event.at("tid"), event.at("ts")};
-    if (phase == "X" && process == application) {
+    if (phase == "X" && process == Layout::application) {
       calls_[place] = contents_.calls.size();
       contents_.calls.push_back({name, arguments.value("kernel", ""), {}});
     } else if (phase == "X") {
       works_[place] = contents_.works.size();
-      contents_.works.push_back({deviceOf(process), (std::get<1>(place) - 1) % kinds, name,
+      contents_.works.push_back({deviceOf(process), trackOf(std::get<1>(place)), name,
                                  std::get<2>(place),
                                  std::get<2>(place) + event.at("dur").get<double>(), arguments});
     } else if (phase == "s") {
@@ -141,13 +141,19 @@ private:
   }
 
   static std::size_t deviceOf(int process) {
-    if (process < firstDevice || process > firstDevice + 4096)
+    if (process < Layout::firstDevice || process > Layout::firstDevice + 4096)
       throw TraceError("there is work on process " + std::to_string(process));
-    return static_cast<std::size_t>(process - firstDevice);
+    return static_cast<std::size_t>(process - Layout::firstDevice);
+  }
+
+  static Track trackOf(int thread) {
+    if (thread < 1)
+      throw TraceError("there is work on thread " + std::to_string(thread) + " of a device");
+    return Layout::trackOf(thread);
   }
 
   void nameProcess(int process, const std::string& name) {
-    if (process == application) {
+    if (process == Layout::application) {
       contents_.program = name;
       return;
     }
@@ -243,9 +249,9 @@ private:
         throw TraceError("there is work on a device without a name");
       DeviceSummary& device = summary_.devices[work.device];
       const double seconds = (work.end - work.begin) * 1e-6;
-      (work.kind == Kernels ? device.kernelSeconds
-       : work.kind == Other ? device.otherSeconds
-                            : device.transferSeconds) += seconds;
+      (work.track == Track::Kernels    ? device.kernelSeconds
+       : work.track == Track::Commands ? device.otherSeconds
+                                       : device.transferSeconds) += seconds;
       begin = &work == contents_.works.data() ? work.begin : std::min(begin, work.begin);
       end = std::max(end, work.end);
     }
@@ -325,7 +331,7 @@ private:
   void addTransfer(const Work& work, const std::string& cause, KernelSummary* kernel) {
     const std::uint64_t bytes = work.arguments.at("bytes");
     const double seconds = (work.end - work.begin) * 1e-6;
-    const bool in = work.kind == TransfersIn;
+    const bool in = work.track == Track::TransfersIn;
     if (!work.arguments.contains("stopover") && !work.arguments.contains("home"))
       summary_.bytesBetweenNodes += bytes;
     summary_.slowest.push_back({label(contents_.devices[work.device]), in, bytes, seconds, cause});

@@ -1,0 +1,22 @@
+// The numbers by which whoever reads a trace tells what is where in it.
+#pragma once
+
+namespace libsplit::runtime {
+
+struct TraceLayout {
+  static constexpr int application = 1; ///< process number; device i is `firstDevice + i`
+  static constexpr int firstDevice = 2;
+
+  /// What a track of a device holds.
+  enum class Track { Kernels, TransfersIn, TransfersOut, Commands };
+  static constexpr int tracks = 4;
+
+  /// Thread number of a device's track; more tracks of a kind stand `beside` its first.
+  static constexpr int threadOf(Track track, int beside) {
+    return 1 + static_cast<int>(track) + tracks * beside;
+  }
+  /// `thread` is at least 1.
+  static constexpr Track trackOf(int thread) { return static_cast<Track>((thread - 1) % tracks); }
+};
+
+} // namespace libsplit::runtime
