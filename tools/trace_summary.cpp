@@ -365,6 +365,9 @@ private:
   std::map<std::string, double> allGroups_;
 };
 
+/// Why the runtime left a launch alone that came before the kernel's analysis did.
+constexpr std::string_view notAnalysedYet = "its analysis is not ready yet";
+
 /// What the figures suggest, the plainest first. Thresholds are where an effect is worth a look.
 std::vector<std::string> advise(const TraceSummary& summary) {
   constexpr double muchIdle = 0.1, muchMoving = 0.3, shortLaunch = 300e-6, lateStart = 20e-3;
@@ -376,7 +379,10 @@ std::vector<std::string> advise(const TraceSummary& summary) {
     if (kernel.split == 0) {
       if (!kernel.reason.empty())
         advice.push_back(kernel.name + " was never split: " + kernel.reason +
-                         ". `splitc` on its source says more.");
+                         (kernel.reason == notAnalysedYet
+                              ? ". Run the program again, since the analysis is kept, or set "
+                                "LIBSPLIT_WAIT_ANALYSIS=1."
+                              : ". `splitc` on its source says more."));
       continue;
     }
     if (kernel.native + kernel.unsplit > kernel.split)

@@ -119,6 +119,17 @@ def names_why_not(bench):
     run.require(len(reasons) == 2 and all(reasons), f"reasons are {reasons}")
 
 
+def late_analysis(bench):
+    """What splittrace advises where the program was over before the analysis."""
+    splitc = bench.tmp / "splitc"
+    splitc.write_text("#!/bin/sh\nexec sleep 1000\n")
+    splitc.chmod(0o755)
+    run, _ = traced(bench, bench.sample("saxpy"), {"SPLITC": str(splitc)})
+    told = subprocess.run([str(bench.build / "bin" / "splittrace"), str(bench.tmp / "trace.json")],
+                          check=True, capture_output=True, text=True).stdout
+    run.require("saxpy was never split" in told and "LIBSPLIT_WAIT_ANALYSIS=1" in told, f"it is told:\n{told}")
+
+
 def process_id_in_the_name(bench):
     """%p in the name, through splitrun --trace: one file, with the number of the traced process."""
     folder = bench.tmp / "traces"
@@ -183,6 +194,7 @@ if __name__ == "__main__":
         "every_policy": every_policy,
         "merges_and_chunks": merges_and_chunks,
         "names_why_not": names_why_not,
+        "late_analysis": late_analysis,
         "process_id_in_the_name": process_id_in_the_name,
         "survives_a_kill": survives_a_kill,
         "summary": summary,

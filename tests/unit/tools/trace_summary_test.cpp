@@ -128,6 +128,7 @@ TEST(TraceSummary, RejectsWhatIsNoTrace) {
   for (const char* event :
        {R"({"ph":"X","pid":2,"tid":1,"ts":1,"dur":1,"name":"k","args":5})",
         R"({"ph":"f","pid":2,"tid":1,"ts":1,"cat":"call","id":99,"bp":"e","name":"caused"})",
+        R"({"ph":"X","pid":2,"tid":0,"ts":1,"dur":1,"name":"on no track"})",
         R"({"ph":"X","pid":4,"tid":1,"ts":1,"dur":1,"name":"on a device without a name"})"})
     EXPECT_THROW(twoLaunches().line(event).summary(), TraceError) << event;
   EXPECT_THROW(
@@ -144,6 +145,17 @@ TEST(TraceSummary, SaysWhyAKernelWasNeverSplit) {
   EXPECT_EQ(summary.kernels[0].native, 1U);
   ASSERT_EQ(summary.advice.size(), 1U);
   EXPECT_NE(summary.advice[0].find("p was never split: printf"), std::string::npos);
+  EXPECT_NE(summary.advice[0].find("splitc"), std::string::npos);
+}
+
+TEST(TraceSummary, AdvisesAnotherRunWhereTheAnalysisCameLate) {
+  TraceText trace;
+  trace.line(R"({"ph":"i","pid":1,"tid":70,"ts":5,"s":"t","name":"p",)"
+             R"("args":{"native":"its analysis is not ready yet"}})");
+  const TraceSummary summary = trace.summary();
+  ASSERT_EQ(summary.advice.size(), 1U);
+  EXPECT_NE(summary.advice[0].find("LIBSPLIT_WAIT_ANALYSIS=1"), std::string::npos);
+  EXPECT_EQ(summary.advice[0].find("splitc"), std::string::npos);
 }
 
 TEST(TraceSummary, AdvisesWhereDevicesWaitAndWhereBytesCostMoreThanTheyGive) {
