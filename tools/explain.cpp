@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <map>
-#include <sstream>
 #include <tuple>
 
 namespace libsplit {
@@ -80,6 +80,12 @@ const char* meaning(Rung rung) {
   return "";
 }
 
+/// By its name, also as a vector of them; what a typedef hides is not known.
+bool isFloatingPoint(const std::string& type) {
+  const std::string element = type.substr(0, type.find_last_not_of("0123456789") + 1);
+  return element == "float" || element == "double" || element == "half";
+}
+
 /// What the planner is asked; the values that arguments point to live in it.
 struct ImaginedRequest {
   runtime::LaunchRequest request;
@@ -110,7 +116,8 @@ ImaginedRequest imagine(const KernelSummary& kernel, const ImaginedLaunch& launc
       std::size_t unit = bytes.size() <= 8 ? bytes.size() : 4; // structs and vectors: of 32 bits
       for (std::size_t at = 0; at + unit <= bytes.size(); at += unit)
         std::memcpy(bytes.data() + at, &number, unit);
-      result.assumed += ", " + parameter.name + " = " + std::to_string(number);
+      if (!isFloatingPoint(parameter.type))
+        result.assumed += ", " + parameter.name + " = " + std::to_string(number);
     }
     value.bytes = bytes;
   }
@@ -323,24 +330,27 @@ std::string explainAccesses(const KernelSummary& kernel) {
 } // namespace
 
 std::optional<NDRange> parseRange(const std::string& text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  auto take = [&](char c) { return at != end && *at == c && ++at; };
+  /// How many; 0 if they are no sizes.
+  auto takeSizes = [&](std::array<std::uint64_t, 3>& sizes) {
+    unsigned count = 0;
+    do {
+      if (count == sizes.size())
+        return 0U;
+      auto [behind, error] = std::from_chars(at, end, sizes[count]);
+      if (error != std::errc() || sizes[count] == 0)
+        return 0U;
+      at = behind;
+      ++count;
+    } while (take('x'));
+    return count;
+  };
   NDRange range;
-  std::istringstream stream(text);
-  unsigned dimensions[2] = {0, 0};
-  for (unsigned part = 0; part < 2; ++part) {
-    auto& sizes = part == 0 ? range.global : range.local;
-    char separator = 'x';
-    while (separator == 'x') {
-      if (dimensions[part] == 3 || !(stream >> sizes[dimensions[part]++]) ||
-          sizes[dimensions[part] - 1] == 0)
-        return std::nullopt;
-      separator = '\0';
-      stream >> separator;
-    }
-    if (separator != (part == 0 ? '/' : '\0'))
-      return std::nullopt;
-  }
-  range.dimensions = dimensions[0];
-  if (dimensions[0] != dimensions[1])
+  range.dimensions = takeSizes(range.global);
+  if (range.dimensions == 0 || !take('/') || takeSizes(range.local) != range.dimensions ||
+      at != end)
     return std::nullopt;
   return range;
 }

@@ -1,14 +1,13 @@
 // splitc: what an OpenCL C program does to its buffers, and whether its kernels can be split.
 //
 // Called by people (`splitc kernel.cl`) and by the runtime (`splitc - --emit=summary ...`, program
-// on stdin). A program that can't be analysed is an answer like any other: the exit status is 0
-// whenever an answer was written, 1 if not, and that of CLI11 for a bad command line.
+// on stdin). Exit status: 0, 1 if the program can't be read or analysed, 2 for a bad command line.
+// To the runtime, a summary of why a program can't be analysed is an answer like any other: 0.
 #include "analysis-pass/pass/analyze_program.h"
 #include "analysis-pass/pass/report.h"
 #include "analysis-pass/summary/serialize.h"
+#include "tools/command_line.h"
 #include "tools/explain.h"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -19,6 +18,7 @@
 namespace {
 
 using namespace libsplit;
+using tools::badUsage;
 
 bool readAll(const std::string& path, std::string& text) {
   std::ifstream file;
@@ -37,7 +37,19 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Writes what `emit` asks for. False if there is none; the reason is on stderr.
+void report(const ProgramSummary& program, const ImaginedLaunch& launch) {
+  for (const auto& [name, value] : launch.arguments) {
+    auto isNamed = [&name = name](const Parameter& each) { return each.name == name; };
+    if (std::ranges::none_of(program.kernels, [&](const KernelSummary& kernel) {
+          return std::ranges::any_of(kernel.parameters, isNamed);
+        }))
+      std::cerr << "splitc: no kernel has a parameter " << name << "\n";
+  }
+  for (const KernelSummary& kernel : program.kernels)
+    std::cout << (&kernel == program.kernels.data() ? "" : "\n") << explain(kernel, launch);
+}
+
+/// Writes what `emit` asks for. False if there is none, with the reason.
 bool write(const ProgramInput& input, const std::string& emit, const ImaginedLaunch& launch) {
   if (emit == "ir") {
     std::string failure;
@@ -51,27 +63,30 @@ bool write(const ProgramInput& input, const std::string& emit, const ImaginedLau
   ProgramSummary program = analyzeProgram(named);
   if (emit == "summary") {
     std::cout << serialize(program);
-  } else if (emit == "accesses") {
-    std::cout << describe(program);
-  } else if (emit == "report") {
-    if (program.kernels.empty())
-      std::cout << describe(program);
-    for (const KernelSummary& kernel : program.kernels)
-      std::cout << (&kernel == program.kernels.data() ? "" : "\n") << explain(kernel, launch);
-  } else if (!program.failure.empty()) {
-    std::cerr << "splitc: " << program.failure << "\n";
-    return false;
-  } else {
-    std::cout << (program.partitionSource.empty() ? input.text : program.partitionSource);
+    return true;
   }
-  return true;
+  if (emit == "source") {
+    if (!program.failure.empty())
+      std::cerr << "splitc: " << program.failure << "\n";
+    else
+      std::cout << (program.partitionSource.empty() ? input.text : program.partitionSource);
+    return program.failure.empty();
+  }
+  if (!program.failure.empty() || emit == "accesses")
+    std::cout << describe(program);
+  else
+    report(program, launch);
+  if (program.failure.empty() && program.kernels.empty())
+    std::cerr << "splitc: " << input.name << " holds no kernel\n";
+  return program.failure.empty();
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Tells which bytes of which buffer an OpenCL C program's kernels touch, what keeps\n"
-               "them from being split over several devices, and why."};
+               "them from being split over several devices, and why.",
+               "splitc"};
   std::string path = "-";
   std::string emit = "report";
   std::string buildOptions;
@@ -125,7 +140,8 @@ int main(int argc, char** argv) {
     if (std::ranges::find(emptyOptions, argument) == std::end(emptyOptions))
       ownWords.push_back(argv[i]);
   }
-  CLI11_PARSE(app, static_cast<int>(ownWords.size()), ownWords.data());
+  if (auto status = tools::readCommandLine(app, static_cast<int>(ownWords.size()), ownWords.data()))
+    return *status;
 
   auto options = splitOptions(buildOptions);
   options.insert(options.end(), trailing.begin(), trailing.end());
@@ -136,7 +152,7 @@ int main(int argc, char** argv) {
     auto parsed = parseDeviceVersion(*text);
     if (!parsed) {
       std::cerr << "splitc: bad OpenCL C version " << *text << "\n";
-      return 1;
+      return badUsage;
     }
     if (text == &version)
       input.device.version = *parsed;
@@ -153,15 +169,15 @@ int main(int argc, char** argv) {
   }
   ImaginedLaunch launch;
   if (rangeOption->count() > 0 && !(launch.range = parseRange(range))) {
-    std::cerr << "splitc: bad --range " << range << "\n";
-    return 1;
+    std::cerr << "splitc: bad --range " << range << ", expected GLOBAL/LOCAL, such as 4096/64\n";
+    return badUsage;
   }
   for (const std::string& argument : arguments) {
     std::size_t equals = argument.find('=');
     std::istringstream number(equals == std::string::npos ? "" : argument.substr(equals + 1));
     if (!(number >> launch.arguments[argument.substr(0, equals)]) || !number.eof()) {
-      std::cerr << "splitc: bad --argument " << argument << "\n";
-      return 1;
+      std::cerr << "splitc: bad --argument " << argument << ", expected NAME=NUMBER\n";
+      return badUsage;
     }
   }
   if (!write(input, emit, launch))

@@ -1,10 +1,9 @@
 // splittrace: sums up a trace that LIBSPLIT_TRACE wrote.
 //
-// Exit status: 0, 1 if the file is no trace or can't be read, and that of CLI11 for a bad command
-// line.
+// Exit status: 0, 1 if the file is no trace or can't be read, 2 for a bad command line.
+#include "tools/command_line.h"
 #include "tools/trace_summary.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -14,7 +13,8 @@ int main(int argc, char** argv) {
   using namespace libsplit::tools;
   CLI::App app{
       "Sums up a trace of libsplit (LIBSPLIT_TRACE, splitrun --trace) by kernel and device,\n"
-      "and says what to try. The trace itself opens in Perfetto (ui.perfetto.dev)."};
+      "and says what to try. The trace itself opens in Perfetto (ui.perfetto.dev).",
+      "splittrace"};
   std::string path;
   bool json = false;
   std::size_t transfers = 5;
@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
   app.add_flag("--json", json, "Write JSON instead of text");
   app.add_option("--transfers", transfers, "How many of the slowest transfers to show")
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  if (auto status = readCommandLine(app, argc, argv))
+    return *status;
 
   std::ifstream file;
   if (path != "-") {

@@ -1,7 +1,13 @@
 // How a kernel will be split, on a typical launch or on a given one.
 // RUN: %splitc %s | %FileCheck %s
 // RUN: %splitc %s --range=64x32/8x8 --argument=w=64 | %FileCheck --check-prefix=GIVEN %s
-// RUN: not %splitc %s --range=64/8x8
+// RUN: not %splitc %s --range=64/8x8 2>&1 | %FileCheck --check-prefix=RANGE %s
+// RUN: not %splitc %s --range=4096 2>&1 | %FileCheck --check-prefix=RANGE %s
+// RUN: not %splitc %s --range=-64/64 2>&1 | %FileCheck --check-prefix=RANGE %s
+// RUN: not %splitc %s --range=64/0 2>&1 | %FileCheck --check-prefix=RANGE %s
+// RUN: not %splitc %s --range=64/8/8 2>&1 | %FileCheck --check-prefix=RANGE %s
+// RUN: not %splitc %s --range=8x8x8x8/1x1x1x1 2>&1 | %FileCheck --check-prefix=RANGE %s
+// RANGE: splitc: bad --range {{.*}}, expected GLOBAL/LOCAL, such as 4096/64
 
 // CHECK-LABEL: kernel rows(
 // CHECK: split at 256x256/16x16, w = 256: dimension 1, rung 1 (disjoint writes, all certain)
@@ -38,4 +44,11 @@ kernel void histogram(global uint* bins, global const uint* data) {
 // CHECK: not split: atomic operation on `n` whose result is used (line [[#@LINE+2]])
 kernel void counter(global int* n, global int* a) {
   a[atomic_inc(n)] = 1;
+}
+
+// Floating-point arguments are no part of what is assumed.
+// CHECK-LABEL: kernel scaled(
+// CHECK: split at 4096/64, n = 4096: dimension 0, rung 1
+kernel void scaled(global float* a, float s, int n, double2 v) {
+  if (get_global_id(0) < n) a[get_global_id(0)] *= s + (float)v.x;
 }

@@ -1,0 +1,31 @@
+// What the command lines of all tools have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <optional>
+#include <string>
+
+namespace libsplit::tools {
+
+/// Exit status after a command line that can't be obeyed.
+constexpr int badUsage = 2;
+
+/// Reads the command line of `app`, which has a name. The exit status if the tool is to end here.
+inline std::optional<int> readCommandLine(CLI::App& app, int argc, char** argv) {
+  app.set_version_flag("--version", app.get_name() + " " LIBSPLIT_VERSION,
+                       "Print the version, and exit");
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& asked) { // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << app.get_name() << ": " << error.what() << "; see " << app.get_name()
+              << " --help\n";
+    return badUsage;
+  }
+}
+
+} // namespace libsplit::tools
