@@ -77,7 +77,7 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
     sessionOfChildren = new runtime::Session(nextTable);
     theSession = new runtime::Session(nextTable, std::move(options));
     for (const std::string& complaint : complaints)
-      runtime::writeLogOnce(runtime::LogLevel::Warn, complaint);
+      runtime::writeLogOnce(runtime::LogLevel::Warn, "ignored " + complaint);
   } catch (const std::exception& error) {
     runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
     return false;

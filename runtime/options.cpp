@@ -12,16 +12,6 @@
 
 namespace libsplit::runtime {
 
-const std::vector<OptionInfo>& optionTable() {
-  static const std::vector<OptionInfo> table = {
-#define OPTION(member, variable, flag, values, defaultValue, help)                                 \
-  {variable, flag, values, defaultValue, help},
-#include "runtime/options.def"
-#undef OPTION
-  };
-  return table;
-}
-
 namespace {
 
 std::optional<double> parseNumber(const std::string& text) {
@@ -55,37 +45,50 @@ std::string nearestVariable(const std::string& name) {
   return nearest->variable;
 }
 
-// Each setter answers whether the text was a value of its option.
-bool set(bool& member, const std::string& text) {
-  if (text != "0" && text != "1")
-    return false;
-  member = text == "1";
-  return true;
-}
-
-bool set(SeparateNodes& member, const std::string& text) {
-  static const std::map<std::string, SeparateNodes> words = {
-      {"0", SeparateNodes::None},
-      {"1", SeparateNodes::All},
-      {"all-but-last", SeparateNodes::AllButLast},
-      {"home", SeparateNodes::Home}};
+template <typename Value>
+std::optional<Value> oneOf(const std::map<std::string, Value>& words, const std::string& text) {
   auto found = words.find(text);
-  if (found == words.end())
-    return false;
-  member = found->second;
-  return true;
+  return found == words.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool set(LogLevel& member, const std::string& text) {
-  static const std::map<std::string, LogLevel> levels = {{"error", LogLevel::Error},
-                                                         {"warn", LogLevel::Warn},
-                                                         {"info", LogLevel::Info},
-                                                         {"debug", LogLevel::Debug}};
-  auto found = levels.find(text);
-  if (found == levels.end())
-    return false;
-  member = found->second;
-  return true;
+// The parsers that options.def names: nothing if the text is no value of the option.
+
+std::optional<std::string> parseFileName(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::optional<std::string> parseDevices(const std::string& text) {
+  return parseDeviceSpec(text) ? std::optional(text) : std::nullopt;
+}
+
+std::optional<bool> parseFlag(const std::string& text) {
+  return oneOf<bool>({{"0", false}, {"1", true}}, text);
+}
+
+std::optional<SeparateNodes> parseSeparateNodes(const std::string& text) {
+  return oneOf<SeparateNodes>({{"0", SeparateNodes::None},
+                               {"1", SeparateNodes::All},
+                               {"all-but-last", SeparateNodes::AllButLast},
+                               {"home", SeparateNodes::Home}},
+                              text);
+}
+
+std::optional<LogLevel> parseLogLevel(const std::string& text) {
+  return oneOf<LogLevel>({{"error", LogLevel::Error},
+                          {"warn", LogLevel::Warn},
+                          {"info", LogLevel::Info},
+                          {"debug", LogLevel::Debug}},
+                         text);
+}
+
+std::optional<double> parseSeconds(const std::string& text) {
+  auto value = parseNumber(text);
+  return value && *value >= 0 ? value : std::nullopt;
+}
+
+std::optional<double> parseMicroseconds(const std::string& text) {
+  auto value = parseSeconds(text);
+  return value ? std::optional(*value * 1e-6) : std::nullopt;
 }
 
 /// PoCL's, AMD's, and those of Mesa's Clover.
@@ -93,59 +96,22 @@ constexpr const char* driversBuildOptions[] = {
     "POCL_EXTRA_BUILD_FLAGS",     "AMD_OCL_BUILD_OPTIONS",        "AMD_OCL_BUILD_OPTIONS_APPEND",
     "CLOVER_EXTRA_BUILD_OPTIONS", "CLOVER_EXTRA_COMPILE_OPTIONS", "CLOVER_EXTRA_LINK_OPTIONS"};
 
-bool setNonNegative(double& member, const std::string& text, double unit) {
-  auto value = parseNumber(text);
-  if (!value || *value < 0)
-    return false;
-  member = *value * unit;
-  return true;
-}
-
-bool setOption(Options& options, const std::string& variable, const std::string& text) {
-  if (variable == "LIBSPLIT_DEVICES") {
-    if (!parseDeviceSpec(text))
-      return false;
-    options.devices = text;
-    return true;
-  }
-  if (variable == "LIBSPLIT_POLICY") {
-    auto policy = parsePolicy(text);
-    if (policy)
-      options.policy = *policy;
-    return policy.has_value();
-  }
-  if (variable == "LIBSPLIT_VERIFY")
-    return set(options.verify, text);
-  if (variable == "LIBSPLIT_LOG")
-    return set(options.log, text);
-  if (variable == "LIBSPLIT_PERSIST")
-    return set(options.persist, text);
-  if (variable == "LIBSPLIT_INSPECT")
-    return set(options.inspect, text);
-  if (variable == "LIBSPLIT_RELAXED_FP")
-    return set(options.relaxedFloat, text);
-  if (variable == "LIBSPLIT_SEPARATE_NODES")
-    return set(options.separateNodes, text);
-  if (variable == "LIBSPLIT_WAIT_ANALYSIS")
-    return set(options.waitAnalysis, text);
-  if (variable == "LIBSPLIT_MIN_LAUNCH")
-    return setNonNegative(options.minLaunchSeconds, text, 1e-6);
-  if (variable == "LIBSPLIT_ANALYSIS_TIMEOUT")
-    return setNonNegative(options.analysisTimeoutSeconds, text, 1);
-  if (text.empty())
-    return false;
-  if (variable == "LIBSPLIT_STATS")
-    options.stats = text;
-  else if (variable == "LIBSPLIT_TRACE")
-    options.trace = text;
-  else if (variable == "LIBSPLIT_CACHE_DIR")
-    options.cacheDir = text;
-  else if (variable == "LIBSPLIT_SPLITC")
-    options.splitc = text;
-  return true;
-}
-
 } // namespace
+
+const std::vector<OptionInfo>& optionTable() {
+  static const std::vector<OptionInfo> table = {
+#define OPTION(member, parse, variable, flag, values, defaultValue, help)                          \
+  {variable, flag, values, defaultValue, help, [](Options& options, const std::string& text) {     \
+     auto value = parse(text);                                                                     \
+     if (value)                                                                                    \
+       options.member = *std::move(value);                                                         \
+     return value.has_value();                                                                     \
+   }},
+#include "runtime/options.def"
+#undef OPTION
+  };
+  return table;
+}
 
 std::optional<Policy> parsePolicy(const std::string& text) {
   Policy policy;
@@ -210,9 +176,8 @@ Options parseOptions(const std::vector<std::string>& environment,
     if (row == optionTable().end())
       complaints.push_back("unknown variable " + name + ", did you mean " + nearestVariable(name) +
                            "?");
-    else if (!setOption(options, name, value))
-      complaints.push_back("bad value `" + value + "` of " + name + ", expected " + row->values +
-                           "; using the default");
+    else if (!row->set(options, value))
+      complaints.push_back("bad value `" + value + "` of " + name + ", expected " + row->values);
   }
   if (options.cacheDir.empty()) {
     if (xdgCache.starts_with('/'))

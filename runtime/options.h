@@ -1,24 +1,13 @@
-// The options: one table (options.def), one parser, no other getenv in the project.
+// The options: one table (options.def), one parser. Nothing else looks at LIBSPLIT_* variables.
 #pragma once
 
 #include "runtime/log.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace libsplit::runtime {
-
-/// One row of the table.
-struct OptionInfo {
-  const char* variable;
-  const char* flag; ///< of splitrun; empty if it has none
-  const char* values;
-  const char* defaultValue;
-  const char* help;
-};
-const std::vector<OptionInfo>& optionTable();
 
 /// How the shares of a launch are found.
 struct Policy {
@@ -52,6 +41,18 @@ struct Options {
   /// then go past every caller of clBuildProgram; empty: there is none.
   std::string hiddenBuildOptions;
 };
+
+/// One row of the table.
+struct OptionInfo {
+  const char* variable;
+  const char* flag; ///< of splitrun; empty if it has none
+  const char* values;
+  const char* defaultValue;
+  const char* help;
+  /// Sets the option. False, with the option as it was, if `text` is no value of it.
+  bool (*set)(Options& options, const std::string& text);
+};
+const std::vector<OptionInfo>& optionTable();
 
 /// Reads the options from `environment` ("NAME=value" strings). Each unknown LIBSPLIT_ name and
 /// each bad value gives one line in `complaints`, and the default is kept.

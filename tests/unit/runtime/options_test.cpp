@@ -55,6 +55,32 @@ TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {
   EXPECT_EQ(options.policy.kind, Policy::Kind::Auto);
 }
 
+TEST(Options, SayWhichValuesThereAre) {
+  for (const OptionInfo& row : optionTable()) {
+    std::vector<std::string> complaints;
+    parseOptions({std::string(row.variable) + "="}, complaints);
+    EXPECT_EQ(complaints, std::vector{"bad value `` of " + std::string(row.variable) +
+                                      ", expected " + row.values});
+  }
+}
+
+TEST(Options, HaveTheDefaultsThatTheTableNames) {
+  for (const OptionInfo& row : optionTable()) {
+    Options options;
+    EXPECT_TRUE(!*row.defaultValue || row.set(options, row.defaultValue)) << row.variable;
+    const Options defaults;
+    EXPECT_EQ(options.devices, defaults.devices);
+    EXPECT_EQ(options.policy.kind, defaults.policy.kind);
+    EXPECT_EQ(options.log, defaults.log);
+    EXPECT_EQ(options.separateNodes, defaults.separateNodes);
+    EXPECT_DOUBLE_EQ(options.minLaunchSeconds, defaults.minLaunchSeconds);
+    EXPECT_DOUBLE_EQ(options.analysisTimeoutSeconds, defaults.analysisTimeoutSeconds);
+    for (bool Options::* flag : {&Options::verify, &Options::persist, &Options::inspect,
+                                 &Options::relaxedFloat, &Options::waitAnalysis})
+      EXPECT_EQ(options.*flag, defaults.*flag) << row.variable;
+  }
+}
+
 TEST(Options, NameTheNearestVariableForAMisspelledOne) {
   std::vector<std::string> complaints;
   parseOptions({"LIBSPLIT_DEVISES=gpu"}, complaints);
