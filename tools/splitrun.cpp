@@ -1,10 +1,15 @@
 // splitrun: runs a program under libsplit.
+//
+// Exit status: that of the program, which takes splitrun's place. Where it can't: 127 if there is
+// no such program, 2 for a bad command line, 1 otherwise.
+#include "runtime/device_spec.h"
 #include "runtime/machine.h"
 #include "runtime/options.h"
+#include "tools/command_line.h"
 
 #include <CL/cl.h>
-#include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,9 +17,11 @@
 #include <iostream>
 
 #include <dlfcn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace libsplit::runtime;
+using libsplit::tools::badUsage;
 
 namespace {
 
@@ -43,21 +50,78 @@ Dispatch loaderTable(void* loader) {
   return table;
 }
 
-int listAll() {
+/// Every device of the system; nothing, with a line on stderr, if there is none.
+std::vector<ListedDevice> systemDevices() {
   void* loader = ::dlopen("libOpenCL.so.1", RTLD_NOW);
   if (!loader) {
     std::cerr << "splitrun: no OpenCL loader: " << ::dlerror() << "\n";
-    return 1;
+    return {};
   }
-  Dispatch table = loaderTable(loader);
-  for (const ListedDevice& device : listDevices(table)) {
+  std::vector<ListedDevice> devices = listDevices(loaderTable(loader));
+  if (devices.empty())
+    std::cerr << "splitrun: no OpenCL device found; is a driver installed (/etc/OpenCL/vendors)?\n";
+  return devices;
+}
+
+int listAll() {
+  const std::vector<ListedDevice> devices = systemDevices();
+  for (const ListedDevice& device : devices) {
     const char* type = device.type & CL_DEVICE_TYPE_GPU   ? "GPU"
                        : device.type & CL_DEVICE_TYPE_CPU ? "CPU"
                                                           : "accelerator";
     std::cout << device.label << "\t" << type << "\t" << device.computeUnits << " compute units\t"
               << device.name << "\t(" << device.platformName << ")\n";
   }
-  return 0;
+  return devices.empty() ? 1 : 0;
+}
+
+/// False, with a line on stderr, if a device of the list is not there.
+bool devicesAreThere(const DeviceSpec& spec) {
+  const std::vector<ListedDevice> devices = systemDevices();
+  for (const DeviceSpec::Item& item : spec.items) {
+    const std::string label = std::to_string(item.platform) + "." + std::to_string(item.device);
+    if (std::ranges::find(devices, label, &ListedDevice::label) == devices.end()) {
+      if (!devices.empty())
+        std::cerr << "splitrun: --devices names " << label
+                  << ", which is not there; see splitrun --list-devices\n";
+      return false;
+    }
+  }
+  return true;
+}
+
+/// `check()`, in a process of its own: drivers leave open files and variables behind. Where it
+/// crashes, the program shall show it.
+template <typename Check> bool holdsInChild(Check check) {
+  const pid_t child = ::fork();
+  if (child == 0)
+    ::_exit(check() ? 0 : badUsage);
+  int status = 0;
+  return child < 0 || ::waitpid(child, &status, 0) < 0 || !WIFEXITED(status) ||
+         WEXITSTATUS(status) != badUsage;
+}
+
+/// Puts `path` into a variable that holds paths with colons between them.
+void addToList(const char* variable, const std::string& path, bool first) {
+  const char* present = ::getenv(variable);
+  const std::string others = present ? present : "";
+  const std::string separator = others.empty() ? "" : ":";
+  ::setenv(variable, (first ? path + separator + others : others + separator + path).c_str(), 1);
+}
+
+/// Has the command load the library. False, with a line on stderr, if there is no way.
+bool addLibrary(const std::string& path) {
+  if (path.find(':') != std::string::npos) {
+    std::cerr << "splitrun: neither LD_PRELOAD nor OPENCL_LAYERS can name " << path
+              << ", which has a colon in it; install libsplit elsewhere\n";
+    return false;
+  }
+  // A blank ends a path in LD_PRELOAD. The loader's layers know colons alone.
+  if (path.find(' ') != std::string::npos)
+    addToList("OPENCL_LAYERS", path, false);
+  else
+    addToList("LD_PRELOAD", path, true);
+  return true;
 }
 
 std::string footer() {
@@ -100,7 +164,8 @@ int main(int argc, char** argv) {
       ->type_name("COMMAND");
   app.prefix_command(false);
   app.positionals_at_end();
-  CLI11_PARSE(app, argc, argv);
+  if (auto status = libsplit::tools::readCommandLine(app, argc, argv))
+    return *status;
 
   if (markdown) {
     std::cout << optionsAsMarkdown();
@@ -110,33 +175,30 @@ int main(int argc, char** argv) {
     return listAll();
   if (command.empty()) {
     std::cerr << "splitrun: no command; see splitrun --help\n";
-    return 2;
+    return badUsage;
   }
-  fs::path preload = library();
+  const fs::path preload = library();
   if (preload.empty()) {
     std::cerr << "splitrun: libsplit.so is not where it was installed\n";
     return 1;
   }
+  Options options;
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (!flags[i] || flags[i]->count() == 0)
       continue;
     std::string value = flags[i] == verifyFlag ? "1" : values[i];
+    if (!table[i].set(options, value)) {
+      std::cerr << "splitrun: bad value `" << value << "` of " << table[i].flag << ", expected "
+                << table[i].values << "\n";
+      return badUsage;
+    }
     ::setenv(table[i].variable, value.c_str(), 1);
   }
-  std::vector<std::string> complaints;
-  parseOptions(processEnvironment(), complaints);
-  for (std::size_t i = 0; i < table.size(); ++i)
-    for (const std::string& complaint : complaints)
-      if (flags[i] && flags[i]->count() > 0 &&
-          complaint.find(table[i].variable) != std::string::npos) {
-        std::cerr << "splitrun: " << complaint << "\n";
-        return 2;
-      }
-  const char* present = ::getenv("LD_PRELOAD");
-  std::string list = preload.string();
-  if (present && *present)
-    list += ":" + std::string(present);
-  ::setenv("LD_PRELOAD", list.c_str(), 1);
+  const DeviceSpec spec = parseDeviceSpec(options.devices).value_or(DeviceSpec());
+  if (!spec.items.empty() && !holdsInChild([&] { return devicesAreThere(spec); }))
+    return badUsage;
+  if (!addLibrary(preload))
+    return badUsage;
 
   std::vector<char*> arguments;
   for (std::string& word : command)

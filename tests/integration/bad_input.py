@@ -1,6 +1,8 @@
 """Whatever is wrong around libsplit: one line on stderr, and the program runs right."""
 
 import os
+import re
+import shutil
 import stat
 from pathlib import Path
 
@@ -161,17 +163,74 @@ def splitrun_command_line(bench):
     run.require(run.code == 42, "the exit code got lost")
     run = bench.native([splitrun, "--", "/nowhere/program"])
     run.require(run.code == 127 and "/nowhere/program" in run.stderr, "a missing program goes unnoticed")
-    run = bench.native([splitrun, "--policy", "quickly", "--", "/bin/true"])
-    run.require(run.code != 0 and "quickly" in run.stderr, "a bad policy goes unnoticed")
     run = bench.native([splitrun, "--list-devices"])
     run.require_success()
-    run.require("0.0" in run.stdout and "0.1" in run.stdout, "devices are missing")
+    labels = [line.split("\t")[0] for line in run.stdout.splitlines()]
+    run.require(labels == ["0.0", "0.1"], f"devices are {labels}")
     run = bench.native([splitrun, "--help"])
     run.require_success()
-    run.require("LIBSPLIT_POLICY" in run.stdout or "--policy" in run.stdout, "--help does not help")
+    for word in ("--policy", "LIBSPLIT_POLICY=auto|", "--list-devices", "LIBSPLIT_ANALYSIS_TIMEOUT=SECONDS"):
+        run.require(word in run.stdout, f"--help does not tell of {word}")
+
+
+def refuses(run, tool, status, *words):
+    """One line on stderr that holds `words`, and nothing on stdout."""
+    run.require(run.code == status, f"{run.ending()}, expected exit code {status}")
+    run.require(run.stdout == "", "something on stdout")
+    run.require(run.stderr.count("\n") == 1 and run.stderr.startswith(f"{tool}: "), f"not one line of {tool}")
+    for word in words:
+        run.require(word in run.stderr, f"the line does not name {word}")
+    run.require("using the default" not in run.stderr, "the default is not used")
+
+
+def splitrun_refuses(bench):
+    """What can't work is told before the program starts."""
+    splitrun = str(bench.build / "bin" / "splitrun")
+    hello = ["--", "/bin/echo", "hello"]
+    for flag, value, expected in (("--policy", "quickly", "static:0.7,0.3"), ("--log", "loud", "error|warn|info|debug"),
+                                  ("--devices", "zero", "all|gpu|cpu"), ("--stats", "", "FILE")):
+        refuses(bench.native([splitrun, flag, value, *hello]), "splitrun", 2, flag, value, expected)
+    refuses(bench.native([splitrun, "--devices", "0.0,9.9", *hello]), "splitrun", 2, "9.9", "--list-devices")
+    refuses(bench.native([splitrun]), "splitrun", 2, "command")
+    no_driver = {"OCL_ICD_VENDORS": str(bench.tmp)}
+    refuses(bench.native([splitrun, "--list-devices"], env=no_driver), "splitrun", 1, "driver")
+    refuses(bench.native([splitrun, "--devices", "0.0", *hello], env=no_driver), "splitrun", 2, "driver")
+    run = bench.native([splitrun, "--devices", "0.1", *hello])
+    run.require(run.code == 0 and run.stdout == "hello\n" and run.stderr == "", "a device that is there is refused")
+
+
+def odd_install_paths(bench):
+    """A blank or a colon in the library's path: split all the same, or refused."""
+    native = bench.native(program(bench), dump=True)
+
+    def installed(name):
+        root = bench.tmp / name
+        for folder in ("bin", "lib"):
+            (root / folder).mkdir(parents=True)
+        shutil.copy(bench.build / "bin" / "splitrun", root / "bin")
+        shutil.copy(bench.library, root / "lib")
+        (root / "bin" / "splitc").symlink_to(bench.build / "bin" / "splitc")
+        return [str(root / "bin" / "splitrun"), "--stats", str(bench.tmp / "stats.json"), "--policy", "static:0.5,0.5",
+                "--"]
+
+    options = {"LIBSPLIT_WAIT_ANALYSIS": "1", "LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache")}
+    run = bench.native([*installed("with blank"), *program(bench)], dump=True, env=options)
+    run.require_same_as(native)
+    run.require(run.total("split_launches") > 0, "not split")
+    refuses(bench.native([*installed("with:colon"), *program(bench)], env=options), "splitrun", 2, "with:colon", "install")
+
+
+def command_lines(bench):
+    for tool in ("splitrun", "splitc", "splittrace"):
+        path = str(bench.build / "bin" / tool)
+        run = bench.native([path, "--version"])
+        run.require_success()
+        run.require(re.fullmatch(tool + r" \d+\.\d+\.\d+\n", run.stdout), "no version")
+        refuses(bench.native([path, "--nonsense", "file"]), tool, 2, "--nonsense", f"see {tool} --help")
+    refuses(bench.native([str(bench.build / "bin" / "splittrace")]), "splittrace", 2, "trace")
 
 
 if __name__ == "__main__":
     main({name: value for name, value in list(globals().items())
           if callable(value) and getattr(value, "__module__", "") == "__main__"
-          and name not in ("program", "complains_once", "script")})
+          and name not in ("program", "complains_once", "script", "refuses")})
