@@ -1,6 +1,8 @@
 // Events, markers and barriers.
 #include "libsplit/door.h"
 
+#include <memory>
+
 namespace libsplit {
 
 namespace {
@@ -42,11 +44,32 @@ cl_int CL_API_CALL waitForEvents(cl_uint count, const cl_event* list) {
   return next().clWaitForEvents(count, list);
 }
 
-cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type,
-                                    void(CL_CALLBACK* notify)(cl_event, cl_int, void*),
-                                    void* data) {
+using Notify = void(CL_CALLBACK*)(cl_event event, cl_int status, void* data);
+
+/// A callback for CL_RUNNING, a state that libsplit's own events never have: they are the driver's
+/// user events. It is called when they end.
+struct RunningCallback {
+  Notify notify;
+  void* data;
+
+  static void CL_CALLBACK call(cl_event event, cl_int status, void* self) {
+    const std::unique_ptr<RunningCallback> callback(static_cast<RunningCallback*>(self));
+    callback->notify(event, status < 0 ? status : CL_RUNNING, callback->data);
+  }
+};
+
+cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, void* data) {
   tracked([&] { session().callbackSet(event); });
-  return next().clSetEventCallback(event, type, notify, data);
+  return guarded([&] {
+    if (type != CL_RUNNING || !notify || !session().isTaskEvent(event))
+      return next().clSetEventCallback(event, type, notify, data);
+    auto callback = std::make_unique<RunningCallback>(notify, data);
+    const cl_int status =
+        next().clSetEventCallback(event, CL_COMPLETE, RunningCallback::call, callback.get());
+    if (status == CL_SUCCESS)
+      callback.release(); // it deletes itself
+    return status;
+  });
 }
 
 cl_event CL_API_CALL createUserEvent(cl_context context, cl_int* error) {

@@ -118,8 +118,28 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
                });
 }
 
+/// Whether a device other than home has what a work-group of the launch needs. Home's driver says
+/// so itself.
+bool Session::hasRoomForGroup(const Launch& launch, std::size_t device) const {
+  const Device& on = machine_->devices()[device];
+  const KernelSummary& summary = *launch.code->summaries[device];
+  std::uint64_t local = launch.code->kernels[device]->localMemory;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    if (launch.arguments[i].isLocal())
+      local += launch.arguments[i].size;
+    if (summary.parameters[i].kind == ParameterKind::ConstantBuffer && launch.objects[i] &&
+        launch.objects[i]->size > on.constants)
+      return false;
+  }
+  return local <= on.localMemory && (!launch.localGiven || fits(launch.range.local, on.maxItems));
+}
+
 /// Makes the launch's buffers exist on `device`. Why not, if they can't.
 std::string Session::reserveOn(Launch& launch, std::size_t device) {
+  if (device != machine_->home() && !hasRoomForGroup(launch, device)) {
+    launch.lacksRoom = device;
+    return "device " + machine_->devices()[device].label + " has no room for its work-groups";
+  }
   for (const BufferArgument& argument : launch.request.buffers) {
     const MemoryObject& given = *launch.objects[argument.parameter];
     Buffer& buffer = *launch.buffers[argument.buffer];

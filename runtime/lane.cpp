@@ -11,9 +11,13 @@
 namespace libsplit::runtime {
 
 std::thread startThread(std::function<void()> body) {
-  sigset_t all, previous;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &previous);
+  sigset_t blocked, previous;
+  sigfillset(&blocked);
+  // What an instruction raises, its own thread must handle: PoCL lets kernels divide by zero so,
+  // and a signal that is blocked when it is raised ends the process.
+  for (int raised : {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+    sigdelset(&blocked, raised);
+  pthread_sigmask(SIG_SETMASK, &blocked, &previous);
   std::thread thread(std::move(body));
   pthread_sigmask(SIG_SETMASK, &previous, nullptr);
   return thread;

@@ -68,7 +68,8 @@ private:
   std::thread thread_;
 };
 
-/// A thread with all signals blocked, so that the application's handlers run on its own threads.
+/// A thread with all signals blocked but those that it raises itself, so that the application's
+/// handlers run on its own threads.
 std::thread startThread(std::function<void()> body);
 
 } // namespace libsplit::runtime

@@ -41,13 +41,6 @@ NDRange rangeOf(const LaunchArguments& arguments) {
   return range;
 }
 
-bool fits(const std::array<std::uint64_t, 3>& local, const std::vector<std::size_t>& limits) {
-  for (std::size_t d = 0; d < 3 && d < limits.size(); ++d)
-    if (local[d] > limits[d])
-      return false;
-  return true;
-}
-
 } // namespace
 
 std::vector<BufferUse> Session::usesOf(const Kernel& kernel) const {

@@ -86,6 +86,14 @@ inline bool isNonUniform(const NDRange& range) {
 }
 
 /// Work-items of a whole work-group.
+/// Whether a work-group of that size keeps to a device's limits by dimension.
+inline bool fits(const std::array<std::uint64_t, 3>& local, std::span<const std::size_t> limits) {
+  for (std::size_t d = 0; d < 3 && d < limits.size(); ++d)
+    if (local[d] > limits[d])
+      return false;
+  return true;
+}
+
 inline std::uint64_t groupItems(const NDRange& range) {
   return range.local[0] * range.local[1] * range.local[2];
 }

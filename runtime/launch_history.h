@@ -65,7 +65,7 @@ struct LaunchHistory {
   std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
-  std::vector<bool> lacksRoom;         ///< by device: it could not hold the buffers
+  std::vector<bool> lacksRoom;         ///< by device: it has no room for what launches need
   /// The last plans and what they were made from: reused while nothing else has changed.
   struct PlanKey {
     std::vector<std::vector<std::byte>> values;                 ///< by-value arguments

@@ -168,6 +168,8 @@ void Machine::describe(Device& device) const {
   device.computeUnits = property<cl_uint>(query, id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
   device.megahertz = property<cl_uint>(query, id, CL_DEVICE_MAX_CLOCK_FREQUENCY, 1);
   device.maxItems = arrayProperty<std::size_t>(query, id, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  device.localMemory = property<cl_ulong>(query, id, CL_DEVICE_LOCAL_MEM_SIZE, 0);
+  device.constants = property<cl_ulong>(query, id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, 0);
   device.macros = deviceMacros(cl_, id);
   std::string version = stringProperty(query, id, CL_DEVICE_VERSION); // "OpenCL 2.0 …"
   device.nonUniformGroups =

@@ -47,6 +47,8 @@ struct Device {
   unsigned megahertz = 0;
   std::vector<std::size_t> maxItems; ///< work-items of a work-group, by dimension
   bool nonUniformGroups = false;
+  std::uint64_t localMemory = 0; ///< bytes of a work-group
+  std::uint64_t constants = 0;   ///< bytes that a `__constant` argument may have
   /// Of the home device: commands run inside the calls that enqueue or wait (PoCL's basic does so).
   /// Such a queue may hang when two threads use it.
   bool runsInCaller = false;

@@ -14,6 +14,12 @@ void NodeHazards::collect(bool write, std::vector<CompletionPtr>& after) const {
     after.insert(after.end(), readers_.begin(), readers_.end());
 }
 
+void NodeHazards::forgetOver() {
+  auto isOver = [](const CompletionPtr& work) { return work->over(); };
+  std::erase_if(readers_, isOver);
+  std::erase_if(writers_, isOver);
+}
+
 void NodeHazards::addReader(CompletionPtr reader) {
   std::erase_if(readers_, [](const CompletionPtr& old) { return old->over(); });
   readers_.push_back(std::move(reader));
@@ -52,6 +58,11 @@ Buffer::~Buffer() {
   copies_.clear();
   if (directory_)
     --engagements_;
+}
+
+void Buffer::forgetFailures() {
+  for (NodeHazards& hazards : hazards_)
+    hazards.forgetOver();
 }
 
 void Buffer::engage(Machine& machine) {

@@ -30,6 +30,9 @@ public:
   /// Work that writes together (the pieces of one launch); it was collected as writing before.
   void setWriters(std::vector<CompletionPtr> writers);
   bool idleFor(bool write) const;
+  /// Of work that is over nothing is left to wait for; but if it failed, who waits for it fails
+  /// too.
+  void forgetOver();
 
 private:
   std::vector<CompletionPtr> writers_;
@@ -113,6 +116,8 @@ public:
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
   NodeHazards& hazards(NodeId node) { return hazards_[node]; }
+  /// Lets what failed on its copies not spoil what comes.
+  void forgetFailures();
   /// Native commands of several queues, while it is engaged. The program need not order them
   /// against what other queues do to other bytes, or by atomics; who moves bytes must.
   std::vector<NativeWrite> nativeWrites;

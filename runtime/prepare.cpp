@@ -258,17 +258,19 @@ std::vector<bool> writtenParameters(const KernelSummary& summary) {
 } // namespace
 
 /// Fills in `code`; on failure, why the kernel can't be split. Runs without the lock: nobody else
-/// reads what it writes until the state says Ready.
+/// reads what it writes until the state says Ready, but for what it writes last.
 std::string Session::prepareCode(const std::shared_ptr<Program>& program,
                                  const std::shared_ptr<KernelCode>& code, cl_device_id home) {
   std::shared_ptr<Build> build;
+  std::string opaque;
   {
     Lock lock(mutex_);
     build = program->build;
+    opaque = program->opaque;
   }
   auto madeOf = build->origins.find(home);
   if (madeOf == build->origins.end())
-    return program->opaque.empty() ? "the program was not built for this device" : program->opaque;
+    return opaque.empty() ? "the program was not built for this device" : opaque;
   const std::shared_ptr<const Origin> origin = madeOf->second;
   const DeviceMacros macros = deviceMacros(cl_, home);
   if (origin->madeFor && *origin->madeFor != macros)
@@ -312,8 +314,12 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     code->owners.push_back(owner);
     code->summaries[i] = summary;
     code->kernels[i] = std::make_shared<LaneKernel>();
-    cl_.clGetKernelWorkGroupInfo(kernel.get(), devices[i].id.get(), CL_KERNEL_WORK_GROUP_SIZE,
-                                 sizeof(std::size_t), &code->kernels[i]->maxGroup, nullptr);
+    auto ask = [&](cl_kernel_work_group_info name, auto& answer) {
+      cl_.clGetKernelWorkGroupInfo(kernel.get(), devices[i].id.get(), name, sizeof answer, &answer,
+                                   nullptr);
+    };
+    ask(CL_KERNEL_WORK_GROUP_SIZE, code->kernels[i]->maxGroup);
+    ask(CL_KERNEL_LOCAL_MEM_SIZE, code->kernels[i]->localMemory);
     code->kernels[i]->kernel = std::move(kernel);
     usable += devices[i].participates && !devices[i].isHome;
   }
@@ -327,11 +333,11 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
       if (code->summaries[i] && devices[i].node != hostNode)
         code->comparers[i] = makeComparer(i, program->context);
   code->origin = origin;
-  code->writes.assign(homeSummary->parameters.size(), false);
+  std::vector<bool> writes(homeSummary->parameters.size());
   code->loaded.assign(homeSummary->parameters.size(), false);
   for (const KernelSummary* summary : code->summaries)
     if (summary) {
-      orInto(code->writes, writtenParameters(*summary));
+      orInto(writes, writtenParameters(*summary));
       orInto(code->loaded, contentParameters(*summary));
     }
   if (options_.inspect && machine_->nodes() > 1) {
@@ -341,8 +347,11 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
         inspections->build(cl_, machine_->contextOf(on, program->context), devices[on].id.get()))
       code->inspections = std::move(inspections);
   }
-  code->workScalars = workScalars(*homeSummary);
   code->identity = hashOf(std::vector{origin->text, origin->options, code->name});
+  // Launches that go home meanwhile look at these.
+  Lock lock(mutex_);
+  code->writes = std::move(writes);
+  code->workScalars = workScalars(*homeSummary);
   return {};
 }
 

@@ -53,6 +53,7 @@ struct KernelStats {
 struct LaneKernel {
   Ref<cl_kernel> kernel;
   std::size_t maxGroup = 0;                 ///< work-items
+  cl_ulong localMemory = 0;                 ///< bytes, beside the arguments'
   std::vector<std::vector<std::byte>> last; ///< by-value arguments as last set; empty: not yet
 };
 

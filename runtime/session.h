@@ -347,6 +347,7 @@ private:
 
   // execution of plans, execute.cpp
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
+  bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
   std::string reserveOn(Launch& launch, std::size_t device);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);

@@ -29,4 +29,27 @@ def device_without_room_is_left_out(bench):
             run.require(1 <= refused <= KINDS, f"{refused} buffers were refused")
 
 
-main({"device_without_room_is_left_out": device_without_room_is_left_out})
+def device_too_small_for_a_group_is_left_out(bench):
+    """Work-groups that only the program's own device can run stay there, and are not tried elsewhere."""
+    small = bench.build / "doors" / "libdoor_small_groups.so"
+    for sample, limit in (("matmul_tiled", "LOCAL_MEMORY"), ("matmul_tiled", "ITEMS"), ("convolution2d", "CONSTANTS")):
+        command = bench.sample(sample, "--device", "0.1")
+        native = bench.native(command, dump=True)
+        for policy in ("static:0.5,0.5", "dynamic"):
+            for separate in ("0", "1"):
+                for most in (4, 1 << 20):
+                    run = bench.run(command, "preload",
+                                    {"POLICY": policy, "SEPARATE_NODES": separate, "WAIT_ANALYSIS": "1"},
+                                    env={"OPENCL_LAYERS": str(small), "SMALL_DEVICE": "basic", limit: str(most)},
+                                    dump=True)
+                    run.require_same_as(native)
+                    kernel = run.kernel(sample)
+                    if most == 4:
+                        run.require(kernel["split_launches"] == 0, f"split beyond {limit}")
+                        run.require("no other device has room" in kernel["reason"], f"reason {kernel['reason']!r}")
+                    elif policy.startswith("static"):
+                        run.require(kernel["split_launches"] > 0, f"not split: {kernel['reason']}")
+
+
+main({"device_too_small_for_a_group_is_left_out": device_too_small_for_a_group_is_left_out,
+      "device_without_room_is_left_out": device_without_room_is_left_out})
