@@ -125,9 +125,10 @@ bool Session::hasRoomForGroup(const Launch& launch, std::size_t device) const {
   const KernelSummary& summary = *launch.code->summaries[device];
   std::uint64_t local = launch.code->kernels[device]->localMemory;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    if (launch.arguments[i].isLocal())
+    const ParameterKind kind = summary.parameters[i].kind;
+    if (kind == ParameterKind::LocalBuffer)
       local += launch.arguments[i].size;
-    if (summary.parameters[i].kind == ParameterKind::ConstantBuffer && launch.objects[i] &&
+    if (kind == ParameterKind::ConstantBuffer && launch.objects[i] &&
         launch.objects[i]->size > on.constants)
       return false;
   }

@@ -161,6 +161,8 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     switch (parameter.kind) {
     case ParameterKind::GlobalBuffer:
     case ParameterKind::ConstantBuffer:
+      if (argument.isNullBuffer() && !code.loaded[i])
+        break;
       if (!object || !object->buffer)
         return name + "is no buffer that libsplit knows";
       if (!object->buffer->homeOnly().empty())

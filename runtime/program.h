@@ -7,6 +7,7 @@
 #include "runtime/origin.h"
 #include "runtime/planner.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -27,6 +28,11 @@ struct Argument {
   /// alive.
   std::weak_ptr<MemoryObject> memory;
   bool isLocal() const { return isSet && value.empty(); }
+  /// A cl_mem that is null, in either of the ways to say so: the kernel must not use it.
+  bool isNullBuffer() const {
+    return isSet && size == sizeof(cl_mem) &&
+           std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
+  }
 };
 
 /// Counters of one kernel, for LIBSPLIT_STATS; outlive the program.

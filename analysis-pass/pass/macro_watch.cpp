@@ -38,6 +38,17 @@ constexpr const char* sameEverywhere[] = {"__OPENCL_VERSION__",
                                           "__MINGW32__",
                                           "__CYGWIN__",
                                           "__EMBEDDED_PROFILE__",
+#ifndef __powerpc__ // hosts of other kinds
+                                          "__powerpc__",
+                                          "__powerpc64__",
+                                          "__PPC__",
+                                          "__PPC64__",
+                                          "__ppc__",
+#endif
+                                          "__sparc__",
+                                          "__mips__",
+                                          "__ia64__",
+                                          "__alpha__",
                                           "__CLANG_REWRITTEN_INCLUDES", // stands in flat text
                                           "__VA_ARGS__"};
 
@@ -110,7 +121,7 @@ bool MacroWatch::isOwn(clang::SourceLocation where) const {
 }
 
 bool MacroWatch::isKnown(llvm::StringRef name) const {
-  if (!isReserved(name) || known_.names.contains(name))
+  if (!isReserved(name) || known_.names.contains(name) || undefined_.contains(name))
     return true;
   const clang::MacroInfo* macro = preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name));
   if (macro && !isOwn(macro->getDefinitionLoc()))
@@ -186,6 +197,13 @@ void MacroWatch::MacroDefined(const clang::Token& name, const clang::MacroDirect
   else if (text == pendingGuard_ && !unknown_)
     unknown_ = std::exchange(pendingGuard_, {});
   settleGuard();
+}
+
+void MacroWatch::MacroUndefined(const clang::Token& name, const clang::MacroDefinition&,
+                                const clang::MacroDirective*) {
+  settleGuard();
+  if (!isOwn(name.getLocation()))
+    undefined_.insert(name.getIdentifierInfo()->getName());
 }
 
 void MacroWatch::Defined(const clang::Token& name, const clang::MacroDefinition&,

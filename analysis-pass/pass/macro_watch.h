@@ -41,6 +41,8 @@ public:
   void MacroExpands(const clang::Token& name, const clang::MacroDefinition& definition,
                     clang::SourceRange range, const clang::MacroArgs* arguments) override;
   void MacroDefined(const clang::Token& name, const clang::MacroDirective* directive) override;
+  void MacroUndefined(const clang::Token& name, const clang::MacroDefinition& definition,
+                      const clang::MacroDirective* directive) override;
   void Defined(const clang::Token& name, const clang::MacroDefinition& definition,
                clang::SourceRange range) override;
   void If(clang::SourceLocation where, clang::SourceRange condition,
@@ -69,7 +71,8 @@ private:
   const KnownMacros& known_;
   std::string ownHeader_;
   std::optional<std::string>& unknown_;
-  std::string pendingGuard_; ///< tested by the #ifndef just seen; it may be an include guard
+  llvm::StringSet<> undefined_; ///< by the program itself
+  std::string pendingGuard_;    ///< tested by the #ifndef just seen; it may be an include guard
 };
 
 } // namespace libsplit

@@ -251,13 +251,15 @@ std::string Editor::prelude() const {
       text += "d == " + std::to_string(d) + " ? p.s" + words[d] + " : ";
     return text + beyond;
   };
+  // OpenCL C 1.1 knows no `static`.
+  const std::string head = language_.OpenCLVersion < 120 ? "size_t " : "static inline size_t ";
   std::string functions;
   std::string macros;
   auto answer = [&](const char* name, const std::string& value) {
     if (!uses(name))
       return;
-    functions += "static inline size_t " + prefix_ + name +
-                 "(ulong16 p, uint d) { return (size_t)(" + value + "); }\n";
+    functions +=
+        head + prefix_ + name + "(ulong16 p, uint d) { return (size_t)(" + value + "); }\n";
     macros +=
         std::string("#define ") + name + "(d) " + prefix_ + name + "(" + parameter_ + ", d)\n";
   };
@@ -266,7 +268,7 @@ std::string Editor::prelude() const {
   answer("get_global_size", pick("678", "get_global_size(d)"));
   answer("get_global_offset", pick("9ab", "get_global_offset(d)"));
   if (uses("get_global_linear_id")) {
-    functions += "static inline size_t " + prefix_ + "get_global_linear_id(ulong16 p) { return " +
+    functions += head + prefix_ + "get_global_linear_id(ulong16 p) { return " +
                  "(size_t)(((get_global_id(2) - p.sb) * p.s7 + get_global_id(1) - p.sa) * p.s6 + " +
                  "get_global_id(0) - p.s9); }\n";
     macros +=

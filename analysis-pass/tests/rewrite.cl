@@ -1,6 +1,7 @@
 // RUN: grep -v '^//' %s | %splitc - --emit=source | %recompile12
 // RUN: grep -v '^//' %s | %splitc - --emit=source | %FileCheck %s
 // RUN: %splitc --emit=accesses %s | %FileCheck --check-prefix=REPORT %s
+// RUN: %splitc --emit=accesses %s -- -cl-std=CL1.1 | %FileCheck --check-prefix=REPORT %s
 
 // CHECK: #define get_group_id(d) libsplit_get_group_id(libsplit_part, d)
 // CHECK-NOT: #define get_local_id

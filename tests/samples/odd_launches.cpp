@@ -325,11 +325,33 @@ void missingBuffer(sample::Sample& s, cl_program program) {
   std::vector<cl_int> actual(n);
   const auto out = s.buffer(CL_MEM_READ_WRITE, bytesOf(actual));
   const cl_mem none = nullptr;
-  sample::setArguments(kernel, none, out);
+  for (const cl_mem* missing : {&none, static_cast<const cl_mem*>(nullptr)}) {
+    std::fill(actual.begin(), actual.end(), 0);
+    sample::setArguments(kernel, none, out);
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), missing), "clSetKernelArg");
+    sample::launch(queue, kernel, {n}, {64});
+    sample::read(queue, out, actual);
+    for (std::size_t i = 0; i < n; ++i)
+      require(actual[i] == -static_cast<cl_int>(i), "NULL buffer as argument");
+  }
+}
+
+/// What a division by zero gives is not specified, but it is no exception.
+void dividesByZero(sample::Sample& s, cl_program program) {
+  const std::size_t n = s.options().size;
+  const auto queue = s.queue();
+  const auto kernel = sample::kernel(program, "quotient");
+  std::vector<cl_int> dividends = iota(n), divisors(n, 3), actual(n);
+  for (std::size_t i = 0; i < n; i += 5)
+    divisors[i] = 0;
+  const auto a = s.buffer(CL_MEM_COPY_HOST_PTR, bytesOf(dividends), dividends.data());
+  const auto b = s.buffer(CL_MEM_COPY_HOST_PTR, bytesOf(divisors), divisors.data());
+  const auto out = s.buffer(CL_MEM_READ_WRITE, bytesOf(actual));
+  sample::setArguments(kernel, a, b, out);
   sample::launch(queue, kernel, {n}, {64});
   sample::read(queue, out, actual);
   for (std::size_t i = 0; i < n; ++i)
-    require(actual[i] == -static_cast<cl_int>(i), "NULL buffer as argument");
+    require(divisors[i] == 0 || actual[i] == dividends[i] / 3, "quotients");
 }
 
 void releasedInUse(sample::Sample& s) {
@@ -482,6 +504,7 @@ void oddLaunches(sample::Sample& s) {
   aliasing(s, program);
   shapes(s, program);
   missingBuffer(s, program);
+  dividesByZero(s, program);
   releasedInUse(s);
   argumentsChange(s, program);
   threads(s, program);

@@ -37,7 +37,7 @@ void checkProfile(cl_event event, cl_command_type type, cl_command_queue queue) 
 }
 
 void CL_CALLBACK count(cl_event, cl_int status, void* counter) {
-  if (status == CL_COMPLETE)
+  if (status == CL_COMPLETE || status == CL_RUNNING)
     ++*static_cast<std::atomic<int>*>(counter);
 }
 
@@ -56,7 +56,7 @@ void twoQueues(sample::Sample& s) {
   const auto a = s.buffer(CL_MEM_READ_WRITE, bytes);
   const auto b = s.buffer(CL_MEM_READ_WRITE, bytes);
   const auto sum = s.buffer(CL_MEM_READ_WRITE, bytes);
-  std::atomic<int> completed = 0;
+  std::atomic<int> completed = 0, started = 0;
 
   for (unsigned i = 0; i < s.options().iterations; ++i) {
     cl_int error = CL_SUCCESS;
@@ -94,6 +94,7 @@ void twoQueues(sample::Sample& s) {
     sample::check(clEnqueueReadBuffer(second, sum, CL_FALSE, 0, bytes, result.data(), 1,
                                       marker.address(), read.out()),
                   "read");
+    sample::check(clSetEventCallback(added, CL_RUNNING, count, &started), "callback of add");
     sample::check(clSetEventCallback(added, CL_COMPLETE, count, &completed), "callback of add");
     sample::check(clSetEventCallback(read, CL_COMPLETE, count, &completed), "callback of read");
     sample::check(clFlush(first), "clFlush");
@@ -114,10 +115,11 @@ void twoQueues(sample::Sample& s) {
     sample::check(clFinish(first), "clFinish");
     sample::check(clFinish(second), "clFinish");
     // Callbacks may come a little after completion.
-    for (int tries = 0; completed < static_cast<int>(2 * i + 2) && tries < 5000; ++tries)
+    const int all = static_cast<int>(i) + 1;
+    for (int tries = 0; (completed < 2 * all || started < all) && tries < 5000; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    sample::require(completed == static_cast<int>(2 * i + 2),
-                    "callbacks: " + std::to_string(completed));
+    sample::require(completed == 2 * all, "callbacks: " + std::to_string(completed));
+    sample::require(started == all, "callbacks of the start: " + std::to_string(started));
     std::reverse(values.begin(), values.end());
   }
 }

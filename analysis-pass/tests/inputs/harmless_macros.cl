@@ -15,6 +15,11 @@ kernel void k(global int* a) { a[PLACE] = __LINE__; }
 #endif
 #endif
 
-#if defined(_SOME_EMULATOR_H)
+#undef cl_khr_fp64
+#ifdef cl_khr_fp64
+#error it was undefined
+#endif
+
+#if defined(_SOME_EMULATOR_H) || defined(__powerpc__)
 #error emulated
 #endif

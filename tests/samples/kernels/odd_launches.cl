@@ -28,4 +28,9 @@ kernel void optional_input(global const int* maybe, global int* out) {
   out[i] = maybe ? maybe[i] : -i;
 }
 
+kernel void quotient(global const int* a, global const int* b, global int* out) {
+  const int i = get_global_id(0);
+  out[i] = a[i] / b[i];
+}
+
 kernel void nothing() {}
