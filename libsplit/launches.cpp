@@ -1,5 +1,9 @@
-// Kernel launches, and the rare commands that the session lets pass once it has nothing pending.
-#include "libsplit/door.h"
+// Kernel launches, native kernels, and commands on shared virtual memory.
+#include "libsplit/enqueue.h"
+
+#include <bit>
+#include <cstddef>
+#include <vector>
 
 namespace libsplit {
 
@@ -19,68 +23,132 @@ cl_int CL_API_CALL enqueueKernel(cl_command_queue queue, cl_kernel kernel, cl_ui
 
 cl_int CL_API_CALL enqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count,
                                const cl_event* list, cl_event* event) {
-  tracked([&] { session().settleKernel({queue, CL_COMMAND_TASK, count, list, event}, kernel); });
-  return next().clEnqueueTask(queue, kernel, count, list, event);
+  constexpr std::size_t one = 1;
+  return guarded([&] {
+    return session().launch({queue, CL_COMMAND_TASK, count, list, event},
+                            {kernel, 1, nullptr, &one, &one});
+  });
 }
+
+/// The block of arguments that a native kernel gets: the driver copies it, and puts the addresses
+/// of memory objects in. A copy, for a command that is put off.
+class NativeArguments {
+public:
+  NativeArguments(const void* block, std::size_t size, cl_uint objects, const cl_mem* memory,
+                  const void** places)
+      : block_(static_cast<const std::byte*>(block), static_cast<const std::byte*>(block) + size),
+        memory_(memory, memory + objects) {
+    for (cl_uint i = 0; i < objects; ++i)
+      offsets_.push_back(static_cast<const std::byte*>(places[i]) -
+                         static_cast<const std::byte*>(block));
+  }
+
+  cl_int enqueue(cl_command_queue queue, void(CL_CALLBACK* function)(void*), cl_uint count,
+                 const cl_event* list, cl_event* event) const {
+    std::vector<std::byte> block = block_;
+    std::vector<const void*> places;
+    for (const std::ptrdiff_t offset : offsets_)
+      places.push_back(block.data() + offset);
+    return next().clEnqueueNativeKernel(
+        queue, function, block.empty() ? nullptr : block.data(), block.size(),
+        static_cast<cl_uint>(memory_.size()), memory_.empty() ? nullptr : memory_.data(),
+        places.empty() ? nullptr : places.data(), count, list, event);
+  }
+
+private:
+  std::vector<std::byte> block_;
+  std::vector<cl_mem> memory_;
+  std::vector<std::ptrdiff_t> offsets_;
+};
 
 cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* function)(void*),
                                  void* arguments, size_t size, cl_uint objects,
                                  const cl_mem* memory, const void** places, cl_uint count,
                                  const cl_event* list, cl_event* event) {
-  tracked([&] {
+  return guarded([&] {
+    const Command command{queue, CL_COMMAND_NATIVE_KERNEL, count, list, event};
     std::vector<BufferUse> uses;
     for (cl_uint i = 0; i < objects && memory; ++i)
       uses.push_back({memory[i], true});
-    session().settle({queue, CL_COMMAND_NATIVE_KERNEL, count, list, event}, uses);
+    if (!function || !arguments != (size == 0) || !memory != (objects == 0) ||
+        !places != (objects == 0))
+      return atOnce(command, uses, [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+        return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory,
+                                            places, n, events, done);
+      });
+    return session().commandOver(
+        command, uses,
+        [=, copied = NativeArguments(arguments, size, objects, memory, places)](
+            cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+          return copied.enqueue(queue, function, n, events, done);
+        });
   });
-  return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory, places,
-                                      count, list, event);
 }
 
 // Commands on shared virtual memory touch no cl_mem: they only have to keep the queue's order.
-void settleQueue(cl_command_queue queue, cl_command_type type, cl_uint count,
-                 const cl_event* list) {
-  tracked([&] { session().settle({queue, type, count, list}, {}); });
-}
 
 cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory,
                            void(CL_CALLBACK* callback)(cl_command_queue, cl_uint, void**, void*),
                            void* data, cl_uint count, const cl_event* list, cl_event* event) {
-  settleQueue(queue, CL_COMMAND_SVM_FREE, count, list);
+  tracked([&] { session().settle({queue, CL_COMMAND_SVM_FREE, count, list}, {}); });
   return next().clEnqueueSVMFree(queue, pointers, memory, callback, data, count, list, event);
 }
 
 cl_int CL_API_CALL svmCopy(cl_command_queue queue, cl_bool blocking, void* target,
                            const void* source, size_t size, cl_uint count, const cl_event* list,
                            cl_event* event) {
-  settleQueue(queue, CL_COMMAND_SVM_MEMCPY, count, list);
-  return next().clEnqueueSVMMemcpy(queue, blocking, target, source, size, count, list, event);
+  return guarded([&] {
+    return enqueue(!target || !source || size == 0,
+                   {queue, CL_COMMAND_SVM_MEMCPY, count, list, event, blocking != CL_FALSE}, {},
+                   [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueSVMMemcpy(queue, wait, target, source, size, n, events,
+                                                      done);
+                   });
+  });
 }
 
 cl_int CL_API_CALL svmFill(cl_command_queue queue, void* memory, const void* pattern,
                            size_t patternSize, size_t size, cl_uint count, const cl_event* list,
                            cl_event* event) {
-  settleQueue(queue, CL_COMMAND_SVM_MEMFILL, count, list);
-  return next().clEnqueueSVMMemFill(queue, memory, pattern, patternSize, size, count, list, event);
+  return guarded([&] {
+    const auto bytes = static_cast<const std::byte*>(pattern);
+    return enqueue(
+        !memory || !pattern || !std::has_single_bit(patternSize) || size % patternSize != 0,
+        {queue, CL_COMMAND_SVM_MEMFILL, count, list, event}, {},
+        [=, copied = std::vector(bytes, bytes + (bytes ? patternSize : 0))](
+            cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueSVMMemFill(queue, memory, bytes ? copied.data() : nullptr,
+                                            patternSize, size, n, events, done);
+        });
+  });
 }
 
 cl_int CL_API_CALL svmMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags,
                           void* memory, size_t size, cl_uint count, const cl_event* list,
                           cl_event* event) {
-  settleQueue(queue, CL_COMMAND_SVM_MAP, count, list);
-  return next().clEnqueueSVMMap(queue, blocking, flags, memory, size, count, list, event);
+  return guarded([&] {
+    return enqueue(
+        !memory || size == 0, {queue, CL_COMMAND_SVM_MAP, count, list, event, blocking != CL_FALSE},
+        {}, [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueSVMMap(queue, wait, flags, memory, size, n, events, done);
+        });
+  });
 }
 
 cl_int CL_API_CALL svmUnmap(cl_command_queue queue, void* memory, cl_uint count,
                             const cl_event* list, cl_event* event) {
-  settleQueue(queue, CL_COMMAND_SVM_UNMAP, count, list);
-  return next().clEnqueueSVMUnmap(queue, memory, count, list, event);
+  return guarded([&] {
+    return enqueue(!memory, {queue, CL_COMMAND_SVM_UNMAP, count, list, event}, {},
+                   [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueSVMUnmap(queue, memory, n, events, done);
+                   });
+  });
 }
 
 cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const void** memory,
                               const size_t* sizes, cl_mem_migration_flags flags, cl_uint count,
                               const cl_event* list, cl_event* event) {
-  settleQueue(queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list);
+  tracked([&] { session().settle({queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list}, {}); });
   return next().clEnqueueSVMMigrateMem(queue, pointers, memory, sizes, flags, count, list, event);
 }
 

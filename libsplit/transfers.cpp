@@ -1,6 +1,6 @@
 // Commands that read, write, copy and fill buffers and images. Each says which bytes it uses and
 // how the driver is called; the session decides when.
-#include "libsplit/door.h"
+#include "libsplit/enqueue.h"
 
 #include <algorithm>
 #include <array>
@@ -68,24 +68,6 @@ struct Rows {
 
 BufferUse overwritten(cl_mem object, std::size_t offset, std::size_t size) {
   return {object, true, offset, offset + size, false};
-}
-
-/// For a command that drivers refuse, if they look: when it is put off, its error would come too
-/// late for the application. So everything before it is finished, and the driver is asked at once.
-/// All old bytes are brought home, since a refused command changes none.
-cl_int atOnce(const Command& command, std::vector<BufferUse> uses,
-              const runtime::NativeCall& call) {
-  for (BufferUse& use : uses)
-    use.reads = true;
-  session().settle(command, uses);
-  return call(command.blocking, command.waitCount, command.waitList, command.event);
-}
-
-/// Any other goes as the session decides.
-template <class Call>
-cl_int enqueue(bool mayBeRefused, const Command& command, std::initializer_list<BufferUse> uses,
-               const Call& call) {
-  return mayBeRefused ? atOnce(command, uses, call) : session().command(command, uses, call);
 }
 
 cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,

@@ -164,17 +164,6 @@ void Session::settle(Lock& lock, const Command& command, std::vector<BufferUse> 
   }
 }
 
-void Session::settleKernel(const Command& command, cl_kernel kernel) {
-  std::vector<BufferUse> uses;
-  {
-    Lock lock(mutex_);
-    auto found = kernels_.find(kernel);
-    if (found != kernels_.end())
-      uses = usesOf(*found->second);
-  }
-  settle(command, uses);
-}
-
 cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                      void* host) {
   if (!quiet()) {

@@ -61,6 +61,8 @@ std::vector<BufferUse> Session::usesOf(const Kernel& kernel) const {
 cl_int Session::launchNative(const Command& command, const LaunchArguments& arguments,
                              const CompletionPtr& noted) {
   auto call = [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+    if (command.type == CL_COMMAND_TASK)
+      return cl_.clEnqueueTask(command.queue, arguments.kernel, count, list, event);
     return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel, arguments.dimensions,
                                       arguments.offset, arguments.global, arguments.local, count,
                                       list, event);

@@ -213,8 +213,6 @@ public:
   /// the error would come too late for the application): waits until the queue is native and the
   /// bytes are at home. The caller then calls the driver itself.
   void settle(const Command& command, const std::vector<BufferUse>& uses);
-  /// The same, for a command that runs a kernel object with its present arguments.
-  void settleKernel(const Command& command, cl_kernel kernel);
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
   /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.

@@ -1,0 +1,26 @@
+// How commands are handed to the session: put off if need be, or at once.
+#pragma once
+
+#include "libsplit/door.h"
+
+namespace libsplit {
+
+/// For a command that drivers refuse, if they look: when it is put off, its error would come too
+/// late for the application. So everything before it is finished, and the driver is asked at once.
+/// All old bytes are brought home, since a refused command changes none.
+inline cl_int atOnce(const runtime::Command& command, std::vector<runtime::BufferUse> uses,
+                     const runtime::NativeCall& call) {
+  for (runtime::BufferUse& use : uses)
+    use.reads = true;
+  session().settle(command, uses);
+  return call(command.blocking, command.waitCount, command.waitList, command.event);
+}
+
+/// Any other goes as the session decides.
+template <class Call>
+cl_int enqueue(bool mayBeRefused, const runtime::Command& command,
+               std::initializer_list<runtime::BufferUse> uses, const Call& call) {
+  return mayBeRefused ? atOnce(command, uses, call) : session().command(command, uses, call);
+}
+
+} // namespace libsplit
