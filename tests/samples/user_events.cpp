@@ -2,6 +2,7 @@
 // the thread that enqueues must not block, neither when it maps behind all of them, builds a
 // program again, or cuts its device. Some drivers deadlock here by themselves (PoCL's basic device
 // up to 3.1 does), so the tests run this on others.
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "kernels/user_events.h"
 #include "tests/samples/sample.h"
 
@@ -18,6 +19,18 @@ cl_int status(cl_event event) {
       clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof value, &value, nullptr),
       "CL_EVENT_COMMAND_EXECUTION_STATUS");
   return value;
+}
+
+void CL_CALLBACK triple(void* arguments) {
+  **static_cast<cl_int**>(arguments) *= 3;
+}
+
+bool runsNativeKernels(cl_device_id device) {
+  cl_device_exec_capabilities capabilities = 0;
+  sample::check(clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof capabilities,
+                                &capabilities, nullptr),
+                "CL_DEVICE_EXECUTION_CAPABILITIES");
+  return capabilities & CL_EXEC_NATIVE_KERNEL;
 }
 
 void CL_CALLBACK count(cl_event, cl_int, void* counter) {
@@ -38,6 +51,10 @@ void userEvents(sample::Sample& s) {
   sample::kernel(rebuilt, "scale").reset();
   const auto in = s.buffer(CL_MEM_READ_ONLY, bytes);
   const auto out = s.buffer(CL_MEM_READ_WRITE, bytes);
+  const auto addTwo = sample::kernel(program, "add_two");
+  const cl_int zero = 0;
+  const auto steps = s.buffer(CL_MEM_COPY_HOST_PTR, sizeof zero, const_cast<cl_int*>(&zero));
+  cl_int expectedSteps = 0;
   std::atomic<int> completed = 0;
 
   for (unsigned i = 0; i < s.options().iterations; ++i) {
@@ -66,6 +83,18 @@ void userEvents(sample::Sample& s) {
     sample::check(error, "clEnqueueMapBuffer");
     sample::check(clSetEventCallback(scaled, CL_COMPLETE, count, &completed), "callback");
     sample::check(clSetEventCallback(read, CL_COMPLETE, count, &completed), "callback");
+    // Behind the gate's write in the queue's order.
+    sample::setArguments(addTwo, steps);
+    sample::check(clEnqueueTask(first, addTwo, 0, nullptr, nullptr), "clEnqueueTask");
+    expectedSteps += 2;
+    if (runsNativeKernels(s.device())) {
+      cl_int* address = nullptr;
+      const void* place = &address;
+      sample::check(clEnqueueNativeKernel(first, triple, &address, sizeof address, 1,
+                                          steps.address(), &place, 0, nullptr, nullptr),
+                    "clEnqueueNativeKernel");
+      expectedSteps *= 3;
+    }
     sample::check(clFlush(first), "clFlush");
     sample::check(clFlush(second), "clFlush");
 
@@ -97,6 +126,12 @@ void userEvents(sample::Sample& s) {
         clEnqueueUnmapMemObject(second, out, const_cast<cl_int*>(inPlace), 0, nullptr, nullptr),
         "clEnqueueUnmapMemObject");
     sample::check(clFinish(second), "clFinish");
+    cl_int stepped = 0;
+    sample::check(clEnqueueReadBuffer(first, steps, CL_TRUE, 0, sizeof stepped, &stepped, 0,
+                                      nullptr, nullptr),
+                  "read of steps");
+    sample::require(stepped == expectedSteps,
+                    "the task or the native kernel: " + std::to_string(stepped));
     // Callbacks may come a little after completion.
     for (int tries = 0; completed < static_cast<int>(2 * i + 2) && tries < 5000; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
