@@ -1,0 +1,210 @@
+#include "runtime/lane.h"
+
+#include "runtime/worker.h"
+#include "tests/unit/runtime/fake_events.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <random>
+#include <stdexcept>
+
+namespace libsplit::runtime {
+namespace {
+
+const Dispatch cl = FakeEvent::dispatch();
+
+CompletionPtr completion() {
+  return std::make_shared<Completion>(cl);
+}
+
+cl_command_queue queueNumber(std::uintptr_t number) {
+  return reinterpret_cast<cl_command_queue>(number);
+}
+
+/// An instruction that is over when `body` returns.
+Instruction instruction(std::vector<CompletionPtr> after, std::function<cl_int()> body) {
+  Instruction made;
+  made.after = std::move(after);
+  made.run = [body = std::move(body)](cl_event*) { return body(); };
+  made.done = completion();
+  return made;
+}
+
+TEST(Completion, IsWaitedForBeforeItsCommandExists) {
+  const CompletionPtr work = completion();
+  cl_event event = FakeEvent::make();
+  std::atomic<bool> isOver = false;
+  std::thread waiter([&] {
+    EXPECT_EQ(work->wait(), CL_SUCCESS);
+    EXPECT_TRUE(isOver);
+  });
+  EXPECT_FALSE(work->submitted());
+  work->submit(Ref<cl_event>::retain(cl, event), queueNumber(1));
+  EXPECT_TRUE(work->submitted());
+  EXPECT_FALSE(work->poll());
+  isOver = true;
+  FakeEvent::end(event);
+  waiter.join();
+  EXPECT_TRUE(work->over());
+  cl.clReleaseEvent(event);
+}
+
+TEST(Completion, TellsWithWhichErrorTheWorkEnded) {
+  cl_event event = FakeEvent::make();
+  const CompletionPtr ran = Completion::of(cl, event), neverRan = completion();
+  FakeEvent::end(event, -5);
+  EXPECT_EQ(ran->wait(), -5);
+  neverRan->finish(CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(neverRan->wait(), CL_OUT_OF_RESOURCES);
+  cl.clReleaseEvent(event);
+}
+
+TEST(Completion, IsImpliedByItsOwnQueueAloneUntilItIsOver) {
+  cl_event event = FakeEvent::make();
+  const CompletionPtr work = completion(), failed = completion();
+  EXPECT_FALSE(work->precedes(queueNumber(1))) << "it is not enqueued";
+  work->submit(Ref<cl_event>::retain(cl, event), queueNumber(1));
+  EXPECT_TRUE(work->precedes(queueNumber(1)));
+  EXPECT_FALSE(work->precedes(queueNumber(2)));
+  FakeEvent::end(event);
+  work->wait();
+  EXPECT_TRUE(work->precedes(queueNumber(2)));
+  failed->finish(-1);
+  EXPECT_FALSE(failed->precedes(queueNumber(2)));
+  cl.clReleaseEvent(event);
+}
+
+TEST(Lane, LetsWhatDependsOnFailedWorkFailToo) {
+  Lane lane(cl, "lane");
+  const CompletionPtr failed = completion();
+  failed->finish(-5);
+  std::atomic<bool> ran = false;
+  Instruction dependent = instruction({failed}, [&] {
+    ran = true;
+    return CL_SUCCESS;
+  });
+  const CompletionPtr done = dependent.done;
+  lane.issue(std::move(dependent));
+  EXPECT_EQ(done->wait(), -5);
+  EXPECT_FALSE(ran);
+
+  Instruction throws = instruction({}, []() -> cl_int { throw std::runtime_error("expected"); });
+  const CompletionPtr thrown = throws.done;
+  lane.issue(std::move(throws));
+  EXPECT_LT(thrown->wait(), 0);
+}
+
+TEST(Lane, DoesNotWaitForWhatItsQueueImplies) {
+  Lane lane(cl, "lane");
+  cl_event unfinished = FakeEvent::make();
+  const CompletionPtr before = completion();
+  before->submit(Ref<cl_event>::retain(cl, unfinished), queueNumber(1));
+  Instruction behind = instruction({before}, [] { return CL_SUCCESS; });
+  behind.queue = queueNumber(1);
+  const CompletionPtr done = behind.done;
+  lane.issue(std::move(behind));
+  EXPECT_EQ(done->wait(), CL_SUCCESS) << "it would never end";
+  FakeEvent::end(unfinished);
+  cl.clReleaseEvent(unfinished);
+}
+
+TEST(Lane, RunsWhatIsImmediateInTheThreadThatIssuesIt) {
+  Lane lane(cl, "lane");
+  std::thread::id ranIn;
+  Instruction immediate = instruction({}, [&] {
+    ranIn = std::this_thread::get_id();
+    return CL_SUCCESS;
+  });
+  immediate.immediate = true;
+  lane.issue(std::move(immediate));
+  EXPECT_EQ(ranIn, std::this_thread::get_id());
+}
+
+TEST(Lane, LanesThatDependOnEachOtherRunAllOnceAndInOrder) {
+  constexpr int lanes = 4, count = 2000;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<std::unique_ptr<Lane>> all;
+    for (int i = 0; i < lanes; ++i)
+      all.push_back(std::make_unique<Lane>(cl, "lane"));
+    std::vector<CompletionPtr> done;
+    std::vector<std::atomic<int>> ran(count);
+    std::array<int, lanes> last;
+    last.fill(-1);
+    for (int n = 0; n < count; ++n) {
+      const std::size_t on = random() % lanes;
+      std::vector<int> needs = {last[on]};
+      for (int k = 0; n > 0 && k < 3; ++k)
+        needs.push_back(static_cast<int>(random() % static_cast<unsigned>(n)));
+      last[on] = n;
+      std::vector<CompletionPtr> after;
+      for (std::size_t k = 1; k < needs.size(); ++k)
+        after.push_back(done[static_cast<std::size_t>(needs[k])]);
+      Instruction next = instruction(std::move(after), [&ran, needs, n] {
+        for (const int need : needs)
+          EXPECT_TRUE(need < 0 || ran[static_cast<std::size_t>(need)] == 1)
+              << n << " before " << need;
+        ++ran[static_cast<std::size_t>(n)];
+        return CL_SUCCESS;
+      });
+      next.immediate = random() % 4 == 0;
+      done.push_back(next.done);
+      all[on]->issue(std::move(next));
+      if (random() % 8 == 0)
+        all[random() % lanes]->help();
+    }
+    for (const CompletionPtr& each : done)
+      ASSERT_EQ(each->wait(), CL_SUCCESS);
+    for (const std::atomic<int>& each : ran)
+      ASSERT_EQ(each, 1);
+  }
+}
+
+TEST(Threads, TakeTheSignalsThatTheyRaiseAndNoOthers) {
+  sigset_t blocked;
+  startThread([&] { pthread_sigmask(SIG_SETMASK, nullptr, &blocked); }).join();
+  for (int raised : {SIGFPE, SIGSEGV, SIGBUS, SIGILL})
+    EXPECT_FALSE(sigismember(&blocked, raised)) << raised;
+  for (int sent : {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGCHLD})
+    EXPECT_TRUE(sigismember(&blocked, sent)) << sent;
+}
+
+TEST(Worker, RunsJobsInOrderWhateverTheyThrow) {
+  Worker worker;
+  std::vector<int> ran;
+  const CompletionPtr last = completion();
+  for (int i = 0; i < 100; ++i)
+    worker.post([&ran, i] {
+      ran.push_back(i);
+      if (i % 10 == 0)
+        throw std::runtime_error("expected");
+    });
+  worker.post([&] { last->finish(CL_SUCCESS); });
+  last->wait();
+  ASSERT_EQ(ran.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(ran.begin(), ran.end()));
+  worker.stop(10);
+}
+
+TEST(Worker, DropsWhatHasNotBegunWhenItStops) {
+  Worker worker;
+  const CompletionPtr begun = completion(), go = completion();
+  std::atomic<int> ran = 0;
+  worker.post([&] {
+    begun->finish(CL_SUCCESS);
+    go->wait();
+    ++ran;
+  });
+  worker.post([&] { ++ran; });
+  begun->wait();
+  std::thread opener([&] { go->finish(CL_SUCCESS); });
+  worker.stop(60);
+  opener.join();
+  EXPECT_GE(ran, 1) << "what has begun is waited for";
+  worker.post([&] { ADD_FAILURE() << "it was stopped"; });
+}
+
+} // namespace
+} // namespace libsplit::runtime
