@@ -80,8 +80,8 @@ std::optional<std::size_t> Inspections::inspectorOf(const KernelSummary& summary
 }
 
 std::shared_ptr<const TouchedCells> Inspections::find(const InspectionKey& key) const {
-  const auto found = std::ranges::find(
-      known_, key, [](const auto& entry) -> auto& { return entry.first; });
+  const auto found =
+      std::ranges::find(known_, key, [](const auto& entry) -> auto& { return entry.first; });
   return found == known_.end() ? nullptr : found->second;
 }
 

@@ -136,9 +136,9 @@ private:
   bool triedOwn_ = false;                       ///< since the cycle was found
   bool triedJoint_ = false, triedHome_ = false; ///< since the last review
   std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried
-  double lastJoint_ = 0;       ///< … with the joint shares before the present ones
-  std::uint64_t patience_ = 0; ///< cycles until the next look, Free or Settled
-  std::uint64_t age_ = 0;      ///< cycles that passed in all
+  double lastJoint_ = 0;                        ///< … with the joint shares before the present ones
+  std::uint64_t patience_ = 0;                  ///< cycles until the next look, Free or Settled
+  std::uint64_t age_ = 0;                       ///< cycles that passed in all
   std::uint64_t jointAt_ =
       0; ///< age from which on joint shares are worth the moving; 0: they aren't
 };

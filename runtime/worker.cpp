@@ -4,38 +4,59 @@
 #include "runtime/log.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <exception>
+#include <mutex>
+#include <utility>
 
 namespace libsplit::runtime {
 
+struct Worker::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> jobs;
+  bool started = false;
+  bool busy = false;
+  bool stopped = false;
+};
+
+Worker::Worker() : state_(std::make_shared<State>()) {}
+
+Worker::~Worker() {
+  stop(0);
+}
+
 void Worker::post(std::function<void()> job) {
-  std::lock_guard lock(mutex_);
-  if (stopped_)
+  std::lock_guard lock(state_->mutex);
+  if (state_->stopped)
     return;
-  jobs_.push_back(std::move(job));
-  if (!started_) {
-    startThread([this] { loop(); }).detach();
-    started_ = true;
-  }
-  changed_.notify_one();
+  state_->jobs.push_back(std::move(job));
+  if (!std::exchange(state_->started, true))
+    startThread([state = state_] { loop(*state); }).detach();
+  state_->changed.notify_all();
 }
 
 void Worker::stop(double seconds) {
   std::deque<std::function<void()>> dropped; // destroyed without the lock
-  std::unique_lock lock(mutex_);
-  stopped_ = true;
-  dropped.swap(jobs_);
-  changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return !busy_; });
+  std::unique_lock lock(state_->mutex);
+  state_->stopped = true;
+  dropped.swap(state_->jobs);
+  state_->changed.notify_all();
+  state_->changed.wait_for(lock, std::chrono::duration<double>(seconds),
+                           [&] { return !state_->busy; });
   lock.unlock();
 }
 
-void Worker::loop() {
-  std::unique_lock lock(mutex_);
+void Worker::loop(State& state) {
+  std::unique_lock lock(state.mutex);
   while (true) {
-    changed_.wait(lock, [&] { return !jobs_.empty(); });
-    std::function<void()> job = std::move(jobs_.front());
-    jobs_.pop_front();
-    busy_ = true;
+    state.changed.wait(lock, [&] { return state.stopped || !state.jobs.empty(); });
+    if (state.jobs.empty())
+      return;
+    std::function<void()> job = std::move(state.jobs.front());
+    state.jobs.pop_front();
+    state.busy = true;
     lock.unlock();
     try {
       job();
@@ -44,8 +65,8 @@ void Worker::loop() {
     }
     job = nullptr;
     lock.lock();
-    busy_ = false;
-    changed_.notify_all();
+    state.busy = false;
+    state.changed.notify_all();
   }
 }
 

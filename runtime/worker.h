@@ -1,16 +1,16 @@
 // A thread that runs jobs one after another; started with the first job.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
+#include <memory>
 
 namespace libsplit::runtime {
 
 class Worker {
 public:
-  Worker() = default;
+  Worker();
+  /// Stops without waiting: a job that has begun goes on.
+  ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -22,14 +22,10 @@ public:
   void stop(double seconds);
 
 private:
-  void loop();
+  struct State;
+  static void loop(State& state);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_;
-  bool started_ = false;
-  bool busy_ = false;
-  bool stopped_ = false;
+  std::shared_ptr<State> state_; ///< the thread's too, which may outlive this
 };
 
 } // namespace libsplit::runtime
