@@ -8,6 +8,7 @@ namespace {
 
 constexpr int leastTrial = 3;        ///< launches
 constexpr double nearly = 0.1;       ///< difference that more launches are to settle
+constexpr double leastGain = 1.03;   ///< of all together, or one goes on alone
 constexpr double hopeless = 1.2;     ///< times the present way, at which a trial ends at once
 constexpr double slower = 1.25;      ///< times what it was: the device has changed
 constexpr double firstAge = 5;       ///< launches before the first trial
@@ -37,8 +38,7 @@ bool AloneTrial::took(Way ran, double seconds) {
   if (trial_.seconds < hopeless * now && trial_.launches < (isClose ? longestTrial : leastTrial))
     return false;
   of(ran) = trial_;
-  if (trial_.seconds < now)
-    settled_ = ran;
+  settled_ = alone_.seconds < leastGain * together_.seconds ? Way::Alone : Way::Together;
   isTrying_ = false;
   return false;
 }

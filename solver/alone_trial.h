@@ -1,7 +1,8 @@
 // Whether one device alone is faster than several together. A load model can't tell: devices that
 // share a memory, a bus or a power budget hinder each other, so that what a device did in company
-// says little of what it does alone. Both ways are run and their seconds compared; the faster
-// stays, and the other is tried again ever more rarely.
+// says little of what it does alone. Both ways are run and their seconds compared; one goes
+// on alone unless all together are clearly faster, and the other way is tried again ever more
+// rarely.
 //
 // Worked example: 2, 6 and 24 cores of one machine merge sorted runs, and its memory is what limits
 // them. Together they take 8.0 ms, of which the 24 cores do three quarters, so that 10.7 ms are

@@ -39,9 +39,15 @@ TEST(AloneTrial, aTrialThatIsMuchSlowerEndsAtOnceAndTheNextIsLate) {
 
 TEST(AloneTrial, waysThatAreNearlyTheSameAreTriedLonger) {
   AloneTrial trial;
-  run(trial, 5, 8.0, 8.1, 10.7);
-  EXPECT_EQ(run(trial, longestTrial, 8.0, 8.1, 10.7, 5), longestTrial);
+  run(trial, 5, 8.0, 8.4, 10.7);
+  EXPECT_EQ(run(trial, longestTrial, 8.0, 8.4, 10.7, 5), longestTrial);
   EXPECT_EQ(trial.way(), Way::Together);
+}
+
+TEST(AloneTrial, whatGainsNextToNothingTogetherIsDoneAlone) {
+  AloneTrial trial;
+  run(trial, 5 + longestTrial, 8.0, 8.1, 10.7);
+  EXPECT_EQ(trial.way(), Way::Alone);
 }
 
 TEST(AloneTrial, whatIsExpectedToCostMuchWaits) {
