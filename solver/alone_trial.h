@@ -4,12 +4,11 @@
 // on alone unless all together are clearly faster, and the other way is tried again ever more
 // rarely.
 //
-// Worked example: 2, 6 and 24 cores of one machine merge sorted runs, and its memory is what limits
-// them. Together they take 8.0 ms, of which the 24 cores do three quarters, so that 10.7 ms are
-// expected of these alone. After five launches the third more is less than a tenth of the time so
-// far, and a trial begins: 7.8 ms, and as the two ways are nearly the same, seven launches more.
-// Their mean is 7.8 ms too; the 24 cores go on alone. The three together are tried next after
-// twenty launches.
+// Worked example: 2, 6 and 24 cores of one machine work on a kernel that its memory limits.
+// Together they take 8.0 ms, of which the 24 cores do three quarters, so that 10.7 ms are expected
+// of these alone. After five launches the third more is less than a tenth of the time so far, and a
+// trial begins: 7.8 ms, and as the two ways are nearly the same, seven launches more. Their mean is
+// 7.8 ms too; the 24 cores go on alone. The three together are tried next after twenty launches.
 #pragma once
 
 #include <algorithm>
