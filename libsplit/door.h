@@ -51,6 +51,14 @@ template <class Body> void tracked(Body&& body) noexcept {
   }
 }
 
+/// Answers the status of a retain, which `note` counts if it succeeded.
+template <class Handle>
+cl_int retained(cl_int status, void (runtime::Session::*note)(Handle), Handle handle) noexcept {
+  if (status == CL_SUCCESS)
+    tracked([&] { (session().*note)(handle); });
+  return status;
+}
+
 /// Runs a command; an exception becomes an error code.
 template <class Body> cl_int guarded(Body&& body) noexcept {
   try {

@@ -8,10 +8,7 @@ namespace libsplit {
 namespace {
 
 cl_int CL_API_CALL retainEvent(cl_event event) {
-  cl_int status = next().clRetainEvent(event);
-  if (status == CL_SUCCESS)
-    tracked([&] { session().eventRetained(event); });
-  return status;
+  return retained(next().clRetainEvent(event), &runtime::Session::eventRetained, event);
 }
 
 cl_int CL_API_CALL releaseEvent(cl_event event) {

@@ -97,10 +97,7 @@ cl_mem CL_API_CALL createImage3D(cl_context context, cl_mem_flags flags,
 }
 
 cl_int CL_API_CALL retainMemory(cl_mem object) {
-  cl_int status = next().clRetainMemObject(object);
-  if (status == CL_SUCCESS)
-    tracked([&] { session().memoryRetained(object); });
-  return status;
+  return retained(next().clRetainMemObject(object), &runtime::Session::memoryRetained, object);
 }
 
 cl_int CL_API_CALL releaseMemory(cl_mem object) {
@@ -130,10 +127,7 @@ cl_sampler CL_API_CALL createSamplerWithProperties(cl_context context,
 }
 
 cl_int CL_API_CALL retainSampler(cl_sampler sampler) {
-  const cl_int status = next().clRetainSampler(sampler);
-  if (status == CL_SUCCESS)
-    tracked([&] { session().samplerRetained(sampler); });
-  return status;
+  return retained(next().clRetainSampler(sampler), &runtime::Session::samplerRetained, sampler);
 }
 
 cl_int CL_API_CALL releaseSampler(cl_sampler sampler) {

@@ -28,10 +28,7 @@ cl_context CL_API_CALL createContextFromType(
 }
 
 cl_int CL_API_CALL retainContext(cl_context context) {
-  cl_int status = next().clRetainContext(context);
-  if (status == CL_SUCCESS)
-    tracked([&] { session().contextRetained(context); });
-  return status;
+  return retained(next().clRetainContext(context), &runtime::Session::contextRetained, context);
 }
 
 cl_int CL_API_CALL releaseContext(cl_context context) {
@@ -62,10 +59,7 @@ cl_command_queue CL_API_CALL createQueueWithProperties(cl_context context, cl_de
 }
 
 cl_int CL_API_CALL retainQueue(cl_command_queue queue) {
-  cl_int status = next().clRetainCommandQueue(queue);
-  if (status == CL_SUCCESS)
-    tracked([&] { session().queueRetained(queue); });
-  return status;
+  return retained(next().clRetainCommandQueue(queue), &runtime::Session::queueRetained, queue);
 }
 
 cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {

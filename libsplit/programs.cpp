@@ -152,10 +152,7 @@ cl_int CL_API_CALL programInfo(cl_program program, cl_program_info name, size_t 
 }
 
 cl_int CL_API_CALL retainProgram(cl_program program) {
-  cl_int status = next().clRetainProgram(program);
-  if (status == CL_SUCCESS)
-    tracked([&] { session().programRetained(program); });
-  return status;
+  return retained(next().clRetainProgram(program), &runtime::Session::programRetained, program);
 }
 
 cl_int CL_API_CALL releaseProgram(cl_program program) {
@@ -196,10 +193,7 @@ cl_kernel CL_API_CALL cloneKernel(cl_kernel original, cl_int* error) {
 }
 
 cl_int CL_API_CALL retainKernel(cl_kernel kernel) {
-  cl_int status = next().clRetainKernel(kernel);
-  if (status == CL_SUCCESS)
-    tracked([&] { session().kernelRetained(kernel); });
-  return status;
+  return retained(next().clRetainKernel(kernel), &runtime::Session::kernelRetained, kernel);
 }
 
 cl_int CL_API_CALL releaseKernel(cl_kernel kernel) {

@@ -14,31 +14,26 @@ void Session::callbackSet(cl_event event) {
     found->second->callbacks = true;
 }
 
-bool Session::eventRetained(cl_event event) {
+void Session::eventRetained(cl_event event) {
   if (taskEvents_ == 0)
-    return false;
+    return;
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
-  if (found == events_.end())
-    return false;
-  ++found->second->references;
-  return true;
+  if (found != events_.end())
+    ++found->second->references;
 }
 
-bool Session::eventReleased(cl_event event) {
+void Session::eventReleased(cl_event event) {
   if (taskEvents_ == 0)
-    return false;
+    return;
   std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
-  if (found == events_.end())
-    return false;
-  if (--found->second->references == 0) {
+  if (found != events_.end() && --found->second->references == 0) {
     last = std::move(found->second);
     events_.erase(found);
     taskEvents_ = events_.size();
   }
-  return true;
 }
 
 bool Session::isTaskEvent(cl_event event) {

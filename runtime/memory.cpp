@@ -8,6 +8,14 @@
 
 namespace libsplit::runtime {
 
+namespace {
+
+bool isOver(const CompletionPtr& work) {
+  return work->over();
+}
+
+} // namespace
+
 void NodeHazards::collect(bool write, std::vector<CompletionPtr>& after) const {
   after.insert(after.end(), writers_.begin(), writers_.end());
   if (write)
@@ -15,18 +23,17 @@ void NodeHazards::collect(bool write, std::vector<CompletionPtr>& after) const {
 }
 
 void NodeHazards::forgetOver() {
-  auto isOver = [](const CompletionPtr& work) { return work->over(); };
   std::erase_if(readers_, isOver);
   std::erase_if(writers_, isOver);
 }
 
 void NodeHazards::addReader(CompletionPtr reader) {
-  std::erase_if(readers_, [](const CompletionPtr& old) { return old->over(); });
+  std::erase_if(readers_, isOver);
   readers_.push_back(std::move(reader));
 }
 
 void NodeHazards::addWriter(CompletionPtr writer) {
-  std::erase_if(writers_, [](const CompletionPtr& old) { return old->over(); });
+  std::erase_if(writers_, isOver);
   writers_.push_back(std::move(writer));
 }
 
@@ -36,9 +43,8 @@ void NodeHazards::setWriters(std::vector<CompletionPtr> writers) {
 }
 
 bool NodeHazards::idleFor(bool write) const {
-  auto over = [](const CompletionPtr& work) { return work->over(); };
-  return std::all_of(writers_.begin(), writers_.end(), over) &&
-         (!write || std::all_of(readers_.begin(), readers_.end(), over));
+  return std::all_of(writers_.begin(), writers_.end(), isOver) &&
+         (!write || std::all_of(readers_.begin(), readers_.end(), isOver));
 }
 
 namespace {

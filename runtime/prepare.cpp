@@ -76,10 +76,10 @@ void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
       }
       Lock done(mutex_);
       if (code->state == KernelCode::State::Preparing) {
-        code->state = reason.empty() ? KernelCode::State::Ready : KernelCode::State::Unsplittable;
-        code->reason = reason;
-        if (!reason.empty())
-          code->stats->reason = reason;
+        if (reason.empty())
+          code->state = KernelCode::State::Ready;
+        else
+          code->neverSplit(reason);
         log(LogLevel::Info, "kernel ", code->name, ": ",
             reason.empty() ? "can be split" : "not split: " + reason);
       }

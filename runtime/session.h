@@ -170,8 +170,8 @@ public:
   void userEventCreated() { userEvents_ = true; }
 
   // Events.
-  bool eventRetained(cl_event event);
-  bool eventReleased(cl_event event);
+  void eventRetained(cl_event event);
+  void eventReleased(cl_event event);
   /// Answers a query about one of libsplit's own events; nothing if it is the driver's.
   std::optional<cl_int> eventInfo(cl_event event, cl_event_info name, std::size_t size, void* value,
                                   std::size_t* sizeRet);

@@ -251,7 +251,7 @@ private:
       allowGrowth(ran_, total);
       model_.balance(shares_, total, limits_);
     }
-    if (isAlone() && worthReturning(total))
+    if (isAlone() && affordsTrial(shares_, trial_.seconds(AloneTrial::Way::Alone), total))
       trial_.consider(trial_.seconds(AloneTrial::Way::Together), age(), likelyTrialPart);
   }
 
@@ -389,8 +389,7 @@ private:
       return;
     candidate_.setZero();
     candidate_[fastest] = 1;
-    // There and, perhaps, back: not before the launches so far are worth that.
-    if (2 * movingCost(candidate_, total) > trialPart * predicted * age())
+    if (!affordsTrial(candidate_, predicted, total))
       return;
     const double most = (seenAlone_[fastest] > 0 ? clearlyLessThanSeen : clearlyLess) * least;
     trial_.consider(least, age(), predicted < most ? probePart : likelyTrialPart);
@@ -398,10 +397,10 @@ private:
       alone_ = candidate_;
   }
 
-  /// Whether the launches so far are worth moving the data of the split, and perhaps back.
-  bool worthReturning(double total) const {
-    return 2 * movingCost(shares_, total) <=
-           trialPart * trial_.seconds(AloneTrial::Way::Alone) * age();
+  /// Whether the launches so far, of `seconds` each, are worth moving the data to where `shares`
+  /// want it and, perhaps, back.
+  bool affordsTrial(const Vector& shares, double seconds, double total) const {
+    return 2 * movingCost(shares, total) <= trialPart * seconds * age();
   }
 
   /// Launches of this kind so far, seen or not.
