@@ -47,11 +47,10 @@ std::vector<BufferUse> Session::usesOf(const Kernel& kernel) const {
   std::vector<BufferUse> uses;
   const std::vector<bool>& writes = kernel.code->writes;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const Argument& argument = kernel.arguments[i];
-    if (argument.memory.expired())
+    if (!kernel.memoryOf(i))
       continue;
     cl_mem handle = nullptr;
-    std::memcpy(&handle, argument.value.data(), sizeof handle);
+    std::memcpy(&handle, kernel.arguments[i].value.data(), sizeof handle);
     uses.push_back({handle, i >= writes.size() || writes[i]});
   }
   return uses;
@@ -157,7 +156,7 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     const Argument& argument = kernel->arguments[i];
     const Parameter& parameter = summary.parameters[i];
     const std::string name = "argument `" + parameter.name + "` ";
-    const std::shared_ptr<MemoryObject> object = argument.memory.lock();
+    const std::shared_ptr<MemoryObject> object = kernel->memoryOf(i);
     if (!argument.isSet)
       return name + "is not set";
     switch (parameter.kind) {
@@ -196,8 +195,9 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
   launch->range = rangeOf(arguments);
   launch->localGiven = arguments.local != nullptr;
   launch->key.range = rangeName(launch->range, launch->localGiven);
-  for (const Argument& argument : launch->arguments) {
-    launch->objects.push_back(argument.memory.lock());
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
+    const Argument& argument = launch->arguments[i];
+    launch->objects.push_back(kernel.memoryOf(i));
     if (launch->objects.back()) {
       cl_mem handle = nullptr;
       std::memcpy(&handle, argument.value.data(), sizeof handle);
@@ -271,12 +271,14 @@ bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
 
 /// Whether the launch is one for the driver to refuse, if it looks: of objects of other contexts.
 bool Session::isOfOneContext(const Stream& stream, const Kernel& kernel) {
-  return kernel.program->context == stream.context &&
-         std::all_of(
-             kernel.arguments.begin(), kernel.arguments.end(), [&](const Argument& argument) {
-               auto object = argument.memory.lock();
-               return !object || !object->buffer || object->buffer->context() == stream.context;
-             });
+  if (kernel.program->context != stream.context)
+    return false;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const std::shared_ptr<MemoryObject> object = kernel.memoryOf(i);
+    if (object && object->buffer && object->buffer->context() != stream.context)
+      return false;
+  }
+  return true;
 }
 
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {

@@ -247,6 +247,30 @@ bool mayBeMerged(const KernelSummary& summary) {
   });
 }
 
+/// What the driver did not tell.
+void noteKinds(const KernelSummary& summary, std::vector<ArgumentKind>& kinds) {
+  if (summary.parameters.size() != kinds.size())
+    return;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    if (kinds[i] == ArgumentKind::Unknown)
+      switch (summary.parameters[i].kind) {
+      case ParameterKind::GlobalBuffer:
+      case ParameterKind::ConstantBuffer:
+      case ParameterKind::Image:
+        kinds[i] = ArgumentKind::Memory;
+        break;
+      case ParameterKind::LocalBuffer:
+        kinds[i] = ArgumentKind::Local;
+        break;
+      case ParameterKind::Scalar:
+      case ParameterKind::Sampler:
+        kinds[i] = ArgumentKind::Value;
+        break;
+      case ParameterKind::Other:
+        break;
+      }
+}
+
 std::vector<bool> writtenParameters(const KernelSummary& summary) {
   std::vector<bool> writes(summary.parameters.size(), false);
   for (const Access& access : summary.accesses)
@@ -281,6 +305,10 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   const KernelSummary* homeSummary = find(*homeProgram, code->name);
   if (!homeSummary)
     return "the analysis did not find the kernel";
+  {
+    Lock lock(mutex_);
+    noteKinds(*homeSummary, code->kinds);
+  }
   if (!homeSummary->obstacles.empty())
     return toString(homeSummary->obstacles.front().reason);
   if (const Access* sum = options_.relaxedFloat ? nullptr : floatSum(*homeSummary))

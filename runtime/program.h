@@ -19,14 +19,23 @@
 
 namespace libsplit::runtime {
 
+/// What a kernel's parameter takes. Only this tells whether eight bytes are a handle or a number:
+/// any number may equal a handle.
+enum class ArgumentKind {
+  Unknown, ///< the driver does not say, and there is no analysis yet, or none at all
+  Memory,  ///< a cl_mem
+  Local,
+  Value, ///< a sampler too
+};
+
 /// One argument of a kernel object, as clSetKernelArg last had it.
 struct Argument {
   bool isSet = false;
   std::size_t size = 0;
   std::vector<std::byte> value; ///< empty for local memory
-  /// If the value is the handle of a known cl_mem. Like the driver, a kernel does not keep it
-  /// alive.
-  std::weak_ptr<MemoryObject> memory;
+  /// The known cl_mem whose handle the value equals. Whether it is meant, the parameter's kind
+  /// tells: see `Kernel::memoryOf`. Like the driver, a kernel does not keep it alive.
+  std::weak_ptr<MemoryObject> candidate;
   bool isLocal() const { return isSet && value.empty(); }
   /// A cl_mem that is null, in either of the ways to say so: the kernel must not use it.
   bool isNullBuffer() const {
@@ -77,6 +86,9 @@ struct KernelCode {
   State state = State::New;
   std::string reason; ///< of Unsplittable
   std::shared_ptr<KernelStats> stats;
+  /// By parameter: from the driver, and where it does not say from the analysis.
+  std::vector<ArgumentKind> kinds;
+  bool askedForKinds = false; ///< the driver was
   /// By parameter: may the kernel write through it? Empty: not known.
   std::vector<bool> writes;
   // From here on valid in state Ready.
@@ -107,6 +119,15 @@ struct Kernel {
   std::shared_ptr<Program> program;
   std::shared_ptr<KernelCode> code;
   std::vector<Argument> arguments;
+  /// The memory object that an argument is. While it is not known whether the parameter takes one,
+  /// an argument that could be one counts: at home, where such launches run, the driver gets its
+  /// bytes as they are, and the object's are valid there. Null: it is none, or is gone.
+  std::shared_ptr<MemoryObject> memoryOf(std::size_t parameter) const {
+    const ArgumentKind kind = code->kinds[parameter];
+    return kind == ArgumentKind::Memory || kind == ArgumentKind::Unknown
+               ? arguments[parameter].candidate.lock()
+               : nullptr;
+  }
   int references = 1;
   /// The same kernel again, for launches that libsplit issues itself; made on first use.
   std::shared_ptr<LaneKernel> clone;

@@ -198,6 +198,8 @@ void Session::kernelCreated(cl_kernel handle, cl_program program) {
     code->stats->name = name;
     stats_.kernels.push_back(code->stats);
   }
+  if (code->kinds.size() < count)
+    code->kinds.resize(count, ArgumentKind::Unknown);
   kernel->code = code;
   kernels_[handle] = std::move(kernel);
 }
@@ -239,13 +241,49 @@ void Session::argumentSet(cl_kernel handle, cl_uint index, std::size_t size, con
   Argument& argument = found->second->arguments[index];
   argument.isSet = true;
   argument.size = size;
-  argument.memory.reset();
+  argument.candidate.reset();
   auto bytes = static_cast<const std::byte*>(value);
   argument.value.assign(bytes, bytes ? bytes + size : bytes);
   if (value && size == sizeof(cl_mem)) {
     cl_mem object = nullptr;
     std::memcpy(&object, value, sizeof object);
-    argument.memory = findObject(object);
+    argument.candidate = findObject(object);
+    if (!argument.candidate.expired())
+      askForKinds(*found->second);
+  }
+}
+
+/// What the driver says of the kernel's parameters. Where a program comes without their
+/// descriptions, that is nothing.
+void Session::askForKinds(const Kernel& kernel) const {
+  KernelCode& code = *kernel.code;
+  if (std::exchange(code.askedForKinds, true))
+    return;
+  // Drivers from before OpenCL 1.2 lack the question, and loaders may not notice.
+  const auto devices = arrayProperty<cl_device_id>(cl_.clGetContextInfo, kernel.program->context,
+                                                   CL_CONTEXT_DEVICES);
+  for (cl_device_id device : devices)
+    if (const auto version = stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_VERSION);
+        version < "OpenCL 1.2")
+      return;
+  auto ask = [&](std::size_t index, cl_kernel_arg_info name, auto& answer) {
+    return cl_.clGetKernelArgInfo(kernel.handle, static_cast<cl_uint>(index), name, sizeof answer,
+                                  &answer, nullptr) == CL_SUCCESS;
+  };
+  for (std::size_t i = 0; i < code.kinds.size(); ++i) {
+    cl_kernel_arg_address_qualifier space = 0;
+    // Images and pipes are in the global address space, or else told by how they are accessed.
+    cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
+    if (code.kinds[i] != ArgumentKind::Unknown || !ask(i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, space) ||
+        !ask(i, CL_KERNEL_ARG_ACCESS_QUALIFIER, access))
+      continue;
+    if (space == CL_KERNEL_ARG_ADDRESS_LOCAL)
+      code.kinds[i] = ArgumentKind::Local;
+    else if (space == CL_KERNEL_ARG_ADDRESS_PRIVATE && access == CL_KERNEL_ARG_ACCESS_NONE)
+      code.kinds[i] = ArgumentKind::Value;
+    else if (space == CL_KERNEL_ARG_ADDRESS_GLOBAL || space == CL_KERNEL_ARG_ADDRESS_CONSTANT ||
+             space == CL_KERNEL_ARG_ADDRESS_PRIVATE)
+      code.kinds[i] = ArgumentKind::Memory;
   }
 }
 

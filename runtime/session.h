@@ -235,6 +235,9 @@ private:
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
 
+  // programs.cpp
+  void askForKinds(const Kernel& kernel) const;
+
   // commands.cpp
   bool admitNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
                    CompletionPtr* noted);

@@ -51,6 +51,7 @@ SAMPLES = {
     "late_release": Expectation(("slow",), ("look",), launches={"look": 4}, homes=("0.0",)),
     "shared_virtual": Expectation(whole=("add",), launches={"add": 1}),
     "two_devices": Expectation(homes=("0.0",)),
+    "handle_values": Expectation(("add_number", "add_halves"), launches={"add_number": 12, "add_halves": 12}),
 }
 
 CHECKED = {"VERIFY": "1", "WAIT_ANALYSIS": "1"}
