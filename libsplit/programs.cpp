@@ -112,7 +112,7 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
                             void(CL_CALLBACK* notify)(cl_program, void*), void* data,
                             cl_int* error) {
   // Before the link: with its callback, the application may release what went into it.
-  std::map<cl_device_id, LinkedProgram> parts;
+  std::map<cl_device_id, runtime::LinkedUnits> parts;
   tracked([&] {
     parts = session().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
                                   options, {programs, programs ? count : 0});

@@ -27,9 +27,8 @@ std::string identity(const std::string& splitc) {
 }
 
 std::string cacheKey(const std::string& splitc, const std::string& source,
-                     const std::string& buildOptions, const DeviceMacros& macros) {
-  // A relative -I means another file in another folder.
-  std::error_code error;
+                     const std::string& buildOptions, const DeviceMacros& macros,
+                     const HeaderSnapshot* headers) {
   std::vector<std::string> parts = {std::to_string(summaryFormatVersion),
                                     identity(splitc),
                                     source,
@@ -37,14 +36,22 @@ std::string cacheKey(const std::string& splitc, const std::string& source,
                                     macros.version,
                                     macros.defaultVersion,
                                     macros.extensions,
-                                    fs::current_path(error).string()};
+                                    headers ? headers->fingerprint() : std::string()};
   parts.insert(parts.end(), macros.defines.begin(), macros.defines.end());
   return hashOf(parts);
 }
 
-bool includesUnchanged(const ProgramSummary& summary) {
-  return std::all_of(summary.includes.begin(), summary.includes.end(),
-                     [](const IncludedFile& file) { return hashOfFile(file.path) == file.hash; });
+/// Whether the answer may have come from other files than the program.
+std::optional<std::string> whyStale(const ProgramSummary& summary, const HeaderSnapshot* headers) {
+  if (!headers)
+    return summary.includes.empty() ? std::nullopt
+                                    : std::optional("includes " + summary.includes[0].path +
+                                                    " in a way that was not foreseen");
+  if (auto path = headers->changed())
+    return "may include " + *path + ", which changed after it was built";
+  if (auto path = headers->differsFrom(summary.includes))
+    return "includes " + *path + ", which was not seen as it is when the program was built";
+  return std::nullopt;
 }
 
 std::shared_ptr<const ProgramSummary> failed(std::string why) {
@@ -59,7 +66,8 @@ Analyzer::Analyzer(std::string splitc, const DiskCache& cache, double timeoutSec
     : splitc_(std::move(splitc)), cache_(cache), timeoutSeconds_(timeoutSeconds) {}
 
 std::string Analyzer::run(const std::string& source, const std::string& buildOptions,
-                          const DeviceMacros& macros, std::string& failure) const {
+                          const DeviceMacros& macros, const std::string& directory,
+                          std::string& failure) const {
   std::vector<std::string> arguments = {splitc_,
                                         "-",
                                         "--emit=summary",
@@ -69,7 +77,7 @@ std::string Analyzer::run(const std::string& source, const std::string& buildOpt
                                         "--device-extensions=" + macros.extensions};
   for (const std::string& define : macros.defines)
     arguments.push_back("--device-define=" + define);
-  ChildResult child = runChild(arguments, source, timeoutSeconds_, &cancelled_);
+  ChildResult child = runChild(arguments, source, timeoutSeconds_, &cancelled_, directory);
   if (!child.succeeded)
     failure = "the analysis program " + splitc_ + " " + child.failure;
   return std::move(child.output);
@@ -77,15 +85,17 @@ std::string Analyzer::run(const std::string& source, const std::string& buildOpt
 
 std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& source,
                                                         const std::string& buildOptions,
-                                                        const DeviceMacros& macros) const {
-  std::string name = cacheKey(splitc_, source, buildOptions, macros) + ".summary";
+                                                        const DeviceMacros& macros,
+                                                        const HeaderSnapshot* headers) const {
+  std::string name = cacheKey(splitc_, source, buildOptions, macros, headers) + ".summary";
   if (auto entry = cache_.read(name)) {
     auto cached = parseProgramSummary(*entry);
-    if (cached && includesUnchanged(*cached))
+    if (cached && !(headers ? headers->differsFrom(cached->includes) : whyStale(*cached, nullptr)))
       return std::make_shared<const ProgramSummary>(std::move(*cached));
   }
   std::string failure;
-  std::string text = run(source, buildOptions, macros, failure);
+  std::string text =
+      run(source, buildOptions, macros, headers ? headers->directory() : std::string(), failure);
   std::optional<ProgramSummary> summary;
   if (failure.empty()) {
     std::string error;
@@ -99,6 +109,8 @@ std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& sourc
     writeLogOnce(LogLevel::Warn, failure + "; programs run unsplit");
     return failed(failure);
   }
+  if (auto why = whyStale(*summary, headers))
+    return failed("the program " + *why);
   cache_.write(name, text);
   return std::make_shared<const ProgramSummary>(std::move(*summary));
 }

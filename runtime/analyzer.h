@@ -1,14 +1,15 @@
 // Runs splitc as a child process and keeps its answers on disk.
 //
 // The answer is a function of the program's text, its build options and the device's macros, so
-// those, with the format version and splitc itself, make the key. Files that the text includes are
-// part of the answer: an entry counts only while they are unchanged. A crash, a hang or a refusal
-// is an answer too
-// ("not split, because …"), but is not kept.
+// those, with the format version and splitc itself, make the key. Files that the text may include
+// are part of the key as they were when the driver built it; an answer that may have come from
+// others does not count (header_snapshot.h). A crash, a hang or a refusal is an answer too ("not
+// split, because …"), but is not kept.
 #pragma once
 
 #include "analysis-pass/summary/kernel_summary.h"
 #include "runtime/disk_cache.h"
+#include "runtime/header_snapshot.h"
 
 #include <atomic>
 #include <memory>
@@ -33,16 +34,19 @@ public:
   Analyzer(std::string splitc, const DiskCache& cache, double timeoutSeconds);
 
   /// The summary of a program; on any failure one whose `failure` says why. Blocks for as long as
-  /// splitc takes. Thread-safe; never throws for reasons of the environment.
+  /// splitc takes. `headers`: what the driver could read beside the text; null: nothing.
+  /// Thread-safe; never throws for reasons of the environment.
   std::shared_ptr<const ProgramSummary> analyze(const std::string& source,
                                                 const std::string& buildOptions,
-                                                const DeviceMacros& macros) const;
+                                                const DeviceMacros& macros,
+                                                const HeaderSnapshot* headers) const;
   /// Makes analyses that run, and all later ones, fail at once.
   void cancel() { cancelled_ = true; }
 
 private:
   std::string run(const std::string& source, const std::string& buildOptions,
-                  const DeviceMacros& macros, std::string& failure) const;
+                  const DeviceMacros& macros, const std::string& directory,
+                  std::string& failure) const;
 
   std::string splitc_;
   const DiskCache& cache_;

@@ -130,7 +130,8 @@ bool reap(pid_t child, int& status, const Patience& patience) {
 } // namespace
 
 ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
-                     double timeoutSeconds, const std::atomic<bool>* cancelled) {
+                     double timeoutSeconds, const std::atomic<bool>* cancelled,
+                     const std::string& directory) {
   ChildResult result;
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -144,6 +145,8 @@ ChildResult runChild(const std::vector<std::string>& arguments, const std::strin
   posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (!directory.empty())
+    posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, all;

@@ -44,11 +44,15 @@ std::string hashOf(const std::vector<std::string>& parts) {
   return hashOf(text);
 }
 
+std::uint64_t hashOfContents(std::string_view text) {
+  return XXH3_64bits(text.data(), text.size());
+}
+
 std::optional<std::uint64_t> hashOfFile(const std::string& path) {
   auto text = readFile(path);
   if (!text)
     return std::nullopt;
-  return XXH3_64bits(text->data(), text->size());
+  return hashOfContents(*text);
 }
 
 std::optional<std::string> readFile(const std::string& path) {

@@ -17,7 +17,9 @@ namespace libsplit::runtime {
 std::string hashOf(std::string_view bytes);
 /// One hash of several texts, which can't run into each other.
 std::string hashOf(const std::vector<std::string>& parts);
-/// Of a file's contents, as `IncludedFile::hash`; nothing if it can't be read.
+/// Of a file's contents, as `IncludedFile::hash`.
+std::uint64_t hashOfContents(std::string_view text);
+/// The same of the file by its name; nothing if it can't be read.
 std::optional<std::uint64_t> hashOfFile(const std::string& path);
 
 /// The file's contents; nothing if it can't be read. Never throws for reasons of the environment.

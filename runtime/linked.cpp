@@ -11,6 +11,25 @@
 
 namespace libsplit::runtime {
 
+namespace {
+
+std::shared_ptr<const Origin> originOf(const LinkedUnits& linked) {
+  LinkedProgram program{{}, linked.options};
+  std::shared_ptr<HeaderSnapshot> headers;
+  for (const CompiledUnit& unit : linked.units) {
+    program.units.push_back(unit.source);
+    if (!unit.headers)
+      continue;
+    if (headers)
+      headers->add(*unit.headers);
+    else
+      headers = std::make_shared<HeaderSnapshot>(*unit.headers);
+  }
+  return std::make_shared<const Origin>(Origin{serialize(program), {}, false, {}, headers});
+}
+
+} // namespace
+
 SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_id> devices,
                                       const char* options, std::span<const HeaderUse> headers) {
   if (devices.empty())
@@ -19,12 +38,13 @@ SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_
   auto found = programs_.find(program);
   if (found == programs_.end())
     return {};
-  Program& tracked = *found->second;
-  SourceUnits before = tracked.units;
-  SourceUnit unit;
-  bool isKnown = tracked.source && kindOf(*tracked.source) == ProgramKind::OpenclC;
+  const std::shared_ptr<Program> tracked = found->second;
+  SourceUnits before = tracked->units;
+  CompiledUnit compiled;
+  SourceUnit& unit = compiled.source;
+  bool isKnown = tracked->source && kindOf(*tracked->source) == ProgramKind::OpenclC;
   if (isKnown)
-    unit.text = *tracked.source;
+    unit.text = *tracked->source;
   unit.options = options ? options : "";
   for (const HeaderUse& header : headers) {
     auto text = programs_.find(header.program);
@@ -32,11 +52,18 @@ SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_
     if (isKnown)
       unit.headers.push_back({header.name, *text->second->source});
   }
+  lock.unlock();
+  std::vector<std::string_view> texts{unit.text};
+  for (const EmbeddedHeader& header : unit.headers)
+    texts.emplace_back(header.text);
+  if (isKnown)
+    compiled.headers = headersOf(texts, unit.options);
+  lock.lock();
   for (cl_device_id device : devices)
     if (isKnown)
-      tracked.units[device] = {unit};
+      tracked->units[device] = {compiled};
     else
-      tracked.units.erase(device);
+      tracked->units.erase(device);
   return before;
 }
 
@@ -48,21 +75,21 @@ void Session::programCompiled(cl_program program, SourceUnits before, cl_int sta
     found->second->units = std::move(before);
 }
 
-std::map<cl_device_id, LinkedProgram> Session::partsOfLink(cl_context context,
-                                                           std::vector<cl_device_id> devices,
-                                                           const char* options,
-                                                           std::span<const cl_program> inputs) {
+std::map<cl_device_id, LinkedUnits> Session::partsOfLink(cl_context context,
+                                                         std::vector<cl_device_id> devices,
+                                                         const char* options,
+                                                         std::span<const cl_program> inputs) {
   if (devices.empty())
     devices = arrayProperty<cl_device_id>(cl_.clGetContextInfo, context, CL_CONTEXT_DEVICES);
-  std::map<cl_device_id, LinkedProgram> parts;
+  std::map<cl_device_id, LinkedUnits> parts;
   Lock lock(mutex_);
   for (cl_device_id device : devices) {
-    LinkedProgram linked{{}, options ? options : ""};
+    LinkedUnits linked{{}, options ? options : ""};
     const bool allKnown = std::ranges::all_of(inputs, [&](cl_program input) {
       auto found = programs_.find(input);
       if (found == programs_.end() || !found->second->units.contains(device))
         return false;
-      const std::vector<SourceUnit>& units = found->second->units.at(device);
+      const std::vector<CompiledUnit>& units = found->second->units.at(device);
       linked.units.insert(linked.units.end(), units.begin(), units.end());
       return true;
     });
@@ -73,7 +100,7 @@ std::map<cl_device_id, LinkedProgram> Session::partsOfLink(cl_context context,
 }
 
 void Session::programLinked(cl_program program, cl_context context,
-                            const std::map<cl_device_id, LinkedProgram>& parts) {
+                            const std::map<cl_device_id, LinkedUnits>& parts) {
   auto tracked = std::make_shared<Program>(program, context);
   tracked->opaque =
       "the program was linked from something else than plain units compiled from source";
@@ -81,8 +108,7 @@ void Session::programLinked(cl_program program, cl_context context,
     if (linked.options == "-create-library")
       tracked->units[device] = linked.units;
     else if (linked.options.find("-create-library") == std::string::npos)
-      tracked->build->origins[device] =
-          std::make_shared<const Origin>(Origin{serialize(linked), {}, {}, {}});
+      tracked->build->origins[device] = originOf(linked);
     // A library with options of its own for its later links stays the driver's.
   }
   Lock lock(mutex_);

@@ -3,6 +3,7 @@
 #include "analysis-pass/summary/program_kind.h"
 #include "analysis-pass/summary/text_parts.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace libsplit::runtime {
@@ -47,14 +48,27 @@ std::string entryName(const std::string& binary) {
 
 } // namespace
 
-bool mayReadFiles(const Origin& origin) {
-  if (!isSource(kindOf(origin.text)))
-    return false;
+namespace {
+
+bool namesDirective(std::string_view text) {
   for (const char* directive : {"include", "import", "embed"})
-    if (origin.text.find(directive) != std::string::npos ||
-        origin.options.find(directive) != std::string::npos)
-      return !origin.isFlat;
+    if (text.find(directive) != std::string_view::npos)
+      return true;
   return false;
+}
+
+} // namespace
+
+bool mayReadFiles(const Origin& origin) {
+  return isSource(kindOf(origin.text)) && !origin.isFlat &&
+         (namesDirective(origin.text) || namesDirective(origin.options));
+}
+
+std::shared_ptr<const HeaderSnapshot> headersOf(const std::vector<std::string_view>& texts,
+                                                const std::string& options) {
+  if (namesDirective(options) || std::ranges::any_of(texts, namesDirective))
+    return std::make_shared<const HeaderSnapshot>(texts, options);
+  return nullptr;
 }
 
 void BinaryOrigins::note(const std::string& binary, std::shared_ptr<const Origin> origin) {

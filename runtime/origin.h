@@ -31,10 +31,15 @@ struct Origin {
   bool isFlat = false;
   /// For a binary: what its compiler knew of the device. Nothing: whatever the device says today.
   std::optional<DeviceMacros> madeFor;
+  /// What its build could read beside the text; null: nothing.
+  std::shared_ptr<const HeaderSnapshot> headers = nullptr;
 };
 
 /// Whether building the text may read files, as far as can be said without a preprocessor.
 bool mayReadFiles(const Origin& origin);
+/// What the text's build can read now; null: nothing.
+std::shared_ptr<const HeaderSnapshot> headersOf(const std::vector<std::string_view>& texts,
+                                                const std::string& options);
 
 class BinaryOrigins {
 public:

@@ -54,7 +54,8 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   if (isC && !options_.hiddenBuildOptions.empty())
     summary = failed(options_.hiddenBuildOptions + " gives the driver other build options");
   else
-    summary = analyzer_.analyze(origin->text, origin->options, isC ? macros : DeviceMacros{});
+    summary = analyzer_.analyze(origin->text, origin->options, isC ? macros : DeviceMacros{},
+                                origin->headers.get());
   if (origin->isFlat && !summary->includes.empty())
     summary = failed("the program was made from a binary, and includes other files on this device");
   build.analyses.push_back({origin, macros, summary});

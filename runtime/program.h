@@ -152,8 +152,19 @@ struct Build {
   std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
 };
 
+/// A unit as the application compiled it.
+struct CompiledUnit {
+  SourceUnit source;
+  std::shared_ptr<const HeaderSnapshot> headers; ///< that its compilation could read; null: none
+};
 /// What a program was compiled from, by device: several units for a library.
-using SourceUnits = std::map<cl_device_id, std::vector<SourceUnit>>;
+using SourceUnits = std::map<cl_device_id, std::vector<CompiledUnit>>;
+
+/// What a program is linked from.
+struct LinkedUnits {
+  std::vector<CompiledUnit> units;
+  std::string options;
+};
 
 /// A program of the application.
 class Program {

@@ -90,10 +90,26 @@ void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>
       return;
     Origin flat = *origin;
     flat.isFlat = true;
+    flat.headers = nullptr;
     if (!summary->flatSource.empty())
       flat.text = summary->flatSource;
     binaryOrigins_.keep(binary, flat);
   });
+}
+
+/// What the driver's build that comes now can read beside the program's text; null: nothing.
+std::shared_ptr<const HeaderSnapshot> Session::seenHeaders(cl_program program,
+                                                           const char* options) {
+  std::string text;
+  {
+    Lock lock(mutex_);
+    auto found = programs_.find(program);
+    if (found == programs_.end() || !found->second->source ||
+        !isSource(kindOf(*found->second->source)))
+      return nullptr;
+    text = *found->second->source;
+  }
+  return headersOf({text}, options ? options : "");
 }
 
 std::shared_ptr<Build> Session::programBuilding(cl_program program,
@@ -101,6 +117,7 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
                                                 const char* options) {
   if (devices.empty())
     devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
+  const auto headers = seenHeaders(program, options);
   std::map<std::string, std::shared_ptr<KernelCode>> outdated;
   Lock lock(mutex_);
   auto found = programs_.find(program);
@@ -131,8 +148,8 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
   for (cl_device_id device : devices) {
     auto binary = tracked.binaries.find(device);
     if (tracked.source)
-      build->origins[device] =
-          std::make_shared<const Origin>(Origin{*tracked.source, options ? options : "", {}, {}});
+      build->origins[device] = std::make_shared<const Origin>(
+          Origin{*tracked.source, options ? options : "", false, {}, headers});
     else if (binary != tracked.binaries.end())
       build->origins[device] = binary->second;
   }

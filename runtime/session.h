@@ -142,13 +142,13 @@ public:
   void programCompiled(cl_program program, SourceUnits before, cl_int status);
   /// What a program that is linked from `inputs` is made from, by device; without those devices
   /// for which it is not known.
-  std::map<cl_device_id, LinkedProgram> partsOfLink(cl_context context,
-                                                    std::vector<cl_device_id> devices,
-                                                    const char* options,
-                                                    std::span<const cl_program> inputs);
+  std::map<cl_device_id, LinkedUnits> partsOfLink(cl_context context,
+                                                  std::vector<cl_device_id> devices,
+                                                  const char* options,
+                                                  std::span<const cl_program> inputs);
   /// `program` was linked from `parts`; it may be a library.
   void programLinked(cl_program program, cl_context context,
-                     const std::map<cl_device_id, LinkedProgram>& parts);
+                     const std::map<cl_device_id, LinkedUnits>& parts);
   /// The application has read the program's binaries: one for each of its devices, null for those
   /// that it did not want.
   void binariesRead(cl_program program, std::span<const unsigned char* const> binaries);
@@ -237,6 +237,7 @@ private:
 
   // programs.cpp
   void askForKinds(const Kernel& kernel) const;
+  std::shared_ptr<const HeaderSnapshot> seenHeaders(cl_program program, const char* options);
 
   // commands.cpp
   bool admitNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,

@@ -6,7 +6,7 @@
 // device, so it is refused; see macro_watch.h.
 #pragma once
 
-#include "analysis-pass/pass/build_options.h"
+#include "analysis-pass/summary/build_options.h"
 #include "analysis-pass/summary/kernel_summary.h"
 #include "analysis-pass/summary/linked_program.h"
 

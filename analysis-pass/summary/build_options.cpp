@@ -1,4 +1,4 @@
-#include "analysis-pass/pass/build_options.h"
+#include "analysis-pass/summary/build_options.h"
 
 #include <algorithm>
 #include <array>

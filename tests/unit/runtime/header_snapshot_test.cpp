@@ -1,0 +1,116 @@
+#include "runtime/header_snapshot.h"
+
+#include "runtime/disk_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace libsplit::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own, which is the current one meanwhile.
+class HeaderSnapshotTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    before_ = fs::current_path();
+    std::string pattern = fs::temp_directory_path() / "headersXXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    fs::current_path(pattern);
+    folder_ = fs::current_path();
+  }
+  void TearDown() override {
+    fs::current_path(before_);
+    fs::remove_all(folder_);
+  }
+
+  static void write(const std::string& path, const std::string& text) {
+    if (fs::path(path).has_parent_path())
+      fs::create_directories(fs::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  static IncludedFile file(const std::string& path, const std::string& text) {
+    return {path, hashOfContents(text)};
+  }
+
+  fs::path before_, folder_;
+};
+
+TEST_F(HeaderSnapshotTest, FollowsWhatHeadersInclude) {
+  write("config.h", "#define N 1\n");
+  write("inc/outer.h", "# include \"inner.h\"\n");
+  write("inc/inner.h", "int x;\n");
+  const HeaderSnapshot seen({"#include \"config.h\"\n#if 0\n  #\tinclude <outer.h> // one\n#endif"},
+                            "-DM=2 -I inc");
+  EXPECT_EQ(seen.changed(), std::nullopt);
+  EXPECT_EQ(seen.differsFrom({file("./config.h", "#define N 1\n"), file("inc/inner.h", "int x;\n"),
+                              file((folder_ / "inc/outer.h").string(), "# include \"inner.h\"\n")}),
+            std::nullopt);
+  EXPECT_EQ(seen.differsFrom({file("config.h", "#define N 2\n")}), "config.h");
+  EXPECT_EQ(seen.differsFrom({file("other.h", "")}), "other.h");
+  write("inc/inner.h", "int y;\n");
+  EXPECT_EQ(seen.changed(), (folder_ / "inc/inner.h").string());
+}
+
+TEST_F(HeaderSnapshotTest, AFileThatHidesAnotherIsAChange) {
+  write("b/config.h", "int b;\n");
+  const HeaderSnapshot seen({"#include <config.h>\n"}, "-Ia -Ib");
+  EXPECT_EQ(seen.changed(), std::nullopt);
+  write("a/config.h", "int a;\n");
+  EXPECT_EQ(seen.changed(), (folder_ / "a/config.h").string());
+}
+
+TEST_F(HeaderSnapshotTest, AMissingFileIsAChange) {
+  write("config.h", "int a;\n");
+  const HeaderSnapshot seen({"#include \"config.h\"\n"}, "");
+  fs::remove("config.h");
+  EXPECT_NE(seen.changed(), std::nullopt);
+}
+
+TEST_F(HeaderSnapshotTest, NamesMayBeMacros) {
+  write("special.h", "int a;\n");
+  const HeaderSnapshot seen({"#include HEADER\n"}, "-DHEADER=\\\"special.h\\\"");
+  EXPECT_EQ(seen.differsFrom({file("special.h", "int a;\n")}), std::nullopt);
+  write("special.h", "int b;\n");
+  EXPECT_NE(seen.changed(), std::nullopt);
+}
+
+TEST_F(HeaderSnapshotTest, CyclesAndFoldersDoNoHarm) {
+  write("a.h", "#include \"b.h\"\n");
+  write("b.h", "#include \"a.h\"\n#include \"folder\"\n");
+  fs::create_directory("folder");
+  EXPECT_EQ(HeaderSnapshot({"#include \"a.h\"\n#include \"\n#include"}, "").changed(),
+            std::nullopt);
+}
+
+TEST_F(HeaderSnapshotTest, FingerprintTellsWhatWasThere) {
+  const std::vector<std::string_view> text{"#include \"config.h\"\n"};
+  const std::string none = HeaderSnapshot(text, "").fingerprint();
+  write("config.h", "1");
+  const std::string one = HeaderSnapshot(text, "").fingerprint();
+  write("config.h", "2");
+  const std::string two = HeaderSnapshot(text, "").fingerprint();
+  write("config.h", "1");
+  EXPECT_NE(none, one);
+  EXPECT_NE(one, two);
+  EXPECT_EQ(HeaderSnapshot(text, "").fingerprint(), one);
+}
+
+TEST_F(HeaderSnapshotTest, UnitsThatSawDifferentFilesAreAChange) {
+  write("config.h", "1");
+  write("other.h", "1");
+  HeaderSnapshot first({"#include \"config.h\"\n"}, "");
+  HeaderSnapshot both = first;
+  both.add(HeaderSnapshot({"#include \"other.h\"\n"}, ""));
+  EXPECT_EQ(both.differsFrom({file("config.h", "1"), file("other.h", "1")}), std::nullopt);
+  write("config.h", "2");
+  first.add(HeaderSnapshot({"#include \"config.h\"\n"}, ""));
+  write("config.h", "1");
+  EXPECT_NE(first.changed(), std::nullopt);
+}
+
+} // namespace
+} // namespace libsplit::runtime
