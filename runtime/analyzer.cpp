@@ -38,6 +38,8 @@ std::string cacheKey(const std::string& splitc, const std::string& source,
                                     macros.extensions,
                                     headers ? headers->fingerprint() : std::string()};
   parts.insert(parts.end(), macros.defines.begin(), macros.defines.end());
+  for (const std::string& name : macros.undefines)
+    parts.push_back("-U" + name);
   return hashOf(parts);
 }
 
@@ -77,6 +79,8 @@ std::string Analyzer::run(const std::string& source, const std::string& buildOpt
                                         "--device-extensions=" + macros.extensions};
   for (const std::string& define : macros.defines)
     arguments.push_back("--device-define=" + define);
+  for (const std::string& name : macros.undefines)
+    arguments.push_back("--device-undefine=" + name);
   ChildResult child = runChild(arguments, source, timeoutSeconds_, &cancelled_, directory);
   if (!child.succeeded)
     failure = "the analysis program " + splitc_ + " " + child.failure;

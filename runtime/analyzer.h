@@ -23,8 +23,9 @@ struct DeviceMacros {
   std::string version; ///< CL_DEVICE_OPENCL_C_VERSION
   /// What its compiler takes for granted where a program names no version; empty: as specified.
   std::string defaultVersion;
-  std::string extensions;           ///< CL_DEVICE_EXTENSIONS
-  std::vector<std::string> defines; ///< NAME=VALUE, set by this vendor
+  std::string extensions;             ///< CL_DEVICE_EXTENSIONS
+  std::vector<std::string> defines;   ///< NAME=VALUE, set by this vendor
+  std::vector<std::string> undefines; ///< names that its compiler is known not to set
   bool operator==(const DeviceMacros&) const = default;
 };
 

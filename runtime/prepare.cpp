@@ -3,6 +3,7 @@
 // unsplit.
 #include "runtime/session.h"
 
+#include "analysis-pass/summary/build_options.h"
 #include "analysis-pass/summary/program_kind.h"
 #include "runtime/disk_cache.h"
 #include "runtime/known_speeds.h"
@@ -27,17 +28,32 @@ void Session::startAnalysis(const Program& program) {
   auto origin = program.build->origins.find(device);
   if (origin == program.build->origins.end())
     return;
-  preparer_.post([this, device, build = program.build, origin = origin->second] {
-    analysisOf(*build, origin, deviceMacros(cl_, device));
+  preparer_.post([this, device, build = program.build, origin = origin->second,
+                  context = Ref<cl_context>::retain(cl_, program.context)] {
+    analysisOf(*build, origin, deviceMacros(cl_, device), {context.get(), device});
   });
   if (!std::exchange(cacheTrimmed_, true))
     preparer_.post([this] { cache_.trim({}); });
 }
 
+/// With what only the device's compiler knows. Runs on the preparing thread.
+std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, DeviceMacros macros,
+                                                       const Place& place) {
+  // What a macro selects may ask for others.
+  constexpr int mostRounds = 8;
+  for (int round = 0;; ++round) {
+    auto summary = analyzer_.analyze(origin.text, origin.options, macros, origin.headers.get());
+    if (summary->unknownMacros.empty() || round == mostRounds ||
+        !macroProbe_.ask(place.context, place.device, origin.options, summary->unknownMacros,
+                         macros))
+      return summary;
+  }
+}
+
 /// Runs on the preparing thread.
 std::shared_ptr<const ProgramSummary>
 Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
-                    const DeviceMacros& macros) const {
+                    const DeviceMacros& macros, const Place& place) {
   auto known = std::find_if(build.analyses.begin(), build.analyses.end(), [&](const auto& entry) {
     return entry.origin == origin && entry.macros == macros;
   });
@@ -54,10 +70,12 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   if (isC && !options_.hiddenBuildOptions.empty())
     summary = failed(options_.hiddenBuildOptions + " gives the driver other build options");
   else
-    summary = analyzer_.analyze(origin->text, origin->options, isC ? macros : DeviceMacros{},
-                                origin->headers.get());
+    summary = analyze(*origin, isC ? macros : DeviceMacros{}, place);
   if (origin->isFlat && !summary->includes.empty())
     summary = failed("the program was made from a binary, and includes other files on this device");
+  for (const std::string& option :
+       parseBuildOptions(splitOptions(isC ? origin->options : "")).skipped)
+    writeLogOnce(LogLevel::Info, "the analysis takes no notice of the build option " + option);
   build.analyses.push_back({origin, macros, summary});
   return summary;
 }
@@ -300,7 +318,8 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   const DeviceMacros macros = deviceMacros(cl_, home);
   if (origin->madeFor && *origin->madeFor != macros)
     return "the program was made from a binary for another device";
-  std::shared_ptr<const ProgramSummary> homeProgram = analysisOf(*build, origin, macros);
+  std::shared_ptr<const ProgramSummary> homeProgram =
+      analysisOf(*build, origin, macros, {program->context, home});
   if (!homeProgram->failure.empty())
     return homeProgram->failure;
   const KernelSummary* homeSummary = find(*homeProgram, code->name);
@@ -326,7 +345,9 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   code->kernels.assign(devices.size(), nullptr);
   std::size_t usable = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    std::shared_ptr<const ProgramSummary> owner = analysisOf(*build, origin, devices[i].macros);
+    std::shared_ptr<const ProgramSummary> owner =
+        analysisOf(*build, origin, devices[i].macros,
+                   {machine_->contextOf(i, program->context), devices[i].id.get()});
     const KernelSummary* summary = find(*owner, code->name);
     if (!owner->failure.empty() || !summary || !summary->obstacles.empty() ||
         summary->parameters.size() != homeSummary->parameters.size())

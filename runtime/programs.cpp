@@ -62,12 +62,15 @@ void Session::binariesRead(cl_program program, std::span<const unsigned char* co
         sizes[i] == 0)
       continue;
     auto bytes = std::string_view(reinterpret_cast<const char*>(binaries[i]), sizes[i]);
-    keepOrigin(hashOf(bytes), build, made->second, devices[i]);
+    keepOrigin(
+        hashOf(bytes), build, made->second,
+        {property<cl_context>(cl_.clGetProgramInfo, program, CL_PROGRAM_CONTEXT), devices[i]});
   }
 }
 
 void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
-                         const std::shared_ptr<const Origin>& made, cl_device_id device) {
+                         const std::shared_ptr<const Origin>& made, const Place& place) {
+  const cl_device_id device = place.device;
   auto origin = std::make_shared<Origin>(*made);
   if (!origin->madeFor)
     origin->madeFor = deviceMacros(cl_, device);
@@ -84,17 +87,19 @@ void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>
     progress_.notify_all();
   });
   lock.unlock();
-  preparer_.post([this, binary, build, made, origin, pending = std::move(pending)] {
-    auto summary = analysisOf(*build, made, *origin->madeFor);
-    if (!summary->failure.empty())
-      return;
-    Origin flat = *origin;
-    flat.isFlat = true;
-    flat.headers = nullptr;
-    if (!summary->flatSource.empty())
-      flat.text = summary->flatSource;
-    binaryOrigins_.keep(binary, flat);
-  });
+  auto context = Ref<cl_context>::retain(cl_, place.context);
+  preparer_.post(
+      [this, binary, build, made, origin, device, context, pending = std::move(pending)] {
+        auto summary = analysisOf(*build, made, *origin->madeFor, {context.get(), device});
+        if (!summary->failure.empty())
+          return;
+        Origin flat = *origin;
+        flat.isFlat = true;
+        flat.headers = nullptr;
+        if (!summary->flatSource.empty())
+          flat.text = summary->flatSource;
+        binaryOrigins_.keep(binary, flat);
+      });
 }
 
 /// What the driver's build that comes now can read beside the program's text; null: nothing.

@@ -13,7 +13,7 @@ Session::Session(const Dispatch& cl, Options options)
     : cl_(cl), options_(std::move(options)), cache_(options_.cacheDir),
       analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, cache_,
                 options_.analysisTimeoutSeconds),
-      binaryOrigins_(cache_) {
+      binaryOrigins_(cache_), macroProbe_(cl_, cache_) {
   setLogLevel(options_.log);
   if (!options_.trace.empty())
     trace_ = Trace::open(options_.trace);

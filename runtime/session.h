@@ -9,6 +9,7 @@
 #include "runtime/device_extremes.h"
 #include "runtime/known_speeds.h"
 #include "runtime/machine.h"
+#include "runtime/macro_probe.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
 #include "runtime/program.h"
@@ -405,8 +406,13 @@ private:
   bool isBeingVerified(const Buffer& buffer) const;
 
   // preparation, prepare.cpp
+  /// A device, and a context that it is in.
+  struct Place {
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+  };
   void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
-                  const std::shared_ptr<const Origin>& made, cl_device_id device);
+                  const std::shared_ptr<const Origin>& made, const Place& place);
   void startAnalysis(const Program& program);
   void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
                const std::shared_ptr<Kernel>& kernel);
@@ -423,13 +429,16 @@ private:
                               std::size_t device, const ProgramSummary& summary, bool rewritten);
   std::shared_ptr<const ProgramSummary> analysisOf(Build& build,
                                                    const std::shared_ptr<const Origin>& origin,
-                                                   const DeviceMacros& macros) const;
+                                                   const DeviceMacros& macros, const Place& place);
+  std::shared_ptr<const ProgramSummary> analyze(const Origin& origin, DeviceMacros macros,
+                                                const Place& place);
 
   const Dispatch& cl_;
   const Options options_;
   const DiskCache cache_;
   Analyzer analyzer_;
   BinaryOrigins binaryOrigins_;
+  MacroProbe macroProbe_; ///< the preparing thread's
   std::atomic<bool> active_{true};
   std::atomic<bool> userEvents_{false};
 

@@ -60,6 +60,9 @@ bool write(const ProgramInput& input, const std::string& emit, const ImaginedLau
   }
   ProgramInput named = input;
   named.wantsNames = emit == "report";
+  if (emit == "report")
+    for (const std::string& option : input.options.skipped)
+      std::cerr << "splitc: skipped the build option " << option << "\n";
   ProgramSummary program = analyzeProgram(named);
   if (emit == "summary") {
     std::cout << serialize(program);

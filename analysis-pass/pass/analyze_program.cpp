@@ -109,6 +109,7 @@ ProgramSummary analyzeProgram(const ProgramInput& input) {
   CompiledProgram compiled = moduleOf(input);
   program.includes = std::move(compiled.includes);
   program.failure = std::move(compiled.failure);
+  program.unknownMacros = std::move(compiled.unknownMacros);
   if (!compiled.module)
     return program;
 

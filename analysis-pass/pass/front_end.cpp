@@ -108,6 +108,8 @@ std::vector<std::string> arguments(const ProgramInput& input) {
     }
   for (const std::string& name : device.undefines)
     args.push_back("-U" + name);
+  for (const std::string& name : input.options.undefines)
+    args.push_back("-U" + name);
   for (const std::string& define : input.options.defines)
     args.push_back("-D" + define);
   if (!input.headers.empty()) {
@@ -131,7 +133,7 @@ public:
       : EmitLLVMOnlyAction(&context), macros_(knownMacros(input, languageVersion(input))) {}
 
   std::vector<IncludedFile> includes;
-  std::optional<std::string> unknownMacro;
+  std::vector<std::string> unknownMacros;
 
 protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
@@ -139,7 +141,7 @@ protected:
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
     preprocessor.addPPCallbacks(std::make_unique<IncludeWatch>(preprocessor, includes));
     preprocessor.addPPCallbacks(
-        std::make_unique<MacroWatch>(preprocessor, macros_, baseHeaderName, unknownMacro));
+        std::make_unique<MacroWatch>(preprocessor, macros_, baseHeaderName, unknownMacros));
     return EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
   }
 
@@ -178,6 +180,8 @@ std::optional<std::string> runClang(const ProgramInput& input, clang::FrontendAc
   std::optional<std::string> error;
   if (input.options.standard.starts_with("CLC++") || input.options.standard.starts_with("clc++"))
     return "C++ for OpenCL is not analysed";
+  if (!input.options.unclear.empty())
+    return "the build option " + input.options.unclear + " may change what the program means";
 
   clang::CompilerInstance compiler;
   compiler.createDiagnostics(new FirstError(error), /*ShouldOwnClient=*/true);
@@ -214,9 +218,10 @@ CompiledProgram compile(const ProgramInput& input, std::unique_ptr<llvm::LLVMCon
   CompileAction action(*result.context, input);
   auto error = runClang(input, action);
   result.includes = std::move(action.includes);
-  if (action.unknownMacro)
-    result.failure =
-        "the source tests " + *action.unknownMacro + ", whose value on the device is not known";
+  result.unknownMacros = std::move(action.unknownMacros);
+  if (!result.unknownMacros.empty())
+    result.failure = "the source tests " + result.unknownMacros.front() +
+                     ", whose value on the device is not known";
   else if (error)
     result.failure = *error;
   else if (!(result.module = action.takeModule()))

@@ -3,7 +3,7 @@
 // The program is parsed for 64-bit SPIR with the macros of the device: its version, its extensions,
 // what it defines besides. A program that asks the preprocessor for something that nobody has told
 // us (`#ifdef __x86_64__`: set in PoCL, which compiles for the host) may be another program on the
-// device, so it is refused; see macro_watch.h.
+// device, so it is refused, with the names to ask for; see macro_watch.h.
 #pragma once
 
 #include "analysis-pass/summary/build_options.h"
@@ -56,6 +56,7 @@ struct CompiledProgram {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module; ///< null if `failure` is set
   std::vector<IncludedFile> includes;
+  std::vector<std::string> unknownMacros; ///< as in ProgramSummary
   std::string failure;
 };
 

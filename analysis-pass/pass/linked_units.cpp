@@ -40,6 +40,7 @@ CompiledProgram compileAndLink(const std::vector<ProgramInput>& units) {
       if (std::ranges::find(result.includes, file) == result.includes.end())
         result.includes.push_back(std::move(file));
     result.failure = std::move(compiled.failure);
+    result.unknownMacros = std::move(compiled.unknownMacros);
     if (!compiled.module) {
       result.module.reset();
       return result;

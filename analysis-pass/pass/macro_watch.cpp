@@ -88,6 +88,8 @@ KnownMacros knownMacros(const ProgramInput& input, unsigned languageVersion) {
   };
   for (const std::string& define : input.options.defines)
     insertName(define);
+  for (const std::string& name : input.options.undefines)
+    insertName(name);
   for (const std::string& define : input.device.defines) {
     if (define.starts_with("__opencl_c_")) {
       known.tellsFeatures = true;
@@ -107,7 +109,7 @@ KnownMacros knownMacros(const ProgramInput& input, unsigned languageVersion) {
 }
 
 MacroWatch::MacroWatch(clang::Preprocessor& preprocessor, const KnownMacros& known,
-                       std::string ownHeader, std::optional<std::string>& unknown)
+                       std::string ownHeader, std::vector<std::string>& unknown)
     : preprocessor_(preprocessor), known_(known), ownHeader_(std::move(ownHeader)),
       unknown_(unknown) {}
 
@@ -138,9 +140,14 @@ bool MacroWatch::isKnown(llvm::StringRef name) const {
   return false;
 }
 
+void MacroWatch::note(llvm::StringRef name) {
+  if (std::ranges::find(unknown_, name) == unknown_.end())
+    unknown_.push_back(name.str());
+}
+
 void MacroWatch::test(llvm::StringRef name, clang::SourceLocation where) {
-  if (!unknown_ && !isOwn(where) && !isKnown(name))
-    unknown_ = name.str();
+  if (!isOwn(where) && !isKnown(name))
+    note(name);
 }
 
 /// Every identifier written in a condition, and in the macros that it expands.
@@ -177,8 +184,8 @@ void MacroWatch::testTokens(clang::SourceRange range) {
 /// The #ifndef just seen was no include guard: a test like any other.
 void MacroWatch::settleGuard() {
   std::string name = std::exchange(pendingGuard_, {});
-  if (!name.empty() && !unknown_ && !isKnown(name))
-    unknown_ = name;
+  if (!name.empty() && !isKnown(name))
+    note(name);
 }
 
 void MacroWatch::MacroExpands(const clang::Token& name, const clang::MacroDefinition& definition,
@@ -194,8 +201,8 @@ void MacroWatch::MacroDefined(const clang::Token& name, const clang::MacroDirect
   if (text == pendingGuard_ && looksLikeIncludeGuard(text, *directive->getMacroInfo()))
     pendingGuard_.clear();
   // From here on the name is the program's own; it must not hide the test before.
-  else if (text == pendingGuard_ && !unknown_)
-    unknown_ = std::exchange(pendingGuard_, {});
+  else if (text == pendingGuard_)
+    note(std::exchange(pendingGuard_, {}));
   settleGuard();
 }
 

@@ -4,7 +4,8 @@
 // program that tests one may be other code on the device than what Clang for SPIR sees, so nothing
 // may be said of it. Names that are reserved to implementations and are neither the program's own,
 // nor told by the device, nor the same everywhere count as unknown when a conditional directive
-// looks at them or when they are expanded.
+// looks at them or when they are expanded. The runtime asks the device's compiler for these, and
+// comes again.
 #pragma once
 
 #include <clang/Lex/PPCallbacks.h>
@@ -12,6 +13,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace clang {
 class Preprocessor;
@@ -34,9 +36,9 @@ KnownMacros knownMacros(const ProgramInput& input, unsigned languageVersion);
 
 class MacroWatch : public clang::PPCallbacks {
 public:
-  /// Puts the first unknown name into `unknown`. References must outlive the preprocessor.
+  /// Puts unknown names into `unknown`, each once. References must outlive the preprocessor.
   MacroWatch(clang::Preprocessor& preprocessor, const KnownMacros& known, std::string ownHeader,
-             std::optional<std::string>& unknown);
+             std::vector<std::string>& unknown);
 
   void MacroExpands(const clang::Token& name, const clang::MacroDefinition& definition,
                     clang::SourceRange range, const clang::MacroArgs* arguments) override;
@@ -63,6 +65,7 @@ public:
 private:
   bool isOwn(clang::SourceLocation where) const; ///< in the built-in header
   bool isKnown(llvm::StringRef name) const;
+  void note(llvm::StringRef name);
   void test(llvm::StringRef name, clang::SourceLocation where);
   void testTokens(clang::SourceRange range);
   void settleGuard();
@@ -70,7 +73,7 @@ private:
   clang::Preprocessor& preprocessor_;
   const KnownMacros& known_;
   std::string ownHeader_;
-  std::optional<std::string>& unknown_;
+  std::vector<std::string>& unknown_;
   llvm::StringSet<> undefined_; ///< by the program itself
   std::string pendingGuard_;    ///< tested by the #ifndef just seen; it may be an include guard
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace libsplit {
@@ -13,9 +14,61 @@ bool isBlank(char c) {
 }
 
 /// Those that Clang turns into macros or into other constants.
-constexpr std::array<std::string_view, 6> floatFlags{
-    "-cl-fast-relaxed-math",         "-cl-finite-math-only", "-cl-unsafe-math-optimizations",
-    "-cl-single-precision-constant", "-cl-no-signed-zeros",  "-cl-denorms-are-zero"};
+constexpr std::array<std::string_view, 5> floatFlags{
+    "-cl-fast-relaxed-math", "-cl-finite-math-only", "-cl-unsafe-math-optimizations",
+    "-cl-single-precision-constant", "-cl-no-signed-zeros"};
+
+/// The specification's that change how numbers are calculated, what is told, and how fast it is.
+constexpr std::array<std::string_view, 12> harmless{"-cl-denorms-are-zero",
+                                                    "-cl-fp32-correctly-rounded-divide-sqrt",
+                                                    "-cl-opt-disable",
+                                                    "-cl-strict-aliasing",
+                                                    "-cl-mad-enable",
+                                                    "-cl-uniform-work-group-size",
+                                                    "-cl-no-subgroup-ifp",
+                                                    "-cl-kernel-arg-info",
+                                                    "-w",
+                                                    "-Werror",
+                                                    "-g",
+                                                    "-create-library"};
+
+/// Compilers built on Clang or GCC take these: other text, or other sizes of types.
+constexpr std::array<std::string_view, 27> unclear{"-include",
+                                                   "-imacros",
+                                                   "-isystem",
+                                                   "-iquote",
+                                                   "-idirafter",
+                                                   "-isysroot",
+                                                   "-iprefix",
+                                                   "-iwith",
+                                                   "-nostdinc",
+                                                   "-undef",
+                                                   "-std=",
+                                                   "-ansi",
+                                                   "-trigraphs",
+                                                   "-fshort-",
+                                                   "-fno-short",
+                                                   "-fpack-struct",
+                                                   "-fsigned-char",
+                                                   "-funsigned-char",
+                                                   "-fno-signed-",
+                                                   "-fms-",
+                                                   "-fplugin",
+                                                   "-m",
+                                                   "-X",
+                                                   "-Wp,",
+                                                   "-target",
+                                                   "--target",
+                                                   "@"};
+
+bool startsWithAny(std::string_view option, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings,
+                             [&](std::string_view each) { return option.starts_with(each); });
+}
+
+std::string_view nameOf(std::string_view define) {
+  return define.substr(0, define.find_first_of("=("));
+}
 
 } // namespace
 
@@ -55,6 +108,12 @@ BuildOptions parseBuildOptions(const std::vector<std::string>& options) {
     };
     if (option.starts_with("-D")) {
       result.defines.push_back(valueOf(2));
+      std::erase(result.undefines, std::string(nameOf(result.defines.back())));
+    } else if (option.starts_with("-U")) {
+      const std::string name = valueOf(2);
+      std::erase_if(result.defines,
+                    [&](const std::string& define) { return nameOf(define) == name; });
+      result.undefines.push_back(name);
     } else if (option.starts_with("-I")) {
       result.includePaths.push_back(valueOf(2));
     } else if (option.starts_with("-cl-std=")) {
@@ -63,8 +122,15 @@ BuildOptions parseBuildOptions(const std::vector<std::string>& options) {
       ++i;
     } else if (std::ranges::find(floatFlags, option) != floatFlags.end()) {
       result.floatFlags.emplace_back(option);
+    } else if (startsWithAny(option, unclear)) {
+      if (result.unclear.empty())
+        result.unclear = option;
+    } else if (std::ranges::find(harmless, option) == harmless.end() &&
+               std::ranges::find(result.skipped, option) == result.skipped.end()) {
+      result.skipped.emplace_back(option);
     }
   }
+  std::erase(result.undefines, std::string());
   std::erase(result.defines, std::string());
   std::erase(result.includePaths, std::string());
   return result;

@@ -198,6 +198,9 @@ struct ProgramSummary {
   std::string partitionSource;
   /// Set when the program as a whole could not be analysed (does not parse, unknown macro, ...).
   std::string failure;
+  /// Macros that the text asks for, of which only the device's compiler knows whether and how it
+  /// sets them. There may be more once these are known.
+  std::vector<std::string> unknownMacros;
 };
 
 } // namespace libsplit

@@ -121,6 +121,8 @@ public:
     out_ += "(program";
     if (!program.failure.empty())
       field("failure", program.failure);
+    for (const std::string& macro : program.unknownMacros)
+      field("macro", macro);
     for (const IncludedFile& file : program.includes) {
       out_ += "\n (include ";
       quoted(file.path);
@@ -319,6 +321,8 @@ public:
       if (name == "failure") {
         once(result.failure.empty(), "failure");
         result.failure = quoted();
+      } else if (name == "macro") {
+        result.unknownMacros.push_back(quoted());
       } else if (name == "source") {
         once(result.partitionSource.empty(), "source");
         result.partitionSource = quoted();

@@ -51,6 +51,8 @@ SAMPLES = {
     "late_release": Expectation(("slow",), ("look",), launches={"look": 4}, homes=("0.0",)),
     "shared_virtual": Expectation(whole=("add",), launches={"add": 1}),
     "two_devices": Expectation(homes=("0.0",)),
+    # Its macros are asked of the device, and its second build has options that Clang does not know.
+    "vendor_macros": Expectation(("place_by_macros",), launches={"place_by_macros": 6}),
     "handle_values": Expectation(("add_number", "add_halves"), launches={"add_number": 12, "add_halves": 12}),
 }
 
