@@ -16,6 +16,10 @@ runtime::Session& session();
 
 /// Whether a loader has loaded us as its layer.
 bool layerIsLoaded();
+/// Has the session finish first if the calling thread ends the process.
+void watchExit();
+/// … which it is about to do.
+void exitIsCalled();
 /// Starts the session over `loader`'s own functions, for want of a layer; the table that
 /// applications shall call, or `loader` itself if the session could not be started.
 const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader);
@@ -44,6 +48,7 @@ inline void report(cl_int* target, cl_int status) {
 /// be tracked any more is not touched any more either.
 template <class Body> void tracked(Body&& body) noexcept {
   try {
+    watchExit();
     if (session().active())
       body();
   } catch (const std::exception& error) {
@@ -62,6 +67,7 @@ cl_int retained(cl_int status, void (runtime::Session::*note)(Handle), Handle ha
 /// Runs a command; an exception becomes an error code.
 template <class Body> cl_int guarded(Body&& body) noexcept {
   try {
+    watchExit();
     return body();
   } catch (const std::exception& error) {
     runtime::log(runtime::LogLevel::Error, "internal error: ", error.what());

@@ -79,3 +79,14 @@ template <class Result> Result missing() {
   }
 #include "libsplit/api.inc"
 #undef OPENCL_API
+
+/// exit, also as the program's own libraries call it: see layer.cpp.
+extern "C" [[gnu::visibility("default"), noreturn]] void exit(int status) noexcept {
+  using Exit = void (*)(int);
+  libsplit::exitIsCalled();
+  void* next = ::dlsym(RTLD_NEXT, "exit");
+  if (!next)
+    next = ::dlsym(libsplit::openLibrary("libc.so.6"), "exit");
+  reinterpret_cast<Exit>(next)(status);
+  __builtin_unreachable();
+}

@@ -7,6 +7,7 @@
 #include "libsplit/door.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -14,7 +15,6 @@
 #include <CL/cl_layer.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <unistd.h>
 
 namespace libsplit {
 
@@ -23,6 +23,9 @@ namespace {
 runtime::Dispatch nextTable;
 runtime::Dispatch ourTable;
 runtime::Session* theSession = nullptr;
+bool isStarted = false;
+/// Calls come through us: there is a session.
+std::atomic<bool> isIntercepting = false;
 /// Takes over in the child of a fork: there, theSession has no threads, its locks may be held for
 /// ever, and its files are the parent's.
 runtime::Session* sessionOfChildren = nullptr;
@@ -51,21 +54,28 @@ void finishAtExit() {
   });
 }
 
-/// A compiler in the driver that still runs in the background when the program ends would find its
-/// own static objects destroyed: those that came into being during that build go before any handler
-/// that was registered earlier. But the first thing that exit does is to destroy the thread_local
-/// objects of the thread that called it, and that is the moment to wait for the build.
-struct ExitWatch {
-  ~ExitWatch() {
-    if (::gettid() == ::getpid() && theSession)
-      theSession->stopPreparing();
-  }
-};
+// The order at exit. A compiler in a driver has static objects, and those that came into being
+// while it compiled are destroyed before any handler that was registered earlier. A build of ours
+// that still runs then would find them gone, so `finishAtExit` must come before them all: it has to
+// be registered last, when nobody can say any more what a driver will yet register. But the first
+// thing that exit does is to destroy the thread_local objects of the thread that called it, and
+// what is registered then goes first. So each thread that uses OpenCL has such an object. Its
+// destructor can't tell whether the process ends or only the thread, but to register a handler is
+// right in both cases. For threads that end the process without ever having used OpenCL the
+// preloaded library has an exit of its own, which does the same.
 
-void watchExit() {
-  thread_local ExitWatch watch;
-  (void)&watch;
+/// Registrations. A thread more than these counts on an earlier one.
+constexpr int mostRegistrations = 1024;
+std::atomic<int> registrations = 0;
+
+void finishFirst() {
+  if (isIntercepting && registrations.fetch_add(1) < mostRegistrations)
+    std::atexit(finishAtExit);
 }
+
+struct ExitWatch {
+  ~ExitWatch() { finishFirst(); }
+};
 
 /// Starts the session over `target`, `bytes` of which the loader has; false if that failed.
 bool start(const runtime::Dispatch& target, std::size_t bytes) {
@@ -74,17 +84,21 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
   try {
     std::vector<std::string> complaints;
     runtime::Options options = runtime::parseOptions(runtime::processEnvironment(), complaints);
-    sessionOfChildren = new runtime::Session(nextTable);
-    theSession = new runtime::Session(nextTable, std::move(options));
+    isStarted = true;
     for (const std::string& complaint : complaints)
       runtime::writeLogOnce(runtime::LogLevel::Warn, "ignored " + complaint);
+    if (options.policy.kind == runtime::Policy::Kind::Off && options.stats.empty() &&
+        options.trace.empty())
+      return true; // the tables are the loader's own
+    sessionOfChildren = new runtime::Session(nextTable);
+    theSession = new runtime::Session(nextTable, std::move(options));
   } catch (const std::exception& error) {
     runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
     return false;
   }
+  isIntercepting = true;
   watchExit();
-  // After the drivers registered theirs, so that ours runs before they go.
-  std::atexit(finishAtExit);
+  finishFirst();
   ::pthread_atfork(nullptr, nullptr, [] { theSession = sessionOfChildren; });
   overrideObjects(ourTable);
   overrideMemory(ourTable);
@@ -116,7 +130,14 @@ runtime::Session& session() {
   return *theSession;
 }
 bool layerIsLoaded() {
-  return theSession != nullptr;
+  return isStarted;
+}
+void watchExit() {
+  thread_local ExitWatch watch;
+  static_cast<void>(watch);
+}
+void exitIsCalled() {
+  finishFirst();
 }
 
 const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader) {
@@ -161,7 +182,7 @@ clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entriesRet,
   const std::size_t bytes = std::min<std::size_t>(entries * sizeof(void*), sizeof nextTable);
   *entriesRet = static_cast<cl_uint>(bytes / sizeof(void*));
   *layerRet = &ourTable;
-  if (theSession) // a second loader in the process: one session serves, the first loader's
+  if (isStarted) // a second loader in the process: one session serves, the first loader's
     return CL_SUCCESS;
   return start(*target, bytes) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }

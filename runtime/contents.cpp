@@ -337,6 +337,7 @@ bool Session::fetchContents(Task& task, const std::shared_ptr<Launch>& launch) {
           Instruction instruction;
           instruction.queue = pass->queue;
           hazards.collect(false, instruction.after);
+          instruction.compiles = true;
           instruction.run = [this, pass](cl_event* last) { return pass->enqueue(cl_, last); };
           instruction.done = std::make_shared<Completion>(cl_);
           hazards.addReader(instruction.done);

@@ -11,6 +11,7 @@
 #include "analysis-pass/summary/partition_argument.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace libsplit::runtime {
 
@@ -84,12 +85,28 @@ cl_int KernelCall::set(const Dispatch& cl, std::size_t index,
   return status;
 }
 
+/// What a driver may compile a kernel for.
+std::vector<std::size_t> formOf(const EnqueuedRange& range) {
+  std::vector<std::size_t> form;
+  for (std::size_t d = 0; d < 3; ++d)
+    form.insert(form.end(), {range.localGiven ? range.local[d] : 0, range.offset[d] != 0,
+                             range.localGiven ? std::bit_width(range.global[d]) : range.global[d]});
+  return form;
+}
+
 template <class T> std::vector<std::byte> bytesOf(const T& value) {
   auto first = reinterpret_cast<const std::byte*>(&value);
   return {first, first + sizeof value};
 }
 
 } // namespace
+
+bool LaneKernel::isNew(const PieceRange& range) {
+  if (forms_.size() >= mostForms)
+    forms_.clear();
+  const bool bodyIsNew = forms_.insert(formOf(range.body)).second;
+  return (range.rest && forms_.insert(formOf(*range.rest)).second) || bodyIsNew;
+}
 
 void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
   std::vector<HeldUse> uses;
@@ -111,11 +128,14 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
     task.call.kernel = launch->code->name;
     task.call.reason = launch->code->stats->reason;
   }
-  planHomeCall(task, uses,
-               [this, call = std::move(call), queue = task.stream->queue](
-                   cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-                 return call.enqueue(cl_, queue, count, list, event);
-               });
+  const bool compiles = call.kernel->isNew(call.range);
+  planHomeCall(
+      task, uses,
+      [this, call = std::move(call),
+       queue = task.stream->queue](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+        return call.enqueue(cl_, queue, count, list, event);
+      },
+      compiles);
 }
 
 /// Whether a device other than home has what a work-group of the launch needs. Home's driver says
@@ -217,6 +237,7 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
   instruction.queue = machine_->queueOf(piece.device, context);
   instruction.done = std::make_shared<Completion>(cl_);
   instruction.immediate = device.isGpu;
+  instruction.compiles = call.kernel->isNew(call.range);
   instruction.run = [this, call = std::move(call), queue = instruction.queue,
                      done = instruction.done](cl_event* last) {
     return call.enqueue(cl_, queue, 0, nullptr, last, done.get());

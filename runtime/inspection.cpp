@@ -167,6 +167,7 @@ std::shared_ptr<InspectionPass> Session::issueInspection(Task& work, const Launc
   }
   for (const std::shared_ptr<Buffer>& buffer : pass->buffers)
     buffer->hazards(node).addReader(instruction.done);
+  instruction.compiles = true;
   instruction.run = [this, pass](cl_event* last) { return pass->enqueue(cl_, last); };
   instruction.traced = tracedStep("inspect addresses");
   Instruction reading;

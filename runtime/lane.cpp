@@ -10,6 +10,11 @@
 
 namespace libsplit::runtime {
 
+namespace {
+/// What the calling thread executes, if it does.
+thread_local const Completion* executed = nullptr;
+} // namespace
+
 std::thread startThread(std::function<void()> body) {
   sigset_t blocked, previous;
   sigfillset(&blocked);
@@ -23,9 +28,7 @@ std::thread startThread(std::function<void()> body) {
   return thread;
 }
 
-Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {
-  thread_ = startThread([this] { loop(); });
-}
+Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {}
 
 Lane::~Lane() {
   {
@@ -33,7 +36,8 @@ Lane::~Lane() {
     stopping_ = true;
     changed_.notify_all();
   }
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
 }
 
 void Lane::issue(Instruction instruction) {
@@ -41,7 +45,35 @@ void Lane::issue(Instruction instruction) {
     return;
   std::lock_guard lock(mutex_);
   queue_.push_back(std::move(instruction));
+  if (!thread_.joinable())
+    thread_ = startThread([this] { loop(); });
   changed_.notify_one();
+}
+
+void Lane::beginNoCompile() {
+  std::lock_guard lock(compilingMutex_);
+  noCompile_ = true;
+}
+
+bool Lane::isCompiling() {
+  std::vector<CompletionPtr> begun;
+  {
+    std::lock_guard lock(compilingMutex_);
+    begun = compiling_;
+  }
+  return std::any_of(begun.begin(), begun.end(), [](const CompletionPtr& each) {
+    return each.get() != executed && !each->poll();
+  });
+}
+
+bool Lane::mayBegin(const Instruction& instruction) {
+  std::lock_guard lock(compilingMutex_);
+  halted_ = halted_ || (noCompile_ && instruction.compiles);
+  if (!halted_ && instruction.compiles) {
+    std::erase_if(compiling_, [](const CompletionPtr& each) { return each->over(); });
+    compiling_.push_back(instruction.done);
+  }
+  return !halted_;
 }
 
 bool Lane::runImmediately(Instruction& instruction) {
@@ -118,16 +150,21 @@ void Lane::execute(Instruction& instruction) {
     instruction.done->finish(status);
     return;
   }
+  // The process ends. Threads that wait for it end with it.
+  if (!mayBegin(instruction))
+    return;
   cl_event event = nullptr;
   TracedWork* traced = instruction.traced.get();
   if (traced)
     traced->before = hostNow();
+  executed = instruction.done.get();
   try {
     status = instruction.run(&event);
   } catch (const std::exception& error) {
     log(LogLevel::Error, name_, ": ", error.what());
     status = CL_OUT_OF_HOST_MEMORY;
   }
+  executed = nullptr;
   if (traced) {
     traced->after = hostNow();
     traced->overOnReturn = !event;

@@ -32,6 +32,9 @@ struct Instruction {
   CompletionPtr done;
   /// `run` returns in microseconds, whatever the device does: it may run in the issuing thread.
   bool immediate = false;
+  /// The driver may have to compile for it, in the call or on a thread of its own: the first run of
+  /// a kernel over a work-group of that size.
+  bool compiles = false;
   std::shared_ptr<TracedWork> traced; ///< null unless tracing is on
 };
 
@@ -50,9 +53,16 @@ public:
   /// on is not even enqueued. False: nothing was done. Waking the lane's thread
   /// would take as long as a short kernel does.
   bool help();
+  /// From now on begins nothing that may compile, and nothing at all after what it did not begin:
+  /// the process ends, and with it what a compiler needs. What is not begun is never over.
+  void beginNoCompile();
+  /// Whether the driver may be compiling for an instruction that has begun, other than one that the
+  /// calling thread is executing.
+  bool isCompiling();
   const std::string& name() const { return name_; }
 
 private:
+  bool mayBegin(const Instruction& instruction);
   bool runImmediately(Instruction& instruction);
   void executeAlone(Instruction& instruction);
   void loop();
@@ -61,11 +71,15 @@ private:
   const Dispatch& cl_;
   std::string name_;
   std::mutex mutex_;
+  std::mutex compilingMutex_; ///< of the next three; no other lock is taken while it is held
+  bool noCompile_ = false;
+  bool halted_ = false;                  ///< an instruction was not begun
+  std::vector<CompletionPtr> compiling_; ///< begun, perhaps over
   std::condition_variable changed_;
   std::deque<Instruction> queue_;
   bool busy_ = false; ///< an instruction is being executed
   bool stopping_ = false;
-  std::thread thread_;
+  std::thread thread_; ///< since the first instruction that nobody else executed at once
 };
 
 /// A thread with all signals blocked but those that it raises itself, so that the application's

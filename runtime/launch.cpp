@@ -139,6 +139,8 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     return "LIBSPLIT_POLICY=off";
   if (steppingAside_)
     return stats_.steppedAside;
+  if (ending_)
+    return "the program ends";
   if (code.state == KernelCode::State::New || code.state == KernelCode::State::Preparing)
     prepare(lock, stream, kernel);
   if (code.state == KernelCode::State::Preparing)

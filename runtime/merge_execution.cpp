@@ -257,6 +257,7 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
   Instruction compare;
   compare.queue = machine_->queueOf(part.device, buffer.context());
   buffer.hazards(part.node).collect(false, compare.after);
+  compare.compiles = true;
   compare.run = [this, job, index, queue = compare.queue,
                  now = buffer.on(*machine_, part.device)](cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];

@@ -261,7 +261,8 @@ void Session::collectEarlier(const Task& task, std::vector<CompletionPtr>& after
       after.insert(after.end(), earlier->parts.begin(), earlier->parts.end());
 }
 
-void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call) {
+void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call,
+                           bool compiles) {
   const NodeId home = machine_->homeDevice().node;
   Instruction instruction;
   // The queue's order: after everything that came before in it, whatever it touched.
@@ -278,6 +279,7 @@ void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const N
   }
   instruction.done = std::make_shared<Completion>(cl_);
   instruction.traced = tracedCommand(task);
+  instruction.compiles = compiles;
   CompletionPtr done = instruction.done;
   cl_command_queue queue = task.stream->queue;
   instruction.run = [this, call, queue](cl_event* last) {

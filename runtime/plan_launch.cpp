@@ -201,6 +201,8 @@ std::string Session::planAsDecided(Task& task, const std::shared_ptr<Launch>& la
 
 void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   std::string why = steppingAside_ ? stats_.steppedAside : launch->reason;
+  if (why.empty() && ending_ && !launch->action)
+    why = "the program ends";
   if (why.empty()) {
     if (!launch->action)
       decide(*task.stream, *launch);

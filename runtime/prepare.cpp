@@ -106,7 +106,7 @@ void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
     });
   }
   if (options_.waitAnalysis)
-    progress_.wait(lock, [&] { return code->state != KernelCode::State::Preparing; });
+    progress_.wait(lock, [&] { return ending_ || code->state != KernelCode::State::Preparing; });
 }
 
 std::string Session::ensureMachine(cl_context context, cl_device_id home) {
@@ -345,6 +345,8 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   code->kernels.assign(devices.size(), nullptr);
   std::size_t usable = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (ending_)
+      return "the program ended";
     std::shared_ptr<const ProgramSummary> owner =
         analysisOf(*build, origin, devices[i].macros,
                    {machine_->contextOf(i, program->context), devices[i].id.get()});

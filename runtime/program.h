@@ -5,6 +5,7 @@
 #include "runtime/launch_history.h"
 #include "runtime/memory.h"
 #include "runtime/origin.h"
+#include "runtime/piece_range.h"
 #include "runtime/planner.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,14 @@ struct LaneKernel {
   std::size_t maxGroup = 0;                 ///< work-items
   cl_ulong localMemory = 0;                 ///< bytes, beside the arguments'
   std::vector<std::vector<std::byte>> last; ///< by-value arguments as last set; empty: not yet
+
+  /// Whether it is the first time that this is asked of such a launch: drivers compile a kernel
+  /// when it is first launched, some for each local size and kind of NDRange anew. Not thread-safe.
+  bool isNew(const PieceRange& range);
+
+private:
+  static constexpr std::size_t mostForms = 256;
+  std::set<std::vector<std::size_t>> forms_; ///< of launches that there were
 };
 
 class Program;

@@ -133,9 +133,10 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
                   [&](const auto& entry) { return entry.second->program == found->second; }))
     return nullptr; // the driver refuses
   progress_.wait(lock, [&] {
-    return std::none_of(tracked.codes.begin(), tracked.codes.end(), [](const auto& entry) {
-      return entry.second->state == KernelCode::State::Preparing;
-    });
+    return ending_ ||
+           std::none_of(tracked.codes.begin(), tracked.codes.end(), [](const auto& entry) {
+             return entry.second->state == KernelCode::State::Preparing;
+           });
   });
   auto isOurs = [&](const std::shared_ptr<Task>& task) { return task->program == &tracked; };
   auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::* tasks) {

@@ -5,9 +5,25 @@
 #include "runtime/log.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace libsplit::runtime {
+
+namespace {
+
+/// Asks again and again until it `holds`; false if it does not within `seconds`.
+template <class Holds> bool waitUntil(const Holds& holds, double seconds) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(seconds))
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+} // namespace
 
 Session::Session(const Dispatch& cl, Options options)
     : cl_(cl), options_(std::move(options)), cache_(options_.cacheDir),
@@ -54,29 +70,38 @@ void Session::stepAside(const std::string& why) {
 }
 
 void Session::finish() {
-  {
-    Lock lock(mutex_);
-    // A program that ends without waiting for its own work must not be held up by it for long.
-    progress_.wait_for(lock, std::chrono::seconds(2), [&] { return unfinishedTasks_ == 0; });
-    active_ = false;
-  }
-  stopPreparing();
+  if (ending_.exchange(true))
+    return;
+  // A signal's handler that ends the process may have interrupted a thread that holds the lock.
+  Lock lock(mutex_, std::defer_lock);
+  if (!waitUntil([&] { return lock.try_lock(); }, 1))
+    return;
+  stopPreparing(lock);
+  const bool isFinished = finishTasks(lock);
+  if (machine_ && !isFinished)
+    for (const Device& device : machine_->devices())
+      device.lane->beginNoCompile();
+  lock.unlock();
+  // Compilers have static objects, which go soon.
+  auto compiles = [](const Device& device) { return device.lane->isCompiling(); };
+  if (machine_ && !isFinished)
+    waitUntil([&] { return std::ranges::none_of(machine_->devices(), compiles); }, 30);
+  inspector_.stop(2); // it may be waiting for the program's own work
+  toucher_.stop(2);
   saveSpeeds();
   writeStats();
   if (trace_)
     trace_->close();
 }
 
-void Session::stopPreparing() {
-  {
-    // Forgetting where a binary came from would cost every later run its splits.
-    Lock lock(mutex_);
-    progress_.wait_for(lock, std::chrono::seconds(5), [&] { return unkeptOrigins_ == 0; });
-  }
+/// Ends background analyses, and waits for a background build. None begins after.
+void Session::stopPreparing(Lock& lock) {
+  // Forgetting where a binary came from would cost every later run its splits.
+  progress_.wait_for(lock, std::chrono::seconds(5), [&] { return unkeptOrigins_ == 0; });
   analyzer_.cancel();
+  lock.unlock();
   preparer_.stop(30);
-  inspector_.stop(2); // it may be waiting for the program's own work
-  toucher_.stop(2);
+  lock.lock();
 }
 
 void Session::writeStats() {

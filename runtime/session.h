@@ -101,9 +101,9 @@ public:
   bool quiet() const { return engagements_.load(std::memory_order_acquire) == 0; }
   /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
   void stepAside(const std::string& why);
-  /// Ends background analyses, and waits for a background build; none begins after.
-  void stopPreparing();
-  /// Before the process ends: lets running work end, writes the statistics.
+  /// Before the process ends: ends background analyses and builds, lets work end that is under way,
+  /// writes the statistics. From then on nothing is split and nothing is compiled. Called while
+  /// drivers are still whole, from any thread; later calls do nothing.
   void finish();
   /// In the child of a fork: no threads here, so nothing but native calls.
   void abandonAfterFork();
@@ -271,6 +271,7 @@ private:
   void retire(Lock& lock, const std::shared_ptr<Task>& task);
   void awaitRetired(Lock& lock, const Task& task);
   void completeEvent(Lock& lock, Task& task);
+  bool finishTasks(Lock& lock);
   void issueMarkers(Task& task, bool atBegin);
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
   void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
@@ -291,7 +292,8 @@ private:
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
-  void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call);
+  void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call,
+                    bool compiles = false);
   void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
 
   // launches, launch.cpp
@@ -405,6 +407,8 @@ private:
   void compare(const Verification& verification);
   bool isBeingVerified(const Buffer& buffer) const;
 
+  void stopPreparing(Lock& lock);
+
   // preparation, prepare.cpp
   /// A device, and a context that it is in.
   struct Place {
@@ -441,6 +445,7 @@ private:
   MacroProbe macroProbe_; ///< the preparing thread's
   std::atomic<bool> active_{true};
   std::atomic<bool> userEvents_{false};
+  std::atomic<bool> ending_{false}; ///< the process is about to end
 
   std::mutex mutex_;
   std::condition_variable progress_; ///< a task retired, a kernel got ready

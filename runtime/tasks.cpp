@@ -19,6 +19,9 @@ namespace {
 /// let what was measured take effect sooner.
 constexpr std::size_t window = 3;
 
+/// The calling thread is completing an event, and perhaps runs the program's callbacks.
+thread_local bool runsCallbacks = false;
+
 struct Notification {
   Worker* resolver;
   std::function<void()> job;
@@ -239,9 +242,13 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
 void Session::retireLoop(std::shared_ptr<Stream> stream) {
   Lock lock(mutex_);
   while (true) {
-    stream->wake.wait(lock, [&] { return !stream->active.empty() || stream->closed; });
-    if (stream->active.empty())
+    // Not for ever: a thread would keep a process alive whose own threads have all ended.
+    stream->wake.wait_for(lock, std::chrono::milliseconds(100),
+                          [&] { return !stream->active.empty() || stream->closed; });
+    if (stream->active.empty()) {
+      stream->retiring = false;
       return;
+    }
     retireOldest(lock, stream, false);
   }
 }
@@ -330,6 +337,26 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   }
 }
 
+/// Before the process ends: lets what is under way come to its end, since handlers that follow may
+/// still ask for it. What waits for the program is not waited for; and what a driver does in the
+/// background, it would not have finished without libsplit either. False if it takes too long.
+bool Session::finishTasks(Lock& lock) {
+  if (runsCallbacks)
+    return false; // one of the tasks
+  auto waitsForProgram = [](const std::shared_ptr<Task>& task) {
+    return !task->waitsForContents && task->awaited.empty();
+  };
+  auto isUnderWay = [&](const auto& entry) {
+    const Stream& stream = *entry.second;
+    return !stream.active.empty() ||
+           !std::all_of(stream.parked.begin(), stream.parked.end(), waitsForProgram);
+  };
+  const bool wouldBeOver = machine_ && machine_->homeDevice().runsInCaller;
+  return progress_.wait_for(lock, std::chrono::seconds(wouldBeOver ? 30 : 2), [&] {
+    return std::none_of(streams_.begin(), streams_.end(), isUnderWay);
+  });
+}
+
 void Session::completeEvent(Lock& lock, Task& task) {
   TaskEvent* event = task.event.get();
   if (!event)
@@ -344,7 +371,9 @@ void Session::completeEvent(Lock& lock, Task& task) {
   event->ended = true;
   // Whoever waits for the event goes on from here, and the application's callbacks run in here.
   lock.unlock();
+  runsCallbacks = true;
   cl_.clSetUserEventStatus(event->handle.get(), event->status);
+  runsCallbacks = false;
   lock.lock();
   event->complete = true;
 }

@@ -12,6 +12,11 @@
 
 namespace libsplit::runtime {
 
+namespace {
+/// How long a thread waits for another job.
+constexpr auto idleTime = std::chrono::milliseconds(100);
+} // namespace
+
 struct Worker::State {
   std::mutex mutex;
   std::condition_variable changed;
@@ -51,9 +56,11 @@ void Worker::stop(double seconds) {
 void Worker::loop(State& state) {
   std::unique_lock lock(state.mutex);
   while (true) {
-    state.changed.wait(lock, [&] { return state.stopped || !state.jobs.empty(); });
-    if (state.jobs.empty())
+    state.changed.wait_for(lock, idleTime, [&] { return state.stopped || !state.jobs.empty(); });
+    if (state.jobs.empty()) {
+      state.started = false;
       return;
+    }
     std::function<void()> job = std::move(state.jobs.front());
     state.jobs.pop_front();
     state.busy = true;

@@ -1,4 +1,5 @@
-// A thread that runs jobs one after another; started with the first job.
+// A thread that runs jobs one after another. There is one only while there are jobs, and a moment
+// longer: it would keep a process alive whose own threads have all ended.
 #pragma once
 
 #include <functional>

@@ -122,7 +122,7 @@ class Workbench:
     def native(self, command, **how):
         return self.run(command, None, {}, **how)
 
-    def run(self, command, door, options, *, env=None, cwd=None, dump=False, timeout=120):
+    def run(self, command, door, options, *, env=None, cwd=None, dump=False, stats=True, timeout=120):
         """Runs `command` (a list) through `door` (None: natively) with libsplit's `options`, names
         without the prefix: {"VERIFY": "1"}. With `dump` the sample writes its output."""
         command = list(command)
@@ -134,7 +134,9 @@ class Workbench:
             command += ["--dump", str(dump_file)]
         steering = {}
         if door:
-            steering = {"LIBSPLIT_CACHE_DIR": str(self.tmp / "cache"), "LIBSPLIT_STATS": str(stats_file)}
+            steering = {"LIBSPLIT_CACHE_DIR": str(self.tmp / "cache")}
+            if stats:
+                steering["LIBSPLIT_STATS"] = str(stats_file)
             steering |= {f"LIBSPLIT_{name}": value for name, value in options.items()}
             if door in ("preload", "both"):
                 steering["LD_PRELOAD"] = str(self.library)
