@@ -47,6 +47,15 @@ std::uint64_t fillOf(const Device& device, const NDRange& range) {
   return perUnit * std::max(1u, device.computeUnits);
 }
 
+/// Whether one of the pieces, on one node, may store back what the other writes.
+bool rewriteEachOther(const std::vector<PieceUse>& a, const std::vector<PieceUse>& b) {
+  for (std::size_t buffer = 0; buffer < a.size(); ++buffer)
+    if (a[buffer].rewrites.intersects(b[buffer].writes) ||
+        b[buffer].rewrites.intersects(a[buffer].writes))
+      return true;
+  return false;
+}
+
 std::uint64_t mostGroups(const NDRange& range) {
   return std::max({range.groups(0), range.groups(1), range.groups(2)});
 }
@@ -231,10 +240,20 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
   Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
     launch.buffers[b]->hazards(node).collect(!piece.uses[b].writes.empty(), instruction.after);
-  // Chunks on one node run beside each other, as work-groups do.
+  // Chunks on one node run beside each other, as work-groups do, unless they share vectors.
+  const auto mustWaitFor = [&](const CompletionPtr& chunk) {
+    return std::any_of(chunked.rewriting.begin(), chunked.rewriting.end(), [&](const auto& other) {
+      return other.done == chunk && other.node == node && rewriteEachOther(other.uses, piece.uses);
+    });
+  };
   std::erase_if(instruction.after, [&](const CompletionPtr& before) {
-    return std::find(chunked.chunks.begin(), chunked.chunks.end(), before) != chunked.chunks.end();
+    return std::find(chunked.chunks.begin(), chunked.chunks.end(), before) !=
+               chunked.chunks.end() &&
+           !mustWaitFor(before);
   });
+  if (std::any_of(piece.uses.begin(), piece.uses.end(),
+                  [](const PieceUse& use) { return !use.rewrites.empty(); }))
+    chunked.rewriting.push_back({instruction.done, node, piece.uses});
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const PieceUse& use = piece.uses[b];
     Buffer& buffer = *launch.buffers[b];

@@ -30,6 +30,14 @@ struct ChunkedLaunch {
   /// for its chunks.
   std::vector<std::map<NodeId, ByteSet>> written;
   std::vector<CompletionPtr> chunks; ///< issued
+
+  /// A chunk whose device may store back what others write (Effect::Rewrite).
+  struct Rewriting {
+    CompletionPtr done;
+    NodeId node = hostNode;
+    std::vector<PieceUse> uses; ///< by buffer
+  };
+  std::vector<Rewriting> rewriting;
 };
 
 } // namespace libsplit::runtime

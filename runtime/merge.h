@@ -20,7 +20,8 @@
 //       bytes of both. So elements are compared and taken as wholes. They may not be larger than
 //       what is written at a time either: of two neighbours in one element, each written by
 //       another device, one would be lost. The planner gives the largest block that every write
-//       touches as a whole (Access::grain).
+//       touches as a whole (Access::grain); components of a vector that a device stores back as
+//       they were count as not written (Effect::Rewrite).
 //   (e) A read-modify-write without atomics of a place that several groups update (`*sum += x`) is
 //       a race: natively too, increments get lost.
 //

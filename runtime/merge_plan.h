@@ -15,6 +15,7 @@ namespace libsplit::runtime {
 /// What one piece of a launch does to one buffer, in that buffer's bytes.
 struct BufferEffects {
   ByteSet reads, possibleWrites, certainWrites;
+  ByteSet rewrites; ///< may be stored back as it was
   std::vector<UpdatedBytes> updates;
 };
 

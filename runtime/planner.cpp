@@ -32,6 +32,7 @@ PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summar
     add(effects.reads, of.reads);
     add(effects.possibleWrites, of.possibleWrites);
     add(effects.certainWrites, of.certainWrites);
+    add(effects.rewrites, of.rewrites);
     for (const UpdatedBytes& updated : of.updates)
       effects.updates.push_back(
           {updated.kind, shift(updated.bytes, argument.origin), updated.where});
@@ -61,12 +62,59 @@ std::vector<BufferTraits> traitsOf(const LaunchRequest& request,
   return traits;
 }
 
+ByteSet updatedBytes(const BufferEffects& effects) {
+  ByteSet all;
+  for (const UpdatedBytes& updated : effects.updates)
+    all = unite(all, updated.bytes);
+  return all;
+}
+
+/// Bytes that a device may store back as they were are its own where nobody else writes them:
+/// vectors then stay whole where they travel. They must be there before, and are valid after.
+void makeOwn(BufferEffects& effects, const ByteSet& bytes) {
+  effects.reads = unite(effects.reads, bytes);
+  effects.possibleWrites = unite(effects.possibleWrites, bytes);
+  effects.certainWrites = unite(effects.certainWrites, bytes);
+}
+
+/// Beside a component of a vector that it writes a device may store back the others, with what they
+/// held. Where another piece writes these, they are not among what the piece leaves behind. In one
+/// memory that is no way: there the old component would take the new one's place.
+std::optional<Reason> settleRewrites(std::vector<PieceEffects>& pieces,
+                                     std::span<const BufferTraits> buffers) {
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (std::all_of(pieces.begin(), pieces.end(),
+                    [&](const PieceEffects& piece) { return piece.buffers[b].rewrites.empty(); }))
+      continue;
+    std::vector<ByteSet> own;
+    for (const PieceEffects& piece : pieces) {
+      const ByteSet rewrites = subtract(piece.buffers[b].rewrites, piece.buffers[b].certainWrites);
+      own.push_back(rewrites);
+      for (const PieceEffects& other : pieces) {
+        const BufferEffects& does = other.buffers[b];
+        if (rewrites.intersects(updatedBytes(does)))
+          return Reason{"atomic operations on parts of vectors in `" + buffers[b].name +
+                            "`, of which other parts are written",
+                        {}};
+        if (&other == &piece)
+          continue;
+        if (other.node == piece.node && rewrites.intersects(does.possibleWrites))
+          return Reason{"work-groups of several devices write components of the same vectors in `" +
+                            buffers[b].name + "`, and the devices share their memory",
+                        {}};
+        own.back() = subtract(own.back(), unite(does.possibleWrites, does.rewrites));
+      }
+    }
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+      makeOwn(pieces[p].buffers[b], own[p]);
+  }
+  return std::nullopt;
+}
+
 /// What a piece must have and leaves behind, once it is known which bytes others share.
 PieceUse useOf(const BufferEffects& effects, ByteSet shared) {
   ByteSet changes = effects.possibleWrites;
-  ByteSet updates;
-  for (const UpdatedBytes& updated : effects.updates)
-    updates = unite(updates, updated.bytes);
+  const ByteSet updates = updatedBytes(effects);
   PieceUse use;
   use.needs = unite(effects.reads, subtract(effects.possibleWrites, effects.certainWrites));
   use.needs = unite(use.needs, subtract(updates, shared));
@@ -124,9 +172,12 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
   }
   if (begin != request.range.groups(dimension))
     return Reason{"the shares do not cover the NDRange", {}};
+  const std::vector<BufferTraits> traits = traitsOf(request, devices, plan.pieces);
+  if (auto reason = settleRewrites(effects, traits))
+    return *reason;
   std::vector<ByteSet> shared(request.bufferCount);
   if (severalNodes) {
-    auto merges = planMerges(effects, traitsOf(request, devices, plan.pieces));
+    auto merges = planMerges(effects, traits);
     if (auto* reason = std::get_if<Reason>(&merges))
       return *reason;
     plan.merges = std::get<std::vector<Merge>>(std::move(merges));
@@ -151,8 +202,11 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
   GroupBox box = slab(request.range, dimension, begin, end);
   PieceRegions regions = regionsOf(request, *devices[device].summary, box);
   Piece piece{device, box, {}};
-  for (const BufferEffects& effects : regions.effects.buffers)
+  for (BufferEffects& effects : regions.effects.buffers) {
+    makeOwn(effects, effects.rewrites);
     piece.uses.push_back(useOf(effects, {}));
+    piece.uses.back().rewrites = std::move(effects.rewrites);
+  }
   return piece;
 }
 

@@ -50,6 +50,9 @@ struct PieceUse {
   ByteSet needs;  ///< must be valid on the node before: reads, and old bytes under uncertain writes
   ByteSet writes; ///< valid on the node alone after
   ByteSet merged; ///< may be changed, and on other nodes too: a merge follows
+  /// Of a piece by itself: among `writes`, but perhaps only stored back as they were. Pieces on one
+  /// node that rewrite what another writes must not run beside each other.
+  ByteSet rewrites;
   bool changes() const { return !writes.empty() || !merged.empty(); }
   bool operator==(const PieceUse&) const = default;
 };

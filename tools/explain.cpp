@@ -179,7 +179,7 @@ std::string whyNotExact(const KernelSummary& kernel, const runtime::LaunchReques
     return "`" + kernel.parameters[access.parameter].name + "`";
   };
   for (const Access& access : kernel.accesses) {
-    if (access.effect == Effect::Read)
+    if (access.effect == Effect::Read || access.effect == Effect::Rewrite)
       continue;
     KernelSummary alone = kernel;
     alone.accesses = {access};
@@ -194,7 +194,7 @@ std::string whyNotExact(const KernelSummary& kernel, const runtime::LaunchReques
       bool isHere = std::ranges::any_of(request.buffers, [&](const auto& argument) {
         return argument.parameter == access.parameter && argument.buffer == merge.buffer;
       });
-      if (!isHere || access.effect == Effect::Read)
+      if (!isHere || access.effect == Effect::Read || access.effect == Effect::Rewrite)
         continue;
       name = nameOf(access);
       const std::string line = text(access.where);
@@ -250,6 +250,8 @@ const char* verb(const Access& access) {
     return "reads";
   case Effect::Update:
     return "updates";
+  case Effect::Rewrite:
+    return "may store back";
   case Effect::Write:
     return access.certain ? "writes" : "may write";
   }

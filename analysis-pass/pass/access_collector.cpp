@@ -78,7 +78,8 @@ void AccessCollector::add(Access access, const PathOfBlock& path) {
 
 void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
   // No inspection tells more of what does not depend on data.
-  if (access.effect == Effect::Update || !elementThatVaries(access.offset))
+  if (access.effect == Effect::Update || access.effect == Effect::Rewrite ||
+      !elementThatVaries(access.offset))
     std::erase_if(access.guards, [](const Guard& guard) { return guard.isInspected; });
 
   // A count that depends on a loop whose own count is unknown is unknown too.

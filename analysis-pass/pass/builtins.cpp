@@ -67,16 +67,17 @@ bool startsWithAny(StringRef name, std::initializer_list<StringRef> prefixes) {
 }
 
 /// Reads one arithmetic type off the front of an Itanium-mangled text.
-std::optional<std::uint64_t> consumeArithmeticType(StringRef& text) {
+std::optional<ElementSize> consumeArithmeticType(StringRef& text) {
   unsigned lanes = 1;
-  if (text.consume_front("Dv")) {
-    if (text.consumeInteger(10, lanes) || !text.consume_front("_"))
-      return std::nullopt;
-    if (lanes == 3)
-      lanes = 4; // a vector of three takes the room of four
-  }
+  if (text.consume_front("Dv") && (text.consumeInteger(10, lanes) || !text.consume_front("_")))
+    return std::nullopt;
+  auto of = [&](std::uint64_t lane) {
+    if (lanes == 3) // takes the room of four
+      return ElementSize{4 * lane, lane};
+    return ElementSize{lanes * lane, 0};
+  };
   if (text.consume_front("Dh"))
-    return 2ull * lanes;
+    return of(2);
   if (text.empty())
     return std::nullopt;
   char code = text.front();
@@ -85,18 +86,18 @@ std::optional<std::uint64_t> consumeArithmeticType(StringRef& text) {
   case 'c':
   case 'a':
   case 'h':
-    return lanes;
+    return of(1);
   case 's':
   case 't':
-    return 2ull * lanes;
+    return of(2);
   case 'i':
   case 'j':
   case 'f':
-    return 4ull * lanes;
+    return of(4);
   case 'l':
   case 'm':
   case 'd':
-    return 8ull * lanes;
+    return of(8);
   default:
     return std::nullopt;
   }
@@ -169,12 +170,12 @@ Builtin classifyCall(const llvm::CallBase& call) {
   }
 }
 
-std::optional<std::uint64_t> mangledPointeeSize(StringRef functionName, unsigned parameter) {
+std::optional<ElementSize> mangledPointeeSize(StringRef functionName, unsigned parameter) {
   StringRef name = builtinName(functionName);
   if (name.size() == functionName.size())
     return std::nullopt;
   StringRef rest(name.end(), functionName.end() - name.end());
-  std::optional<std::uint64_t> size;
+  std::optional<ElementSize> size;
   for (unsigned pointer = 0;;) {
     bool substitution = false;
     if (rest.consume_front("P")) {
@@ -219,7 +220,8 @@ VectorAccess vectorAccess(const llvm::CallBase& call, const llvm::DataLayout& la
   access.pointerOperand = access.indexOperand + 1;
   access.length = element * lanes;
   access.element = element;
-  access.stride = element * (aligned && lanes == 3 ? 4 : lanes);
+  access.padding = aligned && lanes == 3 ? element : 0;
+  access.stride = access.length + access.padding;
   return access;
 }
 

@@ -56,10 +56,15 @@ Builtin classifyBuiltin(llvm::StringRef plainName);
 /// Classifies the callee, and makes use of what the IR says of it.
 Builtin classifyCall(const llvm::CallBase& call);
 
-/// Bytes of the element type that pointer parameter `parameter` (counted among pointers) points to,
-/// read from a mangled name: 16 for the first of "_Z4copyPU3AS1Dv4_f". Nothing if it is no
+struct ElementSize {
+  std::uint64_t bytes = 0;   ///< from one element to the next
+  std::uint64_t padding = 0; ///< of these, at the end: of a vector of three, one component's
+};
+
+/// The element type that pointer parameter `parameter` (counted among pointers) points to, read
+/// from a mangled name: 16 bytes for the first of "_Z4copyPU3AS1Dv4_f". Nothing if it is no
 /// arithmetic type.
-std::optional<std::uint64_t> mangledPointeeSize(llvm::StringRef functionName, unsigned parameter);
+std::optional<ElementSize> mangledPointeeSize(llvm::StringRef functionName, unsigned parameter);
 
 /// What a vloadN or vstoreN touches.
 struct VectorAccess {
@@ -67,6 +72,7 @@ struct VectorAccess {
   unsigned pointerOperand = 0;
   std::uint64_t stride = 0;  ///< bytes per step of the index
   std::uint64_t length = 0;  ///< bytes
+  std::uint64_t padding = 0; ///< bytes after these that a device may touch as well
   std::uint64_t element = 1; ///< bytes of a lane, to which the address is aligned
 };
 VectorAccess vectorAccess(const llvm::CallBase& call, const llvm::DataLayout& layout);

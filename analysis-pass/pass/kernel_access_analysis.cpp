@@ -6,9 +6,11 @@
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/path_condition.h"
 #include "analysis-pass/pass/pointer_targets.h"
+#include "analysis-pass/pass/prepare.h"
 #include "analysis-pass/pass/read_only_buffers.h"
 #include "analysis-pass/pass/report.h"
 #include "analysis-pass/pass/source_names.h"
+#include "analysis-pass/pass/stored_components.h"
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -124,14 +126,18 @@ private:
     Effect effect = Effect::Read;
     Expr displacement{};
     std::uint64_t length = 0;
-    bool certain = true;               ///< writes all of these bytes whenever it runs
+    bool certain = true;               ///< touches all of these bytes whenever it runs
     std::optional<Expr> repetitions{}; ///< runs for each value of an innermost loop of its own
     std::uint64_t grain = 1;           ///< of a write
     std::optional<UpdateKind> update{};
+    const char* doubt = "compilers may leave out padding"; ///< why a write is not certain
   };
   void touch(llvm::Instruction& instruction, const Touch& touch);
+  void load(llvm::LoadInst& load);
   void store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type,
              std::uint64_t alignment);
+  bool storeComponents(llvm::StoreInst& store);
+  void touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
   void checkUpdates();
 
@@ -226,15 +232,13 @@ void KernelWalk::visit(llvm::Instruction& instruction) {
       return;
     if (load->isAtomic())
       return atomic(*load, load->getPointerOperand());
-    // A vector of three may be read with its padding.
-    touch(*load, {.pointer = load->getPointerOperand(),
-                  .effect = Effect::Read,
-                  .length = layout_.getTypeAllocSize(load->getType()).getFixedValue()});
+    this->load(*load);
   } else if (auto* stored = dyn_cast<llvm::StoreInst>(&instruction)) {
     if (stored->isAtomic())
       return atomic(*stored, stored->getPointerOperand());
-    store(*stored, stored->getPointerOperand(), stored->getValueOperand()->getType(),
-          stored->getAlign().value());
+    if (!storeComponents(*stored))
+      store(*stored, stored->getPointerOperand(), stored->getValueOperand()->getType(),
+            stored->getAlign().value());
   } else if (auto* update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
     atomic(*update, update->getPointerOperand());
   } else if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
@@ -299,12 +303,13 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
     VectorAccess access = vectorAccess(call, layout_);
     Expr index = builder_.build(call.getArgOperand(access.indexOperand), View::Modular);
     auto stride = Expr::constant(static_cast<std::int64_t>(access.stride));
-    touch(call, {.pointer = call.getArgOperand(access.pointerOperand),
+    Touch vector{.pointer = call.getArgOperand(access.pointerOperand),
                  .effect = builtin.kind == BuiltinKind::VectorLoad ? Effect::Read : Effect::Write,
                  .displacement = combine(Expr::Op::Mul, {stride, index}),
                  .length = access.length,
-                 .grain = access.element});
-    return;
+                 .grain = access.element};
+    touch(call, vector);
+    return touchPadding(call, std::move(vector), access.padding);
   }
   case BuiltinKind::PointerResult: {
     llvm::Type* type = call.getType();
@@ -379,38 +384,118 @@ void KernelWalk::asyncCopy(llvm::CallBase& call, bool strided) {
   if (findUnknown(count))
     known = count;
   for (unsigned operand : {0u, 1u}) {
-    std::uint64_t size = element.value_or(0);
+    const auto [size, padding] = element.value_or(ElementSize{});
     Expr step = Expr::constant(static_cast<std::int64_t>(size));
     bool isLocal = call.getArgOperand(operand)->getType()->getPointerAddressSpace() == 3;
     if (strided && !isLocal)
       step = combine(Expr::Op::Mul, {step, builder_.build(call.getArgOperand(3), View::Unsigned)});
     auto depth = static_cast<unsigned>(paths_.of(call.getParent()).loops.size());
     Expr moved = combine(Expr::Op::Mul, {step, Expr::loop(depth)});
-    touch(call, {.pointer = call.getArgOperand(operand),
-                 .effect = operand == 0 ? Effect::Write : Effect::Read,
-                 .displacement = combine(Expr::Op::Add, {known, moved}),
-                 .length = size,
-                 .repetitions = count,
-                 .grain = wholeBlock(size, size)});
+    const std::uint64_t used = size - padding;
+    Touch copy{.pointer = call.getArgOperand(operand),
+               .effect = operand == 0 ? Effect::Write : Effect::Read,
+               .displacement = combine(Expr::Op::Add, {known, moved}),
+               .length = used,
+               .repetitions = count,
+               .grain = wholeBlock(used, size)};
+    touch(call, copy);
+    touchPadding(call, std::move(copy), padding);
   }
+}
+
+/// Components that are loaded only because others of their vector are, the program does not read;
+/// neither the padding of a vector of three. Devices do.
+void KernelWalk::load(llvm::LoadInst& load) {
+  llvm::Type* type = load.getType();
+  const std::uint64_t allocated = layout_.getTypeAllocSize(type).getFixedValue();
+  std::uint64_t size = layout_.getTypeStoreSize(type->getScalarType()).getFixedValue();
+  std::vector<bool> used = usedComponents(load);
+  if (used.empty()) {
+    used.push_back(!load.use_empty() && size == allocated);
+    size = allocated;
+  }
+  used.resize(allocated / size, false);
+  if (load.hasMetadata(hoistedLoad))
+    used.assign(used.size(), false);
+  auto mayBeWritten = [&](const PointerTarget& target) {
+    return target.kind == PointerTarget::Kind::Parameter && !readOnly_[target.parameter];
+  };
+  if (llvm::none_of(pointers_.targets(load.getPointerOperand()), mayBeWritten)) {
+    used.assign(1, llvm::all_of(used, [](bool each) { return each; }));
+    size = allocated;
+  }
+  for (std::size_t i = 0, end = 0; i < used.size(); i = end) {
+    while (end < used.size() && used[end] == used[i])
+      ++end;
+    touch(load, {.pointer = load.getPointerOperand(),
+                 .effect = Effect::Read,
+                 .displacement = Expr::constant(static_cast<std::int64_t>(size * i)),
+                 .length = size * (end - i),
+                 .certain = used[i]});
+  }
+}
+
+/// A vector's store by runs of components of one kind. False if all of it is written.
+bool KernelWalk::storeComponents(llvm::StoreInst& store) {
+  const std::vector<Component> components = storedComponents(store);
+  llvm::Type* type = store.getValueOperand()->getType();
+  if (llvm::all_of(components, [](Component each) { return each == Component::Written; }) ||
+      layout_.getTypeSizeInBits(type->getScalarType()) % 8 != 0)
+    return false;
+  const std::uint64_t size = layout_.getTypeStoreSize(type->getScalarType()).getFixedValue();
+  const std::uint64_t alignment = store.getAlign().value();
+  for (std::size_t i = 0, end = 0; i < components.size(); i = end) {
+    while (end < components.size() && components[end] == components[i])
+      ++end;
+    const std::uint64_t first = size * i, length = size * (end - i);
+    Touch run{.pointer = store.getPointerOperand(),
+              .effect = Effect::Write,
+              .displacement = Expr::constant(static_cast<std::int64_t>(first)),
+              .length = length,
+              .certain = components[i] == Component::Written,
+              .grain = wholeBlock(length, alignment | first)};
+    if (components[i] == Component::Either)
+      run.doubt = "it may store back what was there";
+    if (components[i] != Component::Kept)
+      touch(store, run);
+    if (components[i] == Component::Kept || components[i] == Component::Either) {
+      run.effect = Effect::Rewrite;
+      run.certain = false;
+      touch(store, run);
+    }
+  }
+  const std::uint64_t written = layout_.getTypeStoreSize(type).getFixedValue();
+  const std::uint64_t allocated = layout_.getTypeAllocSize(type).getFixedValue();
+  touchPadding(store,
+               {.pointer = store.getPointerOperand(), .effect = Effect::Write, .length = written},
+               allocated - written);
+  return true;
+}
+
+/// The padding of a vector of three, behind the bytes that `vector` tells of, is touched by some
+/// compilers and not by others.
+void KernelWalk::touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding) {
+  if (padding == 0)
+    return;
+  const Expr behind = Expr::constant(static_cast<std::int64_t>(vector.length));
+  vector.displacement = combine(Expr::Op::Add, {vector.displacement, behind});
+  vector.length = padding;
+  vector.certain = false;
+  vector.grain = 1;
+  touch(instruction, vector);
 }
 
 void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type,
                        std::uint64_t alignment) {
   std::uint64_t written = layout_.getTypeStoreSize(type).getFixedValue();
   std::uint64_t allocated = layout_.getTypeAllocSize(type).getFixedValue();
-  touch(instruction, {.pointer = pointer,
-                      .effect = Effect::Write,
-                      .length = written,
-                      .certain = !type->isAggregateType(),
-                      .grain = type->isAggregateType() ? 1 : wholeBlock(written, alignment)});
-  // The padding of a vector of three is written by some compilers and not by others.
-  if (allocated > written)
-    touch(instruction, {.pointer = pointer,
-                        .effect = Effect::Write,
-                        .displacement = Expr::constant(static_cast<std::int64_t>(written)),
-                        .length = allocated - written,
-                        .certain = false});
+  Touch whole{.pointer = pointer,
+              .effect = Effect::Write,
+              .length = written,
+              .certain = !type->isAggregateType(),
+              .grain = type->isAggregateType() ? 1 : wholeBlock(written, alignment)};
+  touch(instruction, whole);
+  touchPadding(instruction, std::move(whole), allocated - written);
 }
 
 void KernelWalk::atomic(llvm::Instruction& instruction, llvm::Value* pointer) {
@@ -459,9 +544,10 @@ void KernelWalk::checkUpdates() {
       if (other.parameter != update.parameter || !surelyMeet(update, other) ||
           (other.effect == Effect::Update && other.update == update.update))
         continue;
-      std::string does = other.effect == Effect::Read    ? "read"
-                         : other.effect == Effect::Write ? "written"
-                                                         : "updated otherwise";
+      std::string does = other.effect == Effect::Read      ? "read"
+                         : other.effect == Effect::Write   ? "written"
+                         : other.effect == Effect::Rewrite ? "stored back"
+                                                           : "updated otherwise";
       summary_.obstacles.push_back(
           {Kind::Atomic,
            {"atomic operation on `" + summary_.parameters[update.parameter].name +
@@ -513,10 +599,10 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     if (touch.update)
       access.update = *touch.update;
     const bool isOnlyTarget = targets.size() == 1 || !target.when.empty();
-    access.certain = touch.effect == Effect::Write && touch.certain && isOnlyTarget;
+    const bool isPlain = touch.effect == Effect::Read || touch.effect == Effect::Write;
+    access.certain = isPlain && touch.certain && isOnlyTarget;
     if (touch.effect == Effect::Write && !access.certain)
-      access.doubt.text = isOnlyTarget ? "compilers may leave out padding"
-                                       : "the pointer may point into another buffer";
+      access.doubt.text = isOnlyTarget ? touch.doubt : "the pointer may point into another buffer";
     access.where = where(instruction);
     accesses_.add(std::move(access), path);
   }

@@ -124,8 +124,10 @@ private:
     bool changed = false;
     if (load && load->isSimple() && load->getType()->isIntegerTy() &&
         pointsIntoReadOnly(load->getPointerOperand(), readOnly) &&
-        loop.makeLoopInvariant(load->getPointerOperand(), changed))
+        loop.makeLoopInvariant(load->getPointerOperand(), changed)) {
       load->moveBefore(loop.getLoopPreheader()->getTerminator());
+      load->setMetadata(hoistedLoad, llvm::MDNode::get(load->getContext(), {}));
+    }
   }
 };
 

@@ -7,6 +7,9 @@
 
 namespace libsplit {
 
+/// Metadata of a load that was moved to where the program may not come: in front of a loop.
+inline constexpr const char* hoistedLoad = "libsplit.hoisted";
+
 /// Module pass. Inlines functions into the kernels that call them, whatever their attributes, as
 /// long as the kernel stays of a size that can be analysed.
 class PreparePass : public llvm::PassInfoMixin<PreparePass> {

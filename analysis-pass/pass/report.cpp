@@ -47,10 +47,11 @@ std::string text(const Guard& guard, const std::vector<std::string>& names) {
 }
 
 std::string text(const Access& access, const std::vector<std::string>& names) {
-  const char* verb = access.effect == Effect::Read     ? "reads "
-                     : access.effect == Effect::Update ? "updates "
-                     : access.certain                  ? "writes "
-                                                       : "may write ";
+  const char* verb = access.effect == Effect::Read      ? "reads "
+                     : access.effect == Effect::Update  ? "updates "
+                     : access.effect == Effect::Rewrite ? "may store back "
+                     : access.certain                   ? "writes "
+                                                        : "may write ";
   std::string line = "  " + text(access.where) + ": " + verb + names[access.parameter];
   if (access.effect == Effect::Update)
     line += std::string(" by ") + nameOf(access.update.operation);

@@ -154,6 +154,9 @@ private:
     case Effect::Read:
       uniteInto(regions_.reads, std::move(bytes));
       break;
+    case Effect::Rewrite:
+      uniteInto(regions_.rewrites, std::move(bytes));
+      break;
     case Effect::Update:
       uniteInto(regions_.updatedBy(access_), std::move(bytes));
       break;
@@ -487,7 +490,7 @@ private:
   }
 
   void explain(const Cause& cause) {
-    if (access_.effect == Effect::Update)
+    if (access_.effect == Effect::Update || access_.effect == Effect::Rewrite)
       return; // anywhere is as good as somewhere
     std::optional<Reason>& reason =
         access_.effect == Effect::Read ? regions_.unknownReads : regions_.unknownWrites;
@@ -551,8 +554,24 @@ void evaluateParts(std::span<const Access* const> alike, const Mentions& mention
 
 /// Whether the two differ at most in where they are and how long.
 bool isAlike(const Access& a, const Access& b) {
-  return a.parameter == b.parameter && a.effect == b.effect && a.certain == b.certain &&
-         a.update == b.update && sameConditions(a, b);
+  return a.parameter == b.parameter && a.effect == b.effect &&
+         (a.effect != Effect::Write || a.certain == b.certain) && a.update == b.update &&
+         sameConditions(a, b);
+}
+
+/// The groups of `box` that exist; none if there is no such launch.
+GroupBox existing(const GroupBox& box, const NDRange& range) {
+  GroupBox inside = box;
+  for (unsigned d = 0; d < 3; ++d)
+    inside.end[d] = range.local[d] == 0 ? 0 : std::min(inside.end[d], range.groups(d));
+  return inside;
+}
+
+/// Whether there is something to evaluate.
+bool touchesBuffer(const Access& access, const KernelSummary& summary,
+                   std::span<const ArgumentValue> arguments) {
+  return access.parameter < std::min(summary.parameters.size(), arguments.size()) &&
+         arguments[access.parameter].bufferSize > 0 && access.length > 0;
 }
 
 } // namespace
@@ -569,12 +588,7 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
                                       std::size_t maxRanges, Contents* contents) {
   std::vector<ArgumentRegions> regions(summary.parameters.size());
-  GroupBox inside = box;
-  for (unsigned d = 0; d < 3; ++d) {
-    if (range.local[d] == 0)
-      return regions; // no such launch
-    inside.end[d] = std::min(inside.end[d], range.groups(d));
-  }
+  const GroupBox inside = existing(box, range);
   if (inside.empty())
     return regions;
 
@@ -583,11 +597,11 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
   std::vector<const Access*> open; // not evaluated yet
   for (std::size_t i = 0; i < summary.accesses.size(); ++i) {
     const Access& access = summary.accesses[i];
-    if (access.parameter >= regions.size() || access.parameter >= arguments.size() ||
-        arguments[access.parameter].bufferSize == 0 || access.length == 0)
+    if (!touchesBuffer(access, summary, arguments))
       continue;
     // Updates may overlap: where exactly they lie is not worth looking through buffers.
-    Contents* known = access.effect == Effect::Update ? nullptr : contents;
+    const bool isPlain = access.effect == Effect::Read || access.effect == Effect::Write;
+    Contents* known = isPlain ? contents : nullptr;
     if (const auto inspected = known ? known->touched(summary, i, inside) : std::nullopt) {
       ArgumentRegions& of = regions[access.parameter];
       if (!inspected->empty())
@@ -619,11 +633,29 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
       r.possibleWrites = ByteSet(r.possibleWrites.hull());
     if (r.certainWrites.ranges().size() > maxRanges)
       r.certainWrites = {};
+    if (r.rewrites.ranges().size() > maxRanges)
+      r.rewrites = ByteSet(r.rewrites.hull());
     for (UpdatedBytes& updated : r.updates)
       if (updated.bytes.ranges().size() > maxRanges)
         updated.bytes = ByteSet(updated.bytes.hull());
   }
   return regions;
+}
+
+ByteSet certainBytes(const KernelSummary& summary, const Access& access, const NDRange& range,
+                     std::span<const ArgumentValue> arguments, const GroupBox& box,
+                     unsigned& budget, std::size_t maxRanges) {
+  const GroupBox inside = existing(box, range);
+  if (inside.empty() || !access.certain || !touchesBuffer(access, summary, arguments))
+    return {};
+  Access asWrite = access;
+  asWrite.effect = Effect::Write;
+  const Access* alone[] = {&asWrite};
+  const LaunchValues launch{range, arguments, range.local, nullptr};
+  ArgumentRegions regions;
+  evaluateParts(alone, Mentions(alone), launch, inside, 0, summary.parameters, maxRanges, budget,
+                regions);
+  return regions.certainWrites.ranges().size() > maxRanges ? ByteSet() : regions.certainWrites;
 }
 
 } // namespace libsplit

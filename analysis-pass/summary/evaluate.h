@@ -37,6 +37,7 @@ struct ArgumentRegions {
   ByteSet reads;          ///< superset of the bytes that are read
   ByteSet possibleWrites; ///< superset of the bytes that are written; contains certainWrites
   ByteSet certainWrites;  ///< subset of the bytes that are written
+  ByteSet rewrites; ///< superset of what may be stored back as it was; may overlap with writes
   std::vector<UpdatedBytes> updates; ///< neither among the reads nor among the writes
   /// Set where `reads` or `possibleWrites` had to be the whole argument because nothing was known.
   std::optional<Reason> unknownReads;
@@ -54,5 +55,12 @@ struct ArgumentRegions {
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
                                       std::size_t maxRanges = 65536, Contents* contents = nullptr);
+
+/// Bytes that work-groups of `box` certainly touch by `access`, a read or write of one of
+/// `summary`'s buffers: a subset, empty where data decide. `budget` bounds the work, for as many
+/// calls as it lasts: it is what may still be spent, in parts that domains are cut into.
+ByteSet certainBytes(const KernelSummary& summary, const Access& access, const NDRange& range,
+                     std::span<const ArgumentValue> arguments, const GroupBox& box,
+                     unsigned& budget, std::size_t maxRanges = 65536);
 
 } // namespace libsplit

@@ -117,8 +117,9 @@ bool isEvaluable(const Access& access) {
     size += sizeOf(guard.left) + sizeOf(guard.right);
   for (const Loop& loop : access.loops)
     size += sizeOf(loop.count);
-  return size <= maxNodes && access.loops.size() <= maxLoops && access.effect != Effect::Update &&
-         access.length > 0 && access.length <= maxLength;
+  const bool isWorthIt = access.effect == Effect::Read || access.effect == Effect::Write;
+  return isWorthIt && size <= maxNodes && access.loops.size() <= maxLoops && access.length > 0 &&
+         access.length <= maxLength;
 }
 
 } // namespace

@@ -59,7 +59,15 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-enum class Effect { Read, Write, Update };
+enum class Effect {
+  Read,
+  Write,
+  /// What the program does not write, but the device's code may: beside a component of a vector
+  /// that is written, the others, with what they held. Nobody but the device that does so must
+  /// take it for a write, and on one memory nobody else may write there meanwhile.
+  Rewrite,
+  Update
+};
 
 /// What an atomic read-modify-write does to an element when nobody uses its result. Updates of one
 /// kind commute: whatever their order, the same value stays. Only FloatAdd rounds as it goes.
@@ -104,8 +112,8 @@ struct Loop {
 struct Access {
   unsigned parameter = 0;
   Effect effect = Effect::Read;
-  /// For writes: every work-item that satisfies the guards really writes these bytes. False
-  /// wherever a condition that is not among `guards` decides.
+  /// For reads and writes: every work-item that satisfies the guards really reads or writes these
+  /// bytes. False wherever a condition that is not among `guards` decides.
   bool certain = false;
   UpdateKind update; ///< for updates; `length` is its width
   /// Writes: a power of two, in bytes. Each aligned block of this size is touched as a whole or

@@ -25,8 +25,10 @@ constexpr Word<ParameterKind> parameterKinds[] = {
     {ParameterKind::Sampler, "sampler"},
     {ParameterKind::Other, "other"}};
 
-constexpr Word<Effect> effects[] = {
-    {Effect::Read, "read"}, {Effect::Write, "write"}, {Effect::Update, "update"}};
+constexpr Word<Effect> effects[] = {{Effect::Read, "read"},
+                                    {Effect::Write, "write"},
+                                    {Effect::Rewrite, "rewrite"},
+                                    {Effect::Update, "update"}};
 
 constexpr Word<UpdateKind::Operation> operations[] = {
     {UpdateKind::Operation::Add, "add"},

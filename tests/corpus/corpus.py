@@ -1,7 +1,8 @@
 """Kernels that nobody wrote for libsplit: every buffer as natively, byte for byte.
 
 A folder of kernels runs in one process, natively and then split in several ways. Where a kernel's
-file says `//@ splits NAME`, it must really have been split. Programs are built from source, compiled in
+file says `//@ splits NAME`, it must really have been split; where `//@ splits_never NAME`, in no way;
+where `//@ splits_apart NAME`, only where each device has a memory of its own. Programs are built from source, compiled in
 units and linked (`--as units`), or SPIR bitcode (`--as bitcode`).
 """
 
@@ -107,12 +108,18 @@ def difference(actual, expected):
     return f"byte {at} of {len(expected)} of the dump"
 
 
-def wanted_splits(files):
+def wanted_splits(files, options):
+    """Kernels of which it is known whether they are split: file, name, and that."""
+    # Chunks are for launches with many work-groups, and most here have few.
+    must_split = options["POLICY"].startswith("static:")
+    apart = options.get("SEPARATE_NODES") not in (None, "home")
     for file in files:
         for line in file.read_text().splitlines():
-            if line.startswith("//@ splits "):
+            verb = line.split()[1] if line.startswith("//@ splits") else ""
+            wanted = verb == "splits" or (verb == "splits_apart" and apart)
+            if verb and (must_split or not wanted):
                 for name in line.split()[2:]:
-                    yield file, name
+                    yield file, name, wanted
 
 
 def compare(build, files, ways=WAYS, tell_stats=False, form=()):
@@ -144,13 +151,12 @@ def compare(build, files, ways=WAYS, tell_stats=False, form=()):
                 for kernel in kernels:
                     print(f"{way}: {kernel['name']} {kernel['split_launches']}/{kernel['launches']}"
                           f" rung {kernel['rung']} {kernel['reason']}")
-            # Chunks are for launches with many work-groups, and most here have few.
-            must_split = options["POLICY"].startswith("static:")
-            for file, wanted in wanted_splits(files) if must_split else ():
-                found = [kernel for kernel in kernels if kernel["name"] == wanted]
-                if not any(kernel["split_launches"] for kernel in found):
+            for file, name, wanted in wanted_splits(files, options):
+                found = [kernel for kernel in kernels if kernel["name"] == name]
+                was = any(kernel["split_launches"] for kernel in found)
+                if was != wanted:
                     reasons = [kernel["reason"] for kernel in found]
-                    complaints.append(f"{way}: {file.name}: {wanted} was not split: {reasons}")
+                    complaints.append(f"{way}: {file.name}: {name} was {'' if was else 'not '}split: {reasons}")
     return complaints
 
 

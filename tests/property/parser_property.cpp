@@ -52,7 +52,9 @@ ProgramSummary randomSummary(std::mt19937& random) {
                        {"n", "ulong", ParameterKind::Scalar, 8}};
   for (auto n = pick(random, 0, 4); n > 0; --n) {
     Access access;
-    access.effect = chance(random, 50) ? Effect::Read : Effect::Write;
+    access.effect = chance(random, 10)   ? Effect::Rewrite
+                    : chance(random, 50) ? Effect::Read
+                                         : Effect::Write;
     if (access.effect == Effect::Write)
       access.grain = std::uint32_t{1} << pick(random, 0, 4);
     else if (chance(random, 30)) {

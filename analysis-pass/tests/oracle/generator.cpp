@@ -207,10 +207,16 @@ private:
     }
   }
 
+  /// A component of a vector whose others are the next work-items': each has its own in four
+  /// vectors.
+  static std::string component(unsigned k) {
+    return "((global int4*)c)[" + std::to_string(1200 + k) + " + at]." + "xyzw"[k];
+  }
+
   /// Bytes of `a` and `c` are cut into fields of 4 elements for each work-item; `at` is its own.
   std::string access() {
     if (!disjoint_) {
-      switch (random_.below(10)) {
+      switch (random_.below(12)) {
       case 0:
         return "acc += a[" + place() + "]; a[0] = (int)acc;\n";
       case 1:
@@ -230,12 +236,20 @@ private:
                "; ++z) *q++ = 1; }\n";
       case 8:
         return "acc += s[(" + expression(2) + ") + 1000].x;\n";
+      case 9:
+        return "((global int4*)a)[(" + place() + ") / 4]." +
+               random_.of(
+                   {"x = 1", "w = 1", "yw = (int2)(1)", "hi = (int2)(1)", "zyx = (int3)(1)"}) +
+               ";\n";
+      case 10:
+        return "((global short2*)b)[(" + place() + ") / 2]." + random_.of({"x = 1", "y = 1"}) +
+               ";\n";
       default:
         return std::string(random_.of({"a", "b", "c"})) + "[" + place() + "] = 1;\n";
       }
     }
     std::string field = std::to_string(random_.below(4));
-    switch (random_.below(9)) {
+    switch (random_.below(12)) {
     case 0:
       return "a[at + " + field + " * 3000] = " + value() + ";\n";
     case 1:
@@ -255,6 +269,13 @@ private:
     case 7:
       return "{ global int* q = " + condition(1, true) + " ? a + at : c + 4 * at; *q = " + value() +
              "; }\n";
+    case 8:
+      return component(random_.below(4)) + " = " + value() + ";\n";
+    case 9:
+      return component(0) + random_.of({" += 3", " = (int)acc", " ^= 1"}) + "; " + component(1) +
+             " = " + value() + ";\n";
+    case 10: // each its own component of vectors that four share
+      return "((global int4*)a)[at / 4][at % 4] = " + value() + ";\n";
     default:
       return "acc += (uint)d[" + place() + "];\n";
     }

@@ -5,6 +5,7 @@
 #include "analysis-pass/pass/unroll_loops.h"
 #include "analysis-pass/tests/oracle/builtin_library.h"
 #include "analysis-pass/tests/oracle/fibers.h"
+#include "analysis-pass/tests/oracle/lone_components.h"
 #include "analysis-pass/tests/oracle/record_accesses.h"
 #include "analysis-pass/tests/oracle/recorder.h"
 
@@ -215,10 +216,12 @@ void answerDivisions(llvm::Module& module) {
   }
 }
 
-/// With Form::Lean, drops what nobody uses, as every compiler does: values, branches, and loads
-/// with them; stores that the next one overwrites, and what they stored; of vectors each part by
-/// itself, of loops that the analysis unrolls each iteration by itself.
+/// Makes components of vectors memory locations of their own. With Form::Lean, drops what nobody
+/// uses, as every compiler does: values, branches, and loads with them; stores that the next one
+/// overwrites, and what they stored; of vectors each part by itself, of loops that the analysis
+/// unrolls each iteration by itself.
 void cleanUp(llvm::Module& module, Kernel::Form form) {
+  makeComponentsLone(module);
   makeDivisionsTotal(module);
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && function.hasInternalLinkage() &&
@@ -235,6 +238,7 @@ void cleanUp(llvm::Module& module, Kernel::Form form) {
     perFunction.addPass(UnrollLoopsPass());
     perFunction.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     for (int round = 0; round < 2; ++round) {
+      perFunction.addPass(PlainDivisionsPass());
       perFunction.addPass(llvm::SimplifyCFGPass());
       perFunction.addPass(llvm::EarlyCSEPass());
       perFunction.addPass(llvm::InstSimplifyPass());

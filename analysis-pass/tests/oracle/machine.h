@@ -28,6 +28,7 @@ struct Touched {
   ByteSet reads;
   ByteSet inputs; ///< reads of bytes that the same work-item had not written before
   ByteSet writes;
+  ByteSet changes; ///< writes of another value than was there
 };
 
 struct Observation {

@@ -5,7 +5,7 @@
 
 namespace libsplit::oracle {
 namespace {
-constexpr std::uint8_t readBit = 1, inputBit = 2, writeBit = 4;
+constexpr std::uint8_t readBit = 1, inputBit = 2, writeBit = 4, changeBit = 8;
 constexpr const char* beyond = "access beyond the buffer";
 } // namespace
 
@@ -49,6 +49,8 @@ std::vector<Touched> Recorder::endGroup() {
         touched.inputs.add({i, i + 1});
       if (object.flags[i] & writeBit)
         touched.writes.add({i, i + 1});
+      if (object.flags[i] & changeBit)
+        touched.changes.add({i, i + 1});
       object.flags[i] = 0;
     }
     object.low = object.high = 0;
@@ -92,9 +94,9 @@ void Recorder::wrote(const void* at, std::uint64_t size, std::uint64_t item) {
   if (!object)
     return;
   for (std::uint64_t i = offset; i < offset + size; ++i) {
-    flag(*object, i, writeBit);
     Event& written = object->written[i];
     bool changed = object->last[i] != object->data[i];
+    flag(*object, i, changed ? writeBit | changeBit : writeBit);
     racy_ |= (unordered(written, item) && changed) || unordered(object->read[i], item);
     written = {item, group_, phase_};
     object->last[i] = object->data[i];

@@ -166,6 +166,44 @@ private:
   std::vector<std::vector<std::byte>> buffers_; ///< by argument
 };
 
+/// What `box` certainly reads or writes of memory `m`, as far as the planner would ask.
+ByteSet certainly(Effect effect, unsigned m, const KernelSummary& kernel, const Launch& launch,
+                  std::span<const ArgumentValue> values, const GroupBox& box) {
+  ByteSet all;
+  unsigned budget = 4096;
+  for (const Access& access : kernel.accesses) {
+    const Argument& argument = launch.arguments[access.parameter];
+    if (access.effect == effect && argument.kind == Argument::Kind::Buffer && argument.memory == m)
+      all = unite(all, shift(certainBytes(kernel, access, launch.range, values, box, budget),
+                             argument.offset));
+  }
+  return all;
+}
+
+/// Of a launch that has one result in any order, no part may be said to read what another writes.
+std::string falseRaces(const KernelSummary& kernel, const Launch& launch,
+                       std::span<const ArgumentValue> values, const Memories& memories,
+                       Chance& chance) {
+  const NDRange& range = launch.range;
+  for (unsigned d = 0; d < 3; ++d) {
+    if (range.groups(d) < 2)
+      continue;
+    const std::uint64_t cut = 1 + chance.below(range.groups(d) - 1);
+    const GroupBox low = slab(range, d, 0, cut), high = slab(range, d, cut, range.groups(d));
+    for (unsigned m = 0; m < memories.count(); ++m)
+      for (const auto& [reader, writer] : {std::pair(low, high), std::pair(high, low)}) {
+        const ByteSet read = subtract(certainly(Effect::Read, m, kernel, launch, values, reader),
+                                      certainly(Effect::Write, m, kernel, launch, values, reader));
+        const ByteSet raced =
+            intersect(read, certainly(Effect::Write, m, kernel, launch, values, writer));
+        if (!raced.empty())
+          return "no race in buffer " + std::to_string(m) +
+                 ", but one is seen: " + libsplit::toString(raced) + "\n";
+      }
+  }
+  return {};
+}
+
 } // namespace
 
 Launch randomLaunch(const KernelSummary& kernel, Memories& memories, std::mt19937& random) {
@@ -252,10 +290,12 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
             real[m].reads = unite(real[m].reads, group[m].reads);
             real[m].inputs = unite(real[m].inputs, group[m].inputs);
             real[m].writes = unite(real[m].writes, group[m].writes);
+            real[m].changes = unite(real[m].changes, group[m].changes);
           }
         }
     struct Predicted {
-      ByteSet reads, possible, certain;
+      ByteSet reads, possible, certain, rewrites;
+      ByteSet certainReads;
     };
     std::vector<Predicted> predicted(memories.count());
     auto regions = evaluate(kernel, range, values, box, 65536, &contents);
@@ -267,12 +307,15 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
       p.reads = unite(p.reads, shift(regions[i].reads, argument.offset));
       p.possible = unite(p.possible, shift(regions[i].possibleWrites, argument.offset));
       p.certain = unite(p.certain, shift(regions[i].certainWrites, argument.offset));
+      p.rewrites = unite(p.rewrites, shift(regions[i].rewrites, argument.offset));
       for (const UpdatedBytes& updated : regions[i].updates) {
         // An atomic update reads and writes, and is told as neither.
         p.reads = unite(p.reads, shift(updated.bytes, argument.offset));
         p.possible = unite(p.possible, shift(updated.bytes, argument.offset));
       }
     }
+    for (unsigned m = 0; m < memories.count(); ++m)
+      predicted[m].certainReads = certainly(Effect::Read, m, kernel, launch, values, box);
     for (unsigned m = 0; m < memories.count(); ++m) {
       auto demand = [&](const ByteSet& inner, const ByteSet& outer, const char* what) {
         if (outer.contains(inner))
@@ -285,7 +328,12 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
         wrong += "\n";
       };
       demand(real[m].inputs, predicted[m].reads, "reads");
-      demand(real[m].writes, predicted[m].possible, "writes");
+      demand(real[m].changes, predicted[m].possible, "changes");
+      demand(real[m].writes, unite(predicted[m].possible, predicted[m].rewrites), "writes");
+      // Compilers leave out loads that nothing depends on; where nobody writes, that is of no
+      // interest.
+      if (!real[m].writes.empty())
+        demand(predicted[m].certainReads, real[m].reads, "certain reads");
       demand(predicted[m].certain, real[m].writes, "certain writes");
       tally.read += real[m].reads.size();
       tally.predictedReads += predicted[m].reads.size();
@@ -297,6 +345,8 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
           real[m].writes == predicted[m].possible && real[m].writes == predicted[m].certain;
     }
   }
+  if (!observation.racy)
+    wrong += falseRaces(kernel, launch, values, memories, chance);
   return wrong;
 }
 

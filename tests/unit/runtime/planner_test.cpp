@@ -204,6 +204,70 @@ TEST(Planner, SkipsDevicesWithoutGroups) {
   EXPECT_EQ(plan.pieces[1].box.begin[0], 6u);
 }
 
+/// out[G0].x = …; out[G0 + 1].y = …, vectors of two 4-byte components.
+KernelSummary neighbouringComponents() {
+  KernelSummary summary = stencil(true);
+  const Expr vector = Expr::constant(8) * Expr::id(Expr::Op::GlobalId, 0);
+  Access x = summary.accesses[2];
+  x.offset = vector;
+  Access y = x, besideX = x, besideY = x;
+  y.offset = vector + Expr::constant(12);
+  besideX.effect = besideY.effect = Effect::Rewrite;
+  besideX.offset = vector + Expr::constant(4);
+  besideY.offset = vector + Expr::constant(8);
+  besideX.certain = besideY.certain = false;
+  summary.accesses = {x, besideX, besideY, y};
+  return summary;
+}
+
+TEST(Planner, LeavesAPieceOnlyTheComponentsThatItWrites) {
+  const KernelSummary summary = neighbouringComponents();
+  const std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  const std::vector<std::uint64_t> groups = {1, 1};
+  LaunchRequest launch = request(16);
+  launch.arguments[0].bufferSize = 17 * 8;
+  const PlanResult result = planCut(launch, apart, 0, groups);
+  ASSERT_TRUE(std::holds_alternative<LaunchPlan>(result));
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::Exact);
+  EXPECT_TRUE(plan.merges.empty());
+  // Vector 8 is shared: the first piece writes its y, the second its x. y of vector 0 is stored
+  // back by the first alone.
+  EXPECT_EQ(toString(plan.pieces[0].uses[0].writes), "[0,64) [68,72)");
+  EXPECT_EQ(toString(plan.pieces[1].uses[0].writes), "[64,68) [72,136)");
+  EXPECT_TRUE(plan.pieces[0].uses[0].needs.contains(ByteSet(4, 8)));
+}
+
+TEST(Planner, DoesNotCutVectorsInOneMemory) {
+  const KernelSummary summary = neighbouringComponents();
+  const std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
+  LaunchRequest launch = request(16);
+  launch.arguments[0].bufferSize = 17 * 8;
+  const PlanResult result = planCut(launch, together, 0, std::vector<std::uint64_t>{1, 1});
+  ASSERT_TRUE(std::holds_alternative<Reason>(result));
+  EXPECT_NE(std::get<Reason>(result).text.find("components of the same vectors in `out`"),
+            std::string::npos);
+  // All of it by one device is another matter, and so are vectors that nobody shares.
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(
+      planCut(launch, together, 0, std::vector<std::uint64_t>{2, 0})));
+  KernelSummary alone = summary;
+  alone.accesses.resize(2);
+  const std::vector<PlanDevice> apart = {{0, &alone}, {0, &alone}};
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(
+      planCut(launch, apart, 0, std::vector<std::uint64_t>{1, 1})));
+}
+
+TEST(Planner, APieceByItselfTellsWhatItMayStoreBack) {
+  const KernelSummary summary = neighbouringComponents();
+  const std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
+  LaunchRequest launch = request(16);
+  launch.arguments[0].bufferSize = 17 * 8;
+  const Piece piece = planPiece(launch, devices, 0, 0, 0, 1);
+  EXPECT_EQ(toString(piece.uses[0].writes), "[0,72)");
+  EXPECT_TRUE(piece.uses[0].rewrites.contains(ByteSet(64, 68)));
+  EXPECT_TRUE(piece.uses[0].needs.contains(ByteSet(64, 68)));
+}
+
 TEST(Planner, CountsWhatWouldTravel) {
   KernelSummary summary = stencil(true);
   std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
@@ -219,7 +283,7 @@ TEST(Planner, CountsScatteredBytesAsMore) {
   KernelSummary summary = stencil(true);
   std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
   LaunchPlan together, apart;
-  together.pieces = apart.pieces = {{1, {}, {{ByteSet(0, 400), {}, {}}}}};
+  together.pieces = apart.pieces = {{1, {}, {{ByteSet(0, 400), {}, {}, {}}}}};
   ByteSet scattered;
   for (std::uint64_t i = 0; i < 100; ++i)
     scattered.add({8 * i, 8 * i + 4});
