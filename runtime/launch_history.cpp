@@ -75,19 +75,19 @@ double distance(const LaunchKey& a, double itemsA, const LaunchKey& b, double it
   return sum;
 }
 
-std::shared_ptr<const LaunchPlan> LaunchHistory::findPlan(const PlanKey& sought) {
+const LaunchHistory::MadePlan* LaunchHistory::findPlan(const PlanKey& sought) {
   auto found = std::find_if(plans.begin(), plans.end(),
                             [&](const MadePlan& made) { return made.key == sought; });
   if (found == plans.end())
     return nullptr;
   std::rotate(plans.begin(), found, found + 1);
-  return plans.front().plan;
+  return &plans.front();
 }
 
-void LaunchHistory::keepPlan(PlanKey key, std::shared_ptr<const LaunchPlan> plan) {
+void LaunchHistory::keepPlan(MadePlan made) {
   if (plans.size() == mostPlans)
     plans.pop_back();
-  plans.insert(plans.begin(), {std::move(key), std::move(plan)});
+  plans.insert(plans.begin(), std::move(made));
 }
 
 LaunchHistory& LaunchHistories::at(const LaunchKey& key) {

@@ -78,7 +78,8 @@ struct LaunchHistory {
   };
   struct MadePlan {
     PlanKey key;
-    std::shared_ptr<const LaunchPlan> plan;
+    std::shared_ptr<const LaunchPlan> plan; ///< null: there can be none
+    std::string whyNone;
   };
   /// A program that exchanges buffers, or a cycle of launches, comes back to an earlier one.
   static constexpr std::size_t mostPlans = 4;
@@ -86,9 +87,9 @@ struct LaunchHistory {
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains
 
-  /// The plan made from `sought`, or null.
-  std::shared_ptr<const LaunchPlan> findPlan(const PlanKey& sought);
-  void keepPlan(PlanKey key, std::shared_ptr<const LaunchPlan> plan);
+  /// What was made from `sought`, valid until the next call; null if nothing was.
+  const MadePlan* findPlan(const PlanKey& sought);
+  void keepPlan(MadePlan made);
 };
 
 /// The histories of one kernel: at most `capacity`, the longest unused goes first.

@@ -291,12 +291,13 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     if (byContents && launch.code->loaded[argument.parameter])
       key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
   key.withoutInspections = launch.withoutInspections;
-  if (auto plan = history.findPlan(key)) {
+  if (const LaunchHistory::MadePlan* made = history.findPlan(key)) {
+    why = made->whyNone;
     if (!key.versions.empty() && launch.contentsRounds == 0) {
       history.budget.saved();
       history.inspectionBudget.saved();
     }
-    return plan;
+    return made->plan;
   }
   LaunchContents contents(*machine_, task, launch);
   launch.request.contents = key.versions.empty() ? nullptr : &contents;
@@ -344,10 +345,11 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   if (!best) {
     if (why.empty())
       why = onlyOneGroup;
+    history.keepPlan({std::move(key), nullptr, why});
     return nullptr;
   }
   history.dimension = best->dimension;
-  history.keepPlan(std::move(key), best);
+  history.keepPlan({std::move(key), best, {}});
   return best;
 }
 

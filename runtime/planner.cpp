@@ -69,6 +69,68 @@ ByteSet updatedBytes(const BufferEffects& effects) {
   return all;
 }
 
+/// Of the accesses of `piece` to `buffer` that have `effect`, the first that certainly touches some
+/// of `bytes`: `bytes` are then those.
+const Access* certainlyTouching(ByteSet& bytes, Effect effect, const LaunchRequest& request,
+                                const KernelSummary& summary, const Piece& piece,
+                                std::size_t buffer, unsigned& budget) {
+  for (const Access& access : summary.accesses) {
+    if (access.effect != effect)
+      continue;
+    for (const BufferArgument& argument : request.buffers) {
+      if (argument.parameter != access.parameter || argument.buffer != buffer)
+        continue;
+      ByteSet touched =
+          intersect(bytes, shift(certainBytes(summary, access, request.range, request.arguments,
+                                              piece.box, budget, maxRanges),
+                                 argument.origin));
+      if (touched.empty())
+        continue;
+      bytes = std::move(touched);
+      return &access;
+    }
+  }
+  return nullptr;
+}
+
+std::string lineOf(const Access& access) {
+  return (access.where.file.empty() ? "line " : access.where.file + ":") +
+         std::to_string(access.where.line);
+}
+
+/// Whether one piece reads what another writes, for sure: then what it finds depends on which is
+/// first. OpenCL does not say, and on one device that takes work-groups in their order programs
+/// come to rely on it nevertheless. Only what follows from ids and arguments counts. Where data
+/// decide, as in searches that mark what they have reached, either may be first, and is.
+std::optional<Reason> findRace(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                               std::span<const Piece> pieces, std::span<const PieceEffects> effects,
+                               std::span<const BufferTraits> traits) {
+  unsigned budget = 1024; // in all: a fraction of a millisecond or, for long rows, a few
+  for (std::size_t b = 0; b < request.bufferCount; ++b)
+    for (std::size_t reader = 0; reader < pieces.size(); ++reader)
+      for (std::size_t writer = 0; writer < pieces.size(); ++writer) {
+        const BufferEffects& reading = effects[reader].buffers[b];
+        const ByteSet& written = effects[writer].buffers[b].certainWrites;
+        if (reader == writer || !reading.reads.intersects(written))
+          continue;
+        // A piece that writes these bytes itself may mean its own.
+        ByteSet bytes = subtract(intersect(reading.reads, written), reading.certainWrites);
+        if (bytes.empty())
+          continue;
+        auto find = [&](std::size_t piece, Effect effect) {
+          return certainlyTouching(bytes, effect, request, *devices[pieces[piece].device].summary,
+                                   pieces[piece], b, budget);
+        };
+        const Access* read = find(reader, Effect::Read);
+        const Access* write = read ? find(writer, Effect::Write) : nullptr;
+        if (write)
+          return Reason{"work-groups read bytes of `" + traits[b].name + "` that others write in " +
+                            lineOf(*write) + ", and nothing orders them",
+                        read->where};
+      }
+  return std::nullopt;
+}
+
 /// Bytes that a device may store back as they were are its own where nobody else writes them:
 /// vectors then stay whole where they travel. They must be there before, and are valid after.
 void makeOwn(BufferEffects& effects, const ByteSet& bytes) {
@@ -173,6 +235,8 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
   if (begin != request.range.groups(dimension))
     return Reason{"the shares do not cover the NDRange", {}};
   const std::vector<BufferTraits> traits = traitsOf(request, devices, plan.pieces);
+  if (auto reason = findRace(request, devices, plan.pieces, effects, traits))
+    return *reason;
   if (auto reason = settleRewrites(effects, traits))
     return *reason;
   std::vector<ByteSet> shared(request.bufferCount);

@@ -268,6 +268,45 @@ TEST(Planner, APieceByItselfTellsWhatItMayStoreBack) {
   EXPECT_TRUE(piece.uses[0].needs.contains(ByteSet(64, 68)));
 }
 
+TEST(Planner, RefusesWhatReadsOtherPiecesWrites) {
+  KernelSummary summary = stencil(true);
+  for (Access& access : summary.accesses) {
+    access.parameter = 0; // in place
+    access.certain = true;
+    access.where.line = access.effect == Effect::Read ? 5 : 6;
+  }
+  const std::vector<std::uint64_t> groups = {4, 4};
+  for (const NodeId second : {0u, 1u}) {
+    const std::vector<PlanDevice> devices = {{0, &summary}, {second, &summary}};
+    const PlanResult result = planCut(request(64), devices, 0, groups);
+    ASSERT_TRUE(std::holds_alternative<Reason>(result));
+    EXPECT_NE(std::get<Reason>(result).text.find("line 6"), std::string::npos);
+    EXPECT_EQ(std::get<Reason>(result).where.line, 5u);
+  }
+  // Where data decide whether it happens, it is nobody's but the program's.
+  for (const std::size_t unsure : {0u, 2u}) {
+    KernelSummary byData = summary;
+    byData.accesses[unsure].certain = false;
+    if (unsure == 0)
+      byData.accesses[1].certain = false;
+    const std::vector<PlanDevice> devices = {{0, &byData}, {1, &byData}};
+    EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(request(64), devices, 0, groups)));
+  }
+}
+
+TEST(Planner, LetsAPieceReadWhatItWritesItself) {
+  KernelSummary summary = stencil(true);
+  // All write element 0, and read it.
+  for (Access& access : summary.accesses) {
+    access.parameter = 0;
+    access.certain = true;
+    access.offset = Expr::constant(0);
+  }
+  const std::vector<PlanDevice> devices = {{0, &summary}, {0, &summary}};
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(
+      planCut(request(64), devices, 0, std::vector<std::uint64_t>{4, 4})));
+}
+
 TEST(Planner, CountsWhatWouldTravel) {
   KernelSummary summary = stencil(true);
   std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
