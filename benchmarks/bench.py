@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -24,6 +25,7 @@ class Bench:
         self.load = os.getloadavg()[0]
         if self.load > 0.5:
             say(f"The machine is busy (load {self.load:.1f}): these readings will be off.")
+        self.processor_seconds = 0  # of the last run, start and end included
         self.cache = tempfile.TemporaryDirectory(prefix="libsplit-bench-")
 
     def run(self, command, split, **options):
@@ -37,13 +39,20 @@ class Bench:
         if split:
             environment |= {"LIBSPLIT_CACHE_DIR": self.cache.name, "LIBSPLIT_STATS": str(stats), **options}
             command = [str(self.build / "bin" / "splitrun"), "--", *command]
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), processor_seconds()
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         seconds = time.perf_counter() - begin
+        self.processor_seconds = processor_seconds() - used
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
         launches = [float(line) for line in times.read_text().split()] if times.exists() else []
         return seconds, launches, json.loads(stats.read_text()) if stats.exists() else {}
+
+
+def processor_seconds():
+    """Of all children so far, user and system."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def say(text):

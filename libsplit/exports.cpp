@@ -81,7 +81,7 @@ template <class Result> Result missing() {
 #undef OPENCL_API
 
 /// exit, also as the program's own libraries call it: see layer.cpp.
-extern "C" [[gnu::visibility("default"), noreturn]] void exit(int status) noexcept {
+extern "C" [[gnu::visibility("default")]] void exit(int status) noexcept {
   using Exit = void (*)(int);
   libsplit::exitIsCalled();
   void* next = ::dlsym(RTLD_NEXT, "exit");

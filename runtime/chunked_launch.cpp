@@ -316,6 +316,8 @@ void Session::observeChunks(Launch& launch, double wall) {
     for (const solver::ChunkSample& chunk : samples)
       home += chunk.seconds;
     launch.code->stats->ranges[launch.key.range].homeSeconds = home;
+    if (home < options_.minLaunchSeconds)
+      spendOnShort(launch, launch.lookSeconds + wall - home);
     if (history.controller)
       history.controller->observeHome(home);
     remember(launch, history, groups);

@@ -271,6 +271,24 @@ bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
   return items > maxGroup;
 }
 
+/// Whether the launch is probably too short to be worth a look. Where data lies on several nodes,
+/// short launches are part of what longer ones gain.
+bool Session::rests(const Kernel& kernel, const LaunchArguments& arguments,
+                    TrialBudget::Clock::time_point now) const {
+  if (options_.policy.kind != Policy::Kind::Auto || (machine_->nodes() > 1 && hasSplit_))
+    return false;
+  double items = 1;
+  for (cl_uint d = 0; d < arguments.dimensions; ++d)
+    items *= static_cast<double>(arguments.global[d]);
+  return kernel.code->trials.rests(items, now);
+}
+
+/// Notes what it took to find out that the launch is short.
+void Session::spendOnShort(const Launch& launch, double seconds) {
+  launch.code->trials.spend(seconds, static_cast<double>(itemsOf(launch.range)),
+                            options_.minLaunchSeconds, TrialBudget::Clock::now());
+}
+
 /// Whether the launch is one for the driver to refuse, if it looks: of objects of other contexts.
 bool Session::isOfOneContext(const Stream& stream, const Kernel& kernel) {
   if (kernel.program->context != stream.context)
@@ -305,12 +323,19 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     return launchSettled(lock, command, *kernel, arguments);
   std::string reason = whyNotSplittable(lock, stream, kernel, arguments);
   std::shared_ptr<Launch> launch;
+  const auto began = TrialBudget::Clock::now();
+  if (reason.empty() && rests(*kernel, arguments, began))
+    reason = tooShortToLookAt;
   if (reason.empty()) {
     launch = snapshot(*kernel, arguments);
     if (stream->idle())
       decide(*stream, *launch);
-    if (launch->action == ShareController::Action::Native)
+    const auto decided = TrialBudget::Clock::now();
+    launch->lookSeconds = std::chrono::duration<double>(decided - began).count();
+    if (launch->action == ShareController::Action::Native) {
       reason = launch->whyNative();
+      spendOnShort(*launch, launch->lookSeconds);
+    }
   }
   if (!reason.empty()) {
     kernel->code->stats->reason = reason;

@@ -41,6 +41,7 @@ struct Launch {
   std::optional<ShareController::Action> action;
   std::vector<double> shares;
   bool lacksHostMemory = false; ///< it stays at home for want of that
+  double lookSeconds = 0;       ///< what it took the application's call to decide about it
 
   LaunchRequest request;
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
@@ -69,6 +70,10 @@ struct Launch {
 /// Why a launch of one work-group is not split.
 inline constexpr const char* onlyOneGroup = "there is only one work-group";
 
+/// Why one is not even looked at.
+inline constexpr const char* tooShortToLookAt =
+    "launches of the kernel are too short to look at each";
+
 inline const char* Launch::whyNative() const {
   if (lacksHostMemory)
     return "it is too short yet to pay for the host memory that its data would go through";
@@ -92,6 +97,10 @@ inline bool fits(const std::array<std::uint64_t, 3>& local, std::span<const std:
     if (local[d] > limits[d])
       return false;
   return true;
+}
+
+inline std::uint64_t itemsOf(const NDRange& range) {
+  return range.global[0] * range.global[1] * range.global[2];
 }
 
 inline std::uint64_t groupItems(const NDRange& range) {

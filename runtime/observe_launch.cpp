@@ -62,6 +62,8 @@ void Session::observe(Task& task, Launch& launch) {
   if (!launch.wasSplit) {
     // What it took to bring the data home says nothing of a program whose data always lies there.
     const auto& home = samples[machine_->home()];
+    if (complete && home.seconds < options_.minLaunchSeconds)
+      spendOnShort(launch, launch.lookSeconds + wall - home.seconds);
     launch.code->stats->ranges[launch.key.range].homeSeconds = home.seconds;
     if (history.controller)
       history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall,
@@ -78,6 +80,9 @@ void Session::observe(Task& task, Launch& launch) {
     moving += sample.transferSeconds;
   }
   countSplit(launch, wall, std::move(shares), std::move(seconds));
+  if (history.controller && history.controller->homeSeconds() > 0 &&
+      history.controller->homeSeconds() < options_.minLaunchSeconds)
+    spendOnShort(launch, launch.lookSeconds + wall - history.controller->homeSeconds());
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
@@ -88,6 +93,7 @@ void Session::observe(Task& task, Launch& launch) {
 /// Notes in the statistics what a split launch was: shares and seconds by device.
 void Session::countSplit(const Launch& launch, double wall, std::vector<double> shares,
                          std::vector<double> seconds) {
+  hasSplit_ = true;
   KernelStats& stats = *launch.code->stats;
   KernelStats::PerRange& range = stats.ranges[launch.key.range];
   ++stats.splitLaunches;

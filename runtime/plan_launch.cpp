@@ -35,10 +35,6 @@ std::vector<const Directory*> directoriesOf(const Launch& launch) {
   return directories;
 }
 
-std::uint64_t itemsOf(const NDRange& range) {
-  return range.global[0] * range.global[1] * range.global[2];
-}
-
 /// Devices of which the driver tells the same in all that a guess of their speed rests on.
 bool isAlike(const Device& a, const Device& b) {
   return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;

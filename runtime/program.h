@@ -7,6 +7,7 @@
 #include "runtime/origin.h"
 #include "runtime/piece_range.h"
 #include "runtime/planner.h"
+#include "runtime/trial_budget.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -112,6 +113,7 @@ struct KernelCode {
   std::string identity;                ///< hash of text, build options and name; empty: not known
   std::vector<WorkScalar> workScalars; ///< what, beside the NDRange, makes a launch's key
   LaunchHistories histories;
+  TrialBudget trials;                       ///< under `auto`
   std::unique_ptr<Inspections> inspections; ///< null: there are none
   /// By parameter: do the regions depend on what its buffer holds? Empty if none do.
   std::vector<bool> loaded;

@@ -303,6 +303,9 @@ private:
                                const std::shared_ptr<Kernel>& kernel,
                                const LaunchArguments& arguments);
   bool mayRunElsewhere(const Kernel& kernel) const;
+  bool rests(const Kernel& kernel, const LaunchArguments& arguments,
+             TrialBudget::Clock::time_point now) const;
+  void spendOnShort(const Launch& launch, double seconds);
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   static bool isOfOneContext(const Stream& stream, const Kernel& kernel);
   bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
@@ -471,6 +474,7 @@ private:
   std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
   std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
 
+  bool hasSplit_ = false;     ///< a launch
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   Stats stats_;
   /// By device, the program's context, and the elements' width and sign.
