@@ -126,7 +126,6 @@ void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
   call.range.body = enqueuedRange(range, launch->localGiven, wholeBox(range));
   if (trace_) {
     task.call.kernel = launch->code->name;
-    task.call.reason = launch->code->stats->reason;
   }
   const bool compiles = call.kernel->isNew(call.range);
   planHomeCall(

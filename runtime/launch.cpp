@@ -271,6 +271,21 @@ bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
   return items > maxGroup;
 }
 
+/// A launch goes to the driver as it came: says why, where somebody wants to know.
+void Session::countUnsplit(const Kernel& kernel, const LaunchArguments& arguments,
+                           const std::string& why) {
+  if (trace_)
+    traceNative(kernel, why);
+  if (options_.stats.empty())
+    return;
+  const bool isRange = arguments.dimensions >= 1 && arguments.dimensions <= 3 && arguments.global;
+  KernelStats::PerRange& range =
+      kernel.code->stats
+          ->ranges[isRange ? rangeName(rangeOf(arguments), arguments.local != nullptr) : "invalid"];
+  ++range.launches;
+  range.countUnsplit(why);
+}
+
 /// Whether the launch is probably too short to be worth a look. Where data lies on several nodes,
 /// short launches are part of what longer ones gain.
 bool Session::rests(const Kernel& kernel, const LaunchArguments& arguments,
@@ -307,8 +322,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   const std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
   if (kernel && quiet() && kernel->code->state == KernelCode::State::Unsplittable) {
     ++kernel->code->stats->launches;
-    if (trace_)
-      traceNative(*kernel);
+    countUnsplit(*kernel, arguments, kernel->code->reason);
     lock.unlock();
     return launchNative(command, arguments);
   }
@@ -316,11 +330,18 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   if (kernel)
     ++kernel->code->stats->launches;
   if (!active() || !stream || !kernel) {
+    if (kernel)
+      countUnsplit(*kernel, arguments,
+                   !stream                       ? "its queue is not known"
+                   : stats_.steppedAside.empty() ? "libsplit is not active"
+                                                 : stats_.steppedAside);
     lock.unlock();
     return launchNative(command, arguments);
   }
-  if (!isOfOneContext(*stream, *kernel) || !isOfOneContext(*stream, command, {}))
+  if (!isOfOneContext(*stream, *kernel) || !isOfOneContext(*stream, command, {})) {
+    countUnsplit(*kernel, arguments, "its objects are of several contexts");
     return launchSettled(lock, command, *kernel, arguments);
+  }
   std::string reason = whyNotSplittable(lock, stream, kernel, arguments);
   std::shared_ptr<Launch> launch;
   const auto began = TrialBudget::Clock::now();
@@ -338,20 +359,22 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     }
   }
   if (!reason.empty()) {
-    kernel->code->stats->reason = reason;
     CompletionPtr noted;
     if (admitNative(lock, command, usesOf(*kernel), &noted)) {
-      if (trace_)
-        traceNative(*kernel);
+      countUnsplit(*kernel, arguments, reason);
       lock.unlock();
       return launchNative(command, arguments, noted);
     }
   } else if (!isValid(command, {})) {
+    countUnsplit(*kernel, arguments, "the driver is to refuse it");
     lock.unlock();
     return launchNative(command, arguments);
   }
-  if (!makeClone(*kernel) || (!launch && driverMayRefuse(*kernel, *stream, arguments)))
+  if (!makeClone(*kernel) || (!launch && driverMayRefuse(*kernel, *stream, arguments))) {
+    countUnsplit(*kernel, arguments,
+                 reason.empty() ? "the driver makes no second object of the kernel" : reason);
     return launchSettled(lock, command, *kernel, arguments);
+  }
   if (!launch)
     launch = snapshot(*kernel, arguments);
   launch->clone = kernel->clone;

@@ -17,8 +17,31 @@ void Session::noteMoving(std::uint64_t bytes, double seconds) {
   secondsPerByte_ = secondsPerByte_ > 0 ? 0.9 * secondsPerByte_ + 0.1 * each : each;
 }
 
+/// Counts a launch that was a task.
+void Session::countUnsplit(Task& task, const Launch& launch, const std::string& why) {
+  launch.code->stats->ranges[launch.key.range].countUnsplit(why);
+  task.call.reason = why;
+}
+
+namespace {
+
+/// Why a launch was planned, and for the home device alone.
+const char* whyHomeAlone(const Launch& launch, const LaunchHistory& history) {
+  if (std::find(history.lacksRoom.begin(), history.lacksRoom.end(), true) !=
+      history.lacksRoom.end())
+    return "no other device has room for what it needs";
+  if (launch.action == ShareController::Action::Measure)
+    return "it was timed on the program's own device";
+  return launch.isChunked ? "it turned out to be short"
+                          : "its shares leave all to the program's own device";
+}
+
+} // namespace
+
 void Session::observe(Task& task, Launch& launch) {
   if (task.status < 0) {
+    if (task.call.reason.empty())
+      countUnsplit(task, launch, "it ended with error " + std::to_string(task.status));
     log(LogLevel::Error, "kernel ", launch.code->name, " ended with error ", task.status,
         launch.wasSplit ? " when split; it is not split again" : "");
     if (launch.wasSplit) {
@@ -35,6 +58,8 @@ void Session::observe(Task& task, Launch& launch) {
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (launch.isChunked) {
     observeChunks(launch, wall);
+    if (!launch.wasSplit)
+      countUnsplit(task, launch, whyHomeAlone(launch, launch.code->histories.at(launch.key)));
     return;
   }
   const std::size_t devices = machine_->devices().size();
@@ -60,6 +85,7 @@ void Session::observe(Task& task, Launch& launch) {
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!launch.wasSplit) {
+    countUnsplit(task, launch, whyHomeAlone(launch, history));
     // What it took to bring the data home says nothing of a program whose data always lies there.
     const auto& home = samples[machine_->home()];
     if (complete && home.seconds < options_.minLaunchSeconds)

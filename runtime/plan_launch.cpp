@@ -211,7 +211,7 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;
-  launch->code->stats->reason = why;
+  countUnsplit(task, *launch, why);
   launch->wasSplit = false;
   log(LogLevel::Debug, "kernel ", launch->code->name, " runs unsplit: ", why);
   planUnsplit(task, launch);
@@ -387,9 +387,6 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
                   options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
   if (launch->wasSplit)
     ++history.splits;
-  else if (std::find(history.lacksRoom.begin(), history.lacksRoom.end(), true) !=
-           history.lacksRoom.end())
-    launch->code->stats->reason = "no other device has room for what it needs";
   launch->plan = plan;
   if (machine_->nodes() > 1)
     launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));

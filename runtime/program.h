@@ -52,8 +52,7 @@ struct KernelStats {
   std::string name;
   std::uint64_t launches = 0;
   std::uint64_t splitLaunches = 0;
-  int rung = -1;      ///< of the last split launch
-  std::string reason; ///< why the last unsplit launch was not split
+  int rung = -1; ///< of the last split launch
   struct PerRange {
     std::uint64_t launches = 0;
     std::uint64_t splitLaunches = 0;
@@ -62,6 +61,8 @@ struct KernelStats {
     double homeSeconds = -1;         ///< of the last timed unsplit launch
     double wallSeconds = -1;         ///< of the last split launch
     unsigned dimension = 0;
+    std::map<std::string, std::uint64_t> reasons; ///< why so many launches were not split
+    void countUnsplit(const std::string& why) { ++reasons[why]; }
   };
   std::map<std::string, PerRange> ranges; ///< by "64x64/8x8"
 };
@@ -121,7 +122,7 @@ struct KernelCode {
   /// From now on its launches stay at home. `why` is for users.
   void neverSplit(const std::string& why) {
     state = State::Unsplittable;
-    reason = stats->reason = why;
+    reason = why;
   }
 };
 

@@ -305,6 +305,8 @@ private:
   bool mayRunElsewhere(const Kernel& kernel) const;
   bool rests(const Kernel& kernel, const LaunchArguments& arguments,
              TrialBudget::Clock::time_point now) const;
+  void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, const std::string& why);
+  void countUnsplit(Task& task, const Launch& launch, const std::string& why);
   void spendOnShort(const Launch& launch, double seconds);
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
   static bool isOfOneContext(const Stream& stream, const Kernel& kernel);
@@ -397,7 +399,7 @@ private:
                                           unsigned dimension) const;
   std::shared_ptr<TracedWork> tracedStep(const char* name) const;
   void traceCallBegins(Task& task, const Command& command);
-  void traceNative(const Kernel& kernel);
+  void traceNative(const Kernel& kernel, const std::string& why);
   void traceTask(const Task& task);
   void traceBalance(const Task& task, HostTime at);
   void traceDevices();

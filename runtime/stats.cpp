@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 
 namespace libsplit::runtime {
 
@@ -29,13 +31,32 @@ Json orNull(double seconds) {
   return seconds >= 0 ? Json(seconds) : Json(nullptr);
 }
 
+using Reasons = std::map<std::string, std::uint64_t>;
+
+/// Why most of the launches were not split; empty if all were.
+std::string mainReason(const Reasons& reasons) {
+  auto most = std::max_element(reasons.begin(), reasons.end(),
+                               [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == reasons.end() ? std::string() : most->first;
+}
+
 Json kernelJson(const KernelStats& kernel) {
   Json ranges = Json::array();
   std::vector<double> lastShares, lastSeconds;
+  Reasons reasons;
+  std::uint64_t told = kernel.splitLaunches;
+  for (const auto& [range, stats] : kernel.ranges)
+    for (const auto& [reason, launches] : stats.reasons) {
+      reasons[reason] += launches;
+      told += launches;
+    }
+  if (told < kernel.launches)
+    reasons["it was not over when the program ended"] += kernel.launches - told;
   for (const auto& [range, stats] : kernel.ranges) {
     ranges.push_back({{"ndrange", range},
                       {"launches", stats.launches},
                       {"split_launches", stats.splitLaunches},
+                      {"reasons", stats.reasons},
                       {"dimension", stats.dimension},
                       {"last_shares", stats.lastShares},
                       {"seconds", stats.lastSeconds},
@@ -50,7 +71,8 @@ Json kernelJson(const KernelStats& kernel) {
           {"launches", kernel.launches},
           {"split_launches", kernel.splitLaunches},
           {"rung", kernel.rung >= 0 ? Json(kernel.rung) : Json(nullptr)},
-          {"reason", kernel.reason},
+          {"reason", mainReason(reasons)},
+          {"reasons", reasons},
           {"last_shares", lastShares},
           {"seconds", lastSeconds},
           {"ndranges", ranges}};

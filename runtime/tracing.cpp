@@ -72,6 +72,8 @@ Trace::Arguments argumentsOf(const TracedWork& work, const TracedCall& call) {
     arguments.emplace_back("first_group", work.groupBegin);
     arguments.emplace_back("all_groups", work.groups);
     arguments.emplace_back("dimension", std::uint64_t{work.dimension});
+    if (!call.reason.empty())
+      arguments.emplace_back("unsplit", call.reason);
   } else if (work.track == TracedWork::Track::Kernels) {
     arguments.emplace_back("unsplit", call.reason);
   } else if (work.track != TracedWork::Track::Commands) {
@@ -135,10 +137,9 @@ void Session::traceCallBegins(Task& task, const Command& command) {
   task.call.begin = task.call.end = hostNow();
 }
 
-void Session::traceNative(const Kernel& kernel) {
+void Session::traceNative(const Kernel& kernel, const std::string& why) {
   traceDevices();
-  trace_->instant(Trace::application, ::gettid(), kernel.code->name, hostNow(),
-                  {{"native", kernel.code->stats->reason}});
+  trace_->instant(Trace::application, ::gettid(), kernel.code->name, hostNow(), {{"native", why}});
 }
 
 void Session::traceDevices() {

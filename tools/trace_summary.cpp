@@ -231,7 +231,7 @@ public:
       addCall(call);
     for (const auto& [kernel, reason] : contents_.natives) {
       ++kernelNamed(kernel).native;
-      kernelNamed(kernel).reason = reason;
+      ++kernelNamed(kernel).reasons[reason];
     }
     finishKernels();
     std::sort(summary_.slowest.begin(), summary_.slowest.end(),
@@ -290,6 +290,7 @@ private:
     const std::string& cause = kernel ? call.kernel : call.name;
     double begin = 0, end = 0;
     bool isUnsplit = false;
+    std::string reason;
     std::vector<double> groups(contents_.devices.size());
     double all = 0;
     for (const std::size_t index : call.works) {
@@ -306,9 +307,10 @@ private:
         part.startSeconds += work.idleBefore * 1e-6;
         groups[work.device] += work.arguments.at("groups").get<double>();
         all = work.arguments.at("all_groups").get<double>();
+        reason = work.arguments.value("unsplit", reason);
       } else if (work.arguments.contains("unsplit") && kernel) {
         isUnsplit = true;
-        kernel->reason = work.arguments.at("unsplit");
+        reason = work.arguments.at("unsplit");
       }
     }
     if (!kernel)
@@ -318,6 +320,8 @@ private:
       isSplit = isSplit || (groups[i] > 0 && !contents_.devices[i].ends_with(", home"));
     kernel->split += isSplit;
     kernel->unsplit += !isSplit && (isUnsplit || all > 0);
+    if (!isSplit && !reason.empty())
+      ++kernel->reasons[reason];
     if (!isSplit)
       return;
     seconds_[call.kernel].push_back((end - begin) * 1e-6);
@@ -345,6 +349,10 @@ private:
   void finishKernels() {
     for (auto& [name, kernel] : kernels_) {
       kernel.medianSeconds = median(seconds_[name]);
+      auto main =
+          std::max_element(kernel.reasons.begin(), kernel.reasons.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      kernel.reason = main == kernel.reasons.end() ? std::string() : main->first;
       auto idle = contents_.idle.find(name);
       kernel.idle = idle == contents_.idle.end() ? 0 : meanOfLastQuarter(idle->second);
       for (DevicePart& part : kernel.parts)
@@ -511,6 +519,7 @@ Json toJson(const TraceSummary& summary) {
                        {"unsplit", kernel.unsplit},
                        {"native", kernel.native},
                        {"reason", kernel.reason},
+                       {"reasons", kernel.reasons},
                        {"median_seconds", kernel.medianSeconds},
                        {"idle", kernel.idle},
                        {"devices", parts}});

@@ -33,8 +33,9 @@ struct KernelSummary {
   std::uint64_t split = 0;   ///< launches that ran on more than the program's own device
   std::uint64_t unsplit = 0; ///< that libsplit ran there alone, to measure or for order's sake
   std::uint64_t native = 0;  ///< that went to the driver as they came
-  std::string reason;        ///< the last one why a launch was not split
-  double medianSeconds = 0;  ///< of a split launch, from its first transfer to its last piece's end
+  std::string reason;        ///< why most of those were not split that were not
+  std::map<std::string, std::uint64_t> reasons; ///< … each reason, and of how many launches
+  double medianSeconds = 0; ///< of a split launch, from its first transfer to its last piece's end
   double idle = 0; ///< part of the devices' time lost by waiting for the slowest; last quarter
   std::vector<DevicePart> parts; ///< by device
   std::uint64_t launches() const { return split + unsplit + native; }

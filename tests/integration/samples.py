@@ -101,7 +101,13 @@ def check_stats(run, expected, must_split):
         counted = run.kernel(kernel)["launches"]
         run.require(counted == launches, f"{counted} launches of {kernel} counted, expected {launches}")
     for kernel in run.stats["kernels"]:
+        run.require(sum(kernel["reasons"].values()) == kernel["launches"] - kernel["split_launches"],
+                    f"{kernel['name']}: {kernel['launches']} launches, {kernel['split_launches']} split, and the "
+                    f"reasons are {kernel['reasons']}")
+        run.require("" not in kernel["reasons"], f"{kernel['name']}: a reason is empty")
         for launch in kernel["ndranges"]:
+            run.require(sum(launch["reasons"].values()) == launch["launches"] - launch["split_launches"],
+                        f"{kernel['name']}, {launch['ndrange']}: not one reason for each launch that was not split")
             longest = max(launch["seconds"], default=0)
             run.require(longest == 0 or launch["wall_seconds"] >= longest,
                         f"a launch of {kernel['name']} took less time than one of its devices")

@@ -119,6 +119,20 @@ def names_why_not(bench):
     run.require(len(reasons) == 2 and all(reasons), f"reasons are {reasons}")
 
 
+def same_reasons(bench):
+    """Statistics and trace give the same reasons of the same numbers of launches."""
+    for options in [{}, {"WAIT_ANALYSIS": "1"}, {"POLICY": "static:1,0"}]:
+        run, _ = traced(bench, bench.sample("jacobi2d", "--iterations", "60"), options)
+        splittrace = subprocess.run([str(bench.build / "bin" / "splittrace"), "--json", str(bench.tmp / "trace.json")],
+                                    capture_output=True, text=True, check=True)
+        for kernel in json.loads(splittrace.stdout)["kernels"]:
+            counted = run.kernel(kernel["name"])
+            run.require(counted["reasons"] == kernel["reasons"] and counted["reason"] == kernel["reason"],
+                        f"{options}: {counted['reasons']} in the statistics, {kernel['reasons']} in the trace")
+            run.require(sum(kernel["reasons"].values()) == counted["launches"] - counted["split_launches"],
+                        f"{options}: {kernel['reasons']} of {counted['launches']} launches")
+
+
 def late_analysis(bench):
     """What splittrace advises where the program was over before the analysis."""
     splitc = bench.tmp / "splitc"
@@ -195,6 +209,7 @@ if __name__ == "__main__":
         "merges_and_chunks": merges_and_chunks,
         "names_why_not": names_why_not,
         "late_analysis": late_analysis,
+        "same_reasons": same_reasons,
         "process_id_in_the_name": process_id_in_the_name,
         "survives_a_kill": survives_a_kill,
         "summary": summary,
