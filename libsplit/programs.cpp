@@ -1,6 +1,7 @@
 // Programs and kernels as objects.
 #include "libsplit/door.h"
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -135,8 +136,10 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
     before =
         session().programBuilding(program, {devices, devices + (devices ? count : 0)}, options);
   });
+  const auto begin = std::chrono::steady_clock::now();
   const cl_int status = next().clBuildProgram(program, count, devices, options, notify, data);
-  tracked([&] { session().programBuilt(program, before, status); });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  tracked([&] { session().programBuilt(program, before, status, took.count()); });
   return status;
 }
 

@@ -87,16 +87,24 @@ std::string Analyzer::run(const std::string& source, const std::string& buildOpt
   return std::move(child.output);
 }
 
+std::shared_ptr<const ProgramSummary> Analyzer::recall(const std::string& source,
+                                                       const std::string& buildOptions,
+                                                       const DeviceMacros& macros,
+                                                       const HeaderSnapshot* headers) const {
+  auto entry = cache_.read(cacheKey(splitc_, source, buildOptions, macros, headers) + ".summary");
+  auto cached = entry ? parseProgramSummary(*entry) : std::nullopt;
+  if (!cached || (headers ? headers->differsFrom(cached->includes) : whyStale(*cached, nullptr)))
+    return nullptr;
+  return std::make_shared<const ProgramSummary>(std::move(*cached));
+}
+
 std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& source,
                                                         const std::string& buildOptions,
                                                         const DeviceMacros& macros,
                                                         const HeaderSnapshot* headers) const {
-  std::string name = cacheKey(splitc_, source, buildOptions, macros, headers) + ".summary";
-  if (auto entry = cache_.read(name)) {
-    auto cached = parseProgramSummary(*entry);
-    if (cached && !(headers ? headers->differsFrom(cached->includes) : whyStale(*cached, nullptr)))
-      return std::make_shared<const ProgramSummary>(std::move(*cached));
-  }
+  if (auto cached = recall(source, buildOptions, macros, headers))
+    return cached;
+  const std::string name = cacheKey(splitc_, source, buildOptions, macros, headers) + ".summary";
   std::string failure;
   std::string text =
       run(source, buildOptions, macros, headers ? headers->directory() : std::string(), failure);

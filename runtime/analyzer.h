@@ -41,6 +41,11 @@ public:
                                                 const std::string& buildOptions,
                                                 const DeviceMacros& macros,
                                                 const HeaderSnapshot* headers) const;
+  /// The same if it is kept from an earlier analysis; null if it is not. Takes a few milliseconds.
+  std::shared_ptr<const ProgramSummary> recall(const std::string& source,
+                                               const std::string& buildOptions,
+                                               const DeviceMacros& macros,
+                                               const HeaderSnapshot* headers) const;
   /// Makes analyses that run, and all later ones, fail at once.
   void cancel() { cancelled_ = true; }
 

@@ -204,7 +204,10 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
                                       cl_context context) {
   const NDRange& range = launch.range;
   KernelCall call;
-  call.kernel = launch.code->kernels[piece.device];
+  // Home runs what the program built itself where that is the same.
+  const bool isWholeAtHome =
+      machine_->devices()[piece.device].isHome && piece.box == wholeBox(range);
+  call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
     if (const auto& object = launch.objects[i])
@@ -214,7 +217,7 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     else
       call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0, false});
   }
-  if (launch.code->summaries[piece.device]->needsPartitionArgument) {
+  if (launch.code->summaries[piece.device]->needsPartitionArgument && !isWholeAtHome) {
     PartitionArgument partition;
     for (unsigned d = 0; d < 3; ++d) {
       partition.firstGroup[d] = piece.box.begin[d];

@@ -163,6 +163,15 @@ ShareController::Prior KnownSpeeds::prior(const std::string& kernel, const Launc
   return prior;
 }
 
+double KnownSpeeds::gain(const std::string& kernel) const {
+  double most = 0;
+  if (auto found = kernels_.find(kernel); found != kernels_.end())
+    for (const auto& [key, record] : found->second)
+      if (record->splitSeconds > 0 && record->homeSeconds > 0)
+        most = std::max(most, record->homeSeconds - record->splitSeconds);
+  return most;
+}
+
 void KnownSpeeds::read(const std::string& text) {
   const std::size_t line = text.find('\n');
   if (line == std::string::npos || text.substr(0, line) != hashOf(text.substr(line + 1)))

@@ -45,6 +45,10 @@ public:
   /// else how the devices compared on other kernels.
   ShareController::Prior prior(const std::string& kernel, const LaunchKey& key, double items) const;
 
+  /// Seconds that a launch of the kernel gained at most by being split; 0: none did, or nobody
+  /// knows.
+  double gain(const std::string& kernel) const;
+
   /// Notes that `record` has just been written to.
   void touch(SpeedRecord& record) {
     record.used = ++uses_;

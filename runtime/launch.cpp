@@ -70,6 +70,67 @@ cl_int Session::launchNative(const Command& command, const LaunchArguments& argu
                : call(CL_FALSE, command.waitCount, command.waitList, command.event);
 }
 
+namespace {
+
+std::uint64_t itemsOf(const LaunchArguments& arguments) {
+  std::uint64_t items = 1;
+  for (unsigned d = 0; d < arguments.dimensions; ++d)
+    items *= arguments.global[d];
+  return items;
+}
+
+} // namespace
+
+/// Counts a launch for which preparing is not worth it yet. Whether it should be timed.
+bool Session::noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments) {
+  if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global)
+    return false;
+  LaunchTimes& times = kernel.code->times;
+  const double before = times.seconds();
+  const bool isWanted = times.launched(itemsOf(arguments));
+  kernel.program->build->launchSeconds += times.seconds() - before;
+  return isWanted;
+}
+
+/// As it came, and noting how long it takes. On a queue that tells no times that is from when it
+/// was enqueued, or from when the launch before was over, until its end gets known here.
+cl_int Session::launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
+                            const Kernel& kernel, bool isProfiled) {
+  const std::uint64_t items = itemsOf(arguments);
+  kernel.code->times.timing(items);
+  lock.unlock();
+  cl_event event = nullptr;
+  Command own = command;
+  own.event = &event;
+  const auto begin = std::chrono::steady_clock::now();
+  const cl_int status = launchNative(own, arguments);
+  if (status != CL_SUCCESS)
+    return status;
+  auto timed = command.event ? Ref<cl_event>::retain(cl_, event) : Ref<cl_event>::adopt(cl_, event);
+  if (command.event)
+    *command.event = event;
+  cl_.clFlush(command.queue); // the end of what was not begun would never come
+  callOnEnd(event, [this, timed, begin, isProfiled, items, code = kernel.code,
+                    build = kernel.program->build] {
+    const auto now = std::chrono::steady_clock::now();
+    auto at = [&](cl_profiling_info name) {
+      return property<cl_ulong>(cl_.clGetEventProfilingInfo, timed.get(), name);
+    };
+    const cl_ulong start = isProfiled ? at(CL_PROFILING_COMMAND_START) : 0;
+    const cl_ulong end = isProfiled ? at(CL_PROFILING_COMMAND_END) : 0;
+    Lock done(mutex_);
+    const std::chrono::duration<double> passed = now - std::max(begin, lastTimedEnd_);
+    lastTimedEnd_ = now;
+    const double before = code->times.seconds();
+    const double compiling = code->times.compiling();
+    code->times.took(items, end > start ? 1e-9 * static_cast<double>(end - start) : passed.count(),
+                     options_.minLaunchSeconds);
+    build->launchSeconds += code->times.seconds() - before;
+    build->compiling += code->times.compiling() - compiling;
+  });
+  return status;
+}
+
 /// For a launch whose error the application must get in this call, if the driver finds one: nothing
 /// is pending then, and its bytes are at home.
 cl_int Session::launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
@@ -141,10 +202,13 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     return stats_.steppedAside;
   if (ending_)
     return "the program ends";
+  if (code.state == KernelCode::State::New && preparesOnlyWhatPays() && !isWorthPreparing(*kernel))
+    return notWorthPreparing;
   if (code.state == KernelCode::State::New || code.state == KernelCode::State::Preparing)
     prepare(lock, stream, kernel);
   if (code.state == KernelCode::State::Preparing)
-    return "its analysis is not ready yet";
+    return kernel->program->build->isAnalysed ? "it is not built for the other devices yet"
+                                              : "its analysis is not ready yet";
   if (code.state == KernelCode::State::Unsplittable)
     return code.reason;
   if (stream->device != home_)
@@ -360,8 +424,12 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   }
   if (!reason.empty()) {
     CompletionPtr noted;
+    const bool isTimed =
+        reason == notWorthPreparing && noteUnprepared(*kernel, arguments) && !ending_;
     if (admitNative(lock, command, usesOf(*kernel), &noted)) {
       countUnsplit(*kernel, arguments, reason);
+      if (isTimed && !noted)
+        return launchTimed(lock, command, arguments, *kernel, stream->profiled);
       lock.unlock();
       return launchNative(command, arguments, noted);
     }

@@ -80,6 +80,10 @@ inline const char* Launch::whyNative() const {
   return range.groups() < 2 ? onlyOneGroup : "it is not faster split";
 }
 
+/// Why a kernel's launches are not split before they took long enough (preparation.h).
+inline constexpr const char* notWorthPreparing =
+    "its launches did not take long enough yet for splitting them to be prepared";
+
 /// Of what launches take at home, that making host memory ready for splitting them may take.
 /// Whoever ran for so long is expected to run as long again, and two devices alike would save half
 /// of that.

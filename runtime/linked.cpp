@@ -113,7 +113,7 @@ void Session::programLinked(cl_program program, cl_context context,
   }
   Lock lock(mutex_);
   if (options_.policy.kind != Policy::Kind::Off)
-    startAnalysis(*tracked);
+    startAnalysis(tracked);
   programs_[program] = std::move(tracked);
 }
 

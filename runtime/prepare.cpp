@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -21,28 +22,141 @@ std::string toString(const Reason& reason) {
   return reason.text + " (" + file + "line " + std::to_string(reason.where.line) + ")";
 }
 
-void Session::startAnalysis(const Program& program) {
+/// Under `auto` nothing is prepared that does not seem to pay, and nobody waits for it.
+bool Session::preparesOnlyWhatPays() const {
+  return options_.policy.kind == Policy::Kind::Auto && !options_.waitAnalysis;
+}
+
+bool Session::isWorthPreparing(const Kernel& kernel) const {
+  const Build& build = *kernel.program->build;
+  const double program =
+      build.isAnalysed ? build.seconds : std::max(build.seconds, guessedPreparation);
+  const double cost =
+      build.isPrepared ? 0 : program + std::max(build.compiling, build.earlierCompiling);
+  return runtime::isWorthPreparing(kernel.code->times, build.launchSeconds + build.earlierSeconds,
+                                   cost);
+}
+
+namespace {
+
+std::string identityOf(const Origin& origin, const std::string& kernel) {
+  return hashOf(std::vector{origin.text, origin.options, kernel});
+}
+
+/// Where it is kept what the launches of a program took.
+std::string secondsEntry(const Origin& origin) {
+  return identityOf(origin, "") + ".seconds";
+}
+
+} // namespace
+
+void Session::startAnalysis(const std::shared_ptr<Program>& program) {
   auto devices =
-      arrayProperty<cl_device_id>(cl_.clGetContextInfo, program.context, CL_CONTEXT_DEVICES);
+      arrayProperty<cl_device_id>(cl_.clGetContextInfo, program->context, CL_CONTEXT_DEVICES);
   cl_device_id device = home_ ? home_ : devices.empty() ? nullptr : devices[0];
-  auto origin = program.build->origins.find(device);
-  if (origin == program.build->origins.end())
+  auto origin = program->build->origins.find(device);
+  if (origin == program->build->origins.end())
     return;
-  preparer_.post([this, device, build = program.build, origin = origin->second,
-                  context = Ref<cl_context>::retain(cl_, program.context)] {
-    analysisOf(*build, origin, deviceMacros(cl_, device), {context.get(), device});
+  const bool isHomeKnown = home_ || (devices.size() == 1 && contexts_.size() < 2);
+  preparer_.post([this, device, isHomeKnown, program, build = program->build,
+                  origin = origin->second, context = Ref<cl_context>::retain(cl_, program->context),
+                  keep = Ref<cl_program>::retain(cl_, program->handle)] {
+    const Place place{context.get(), device};
+    const bool recallOnly = preparesOnlyWhatPays();
+    auto summary = analysisOf(*build, origin, deviceMacros(cl_, device), place, recallOnly);
+    if (!recallOnly)
+      return;
+    const auto earlier = cache_.read(secondsEntry(*origin));
+    std::istringstream text(earlier.value_or(""));
+    {
+      Lock lock(mutex_);
+      build->isAnalysed = summary != nullptr;
+      text >> build->earlierSeconds >> build->earlierCompiling;
+      constexpr std::size_t mostBuilds = 256;
+      if (unprepared_.size() < mostBuilds)
+        unprepared_.push_back(build);
+    }
+    if (summary && isHomeKnown)
+      prepareAhead(program, build, *origin, summary, place);
   });
   if (!std::exchange(cacheTrimmed_, true))
     preparer_.post([this] { cache_.trim({}); });
 }
 
+/// Kernels that gained in an earlier run are made ready before they are launched. Runs on the
+/// preparing thread, while the driver still builds the program.
+void Session::prepareAhead(const std::shared_ptr<Program>& program,
+                           const std::shared_ptr<Build>& build, const Origin& origin,
+                           const std::shared_ptr<const ProgramSummary>& summary,
+                           const Place& place) {
+  if (!machine_) {
+    // Drivers of other devices are not started for what nothing is known of.
+    const auto speeds = options_.persist ? readFile(options_.cacheDir + "/speeds") : std::nullopt;
+    if (!speeds || std::ranges::none_of(summary->kernels, [&](const KernelSummary& kernel) {
+          return speeds->find(identityOf(origin, kernel.name)) != std::string::npos;
+        }))
+      return;
+  }
+  if (!ensureMachine(place.context, place.device).empty())
+    return;
+  std::map<std::string, double> gains;
+  {
+    Lock lock(mutex_);
+    for (const KernelSummary& kernel : summary->kernels)
+      if (const double gain = knownSpeeds_->gain(identityOf(origin, kernel.name)); gain > 0)
+        gains[kernel.name] = gain;
+  }
+  for (std::size_t i = 0; i < machine_->devices().size() && !gains.empty() && !ending_; ++i) {
+    const Device& device = machine_->devices()[i];
+    auto owner =
+        analysisOf(*build, build->origins.at(place.device), device.macros,
+                   {machine_->contextOf(i, place.context), device.id.get()}, /*recallOnly=*/true);
+    for (const KernelSummary& kernel : owner ? owner->kernels : std::vector<KernelSummary>{})
+      if (gains.contains(kernel.name) && kernel.obstacles.empty() &&
+          !(device.isHome && !kernel.needsPartitionArgument))
+        programFor(*program, *build, origin, i, *owner, kernel);
+  }
+  Lock lock(mutex_);
+  build->gains = std::move(gains);
+  if (program->build != build)
+    return;
+  for (const auto& [name, code] : program->codes)
+    if (auto gain = build->gains.find(name);
+        gain != build->gains.end() && code->state == KernelCode::State::New) {
+      code->expectedGain = gain->second;
+      postPreparation(program, code, place.device);
+    }
+}
+
+/// Adds what launches took in this run to what is kept of earlier ones.
+void Session::keepLaunchSeconds() {
+  std::map<std::string, std::string> entries;
+  {
+    Lock lock(mutex_);
+    for (const auto& build : unprepared_)
+      if (build->launchSeconds > 0)
+        for (const auto& [device, origin] : build->origins)
+          entries[secondsEntry(*origin)] =
+              std::to_string(build->earlierSeconds + build->launchSeconds) + ' ' +
+              std::to_string(std::max(build->compiling, build->earlierCompiling));
+  }
+  for (const auto& [entry, text] : entries)
+    cache_.write(entry, text);
+}
+
 /// With what only the device's compiler knows. Runs on the preparing thread.
 std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, DeviceMacros macros,
-                                                       const Place& place) {
+                                                       const Place& place, bool recallOnly) {
   // What a macro selects may ask for others.
   constexpr int mostRounds = 8;
   for (int round = 0;; ++round) {
-    auto summary = analyzer_.analyze(origin.text, origin.options, macros, origin.headers.get());
+    auto summary = analyzer_.recall(origin.text, origin.options, macros, origin.headers.get());
+    if (!summary && recallOnly)
+      return nullptr;
+    if (!summary)
+      beside(Beside::Child, [&] {
+        summary = analyzer_.analyze(origin.text, origin.options, macros, origin.headers.get());
+      });
     if (summary->unknownMacros.empty() || round == mostRounds ||
         !macroProbe_.ask(place.context, place.device, origin.options, summary->unknownMacros,
                          macros))
@@ -53,7 +167,7 @@ std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, Dev
 /// Runs on the preparing thread.
 std::shared_ptr<const ProgramSummary>
 Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
-                    const DeviceMacros& macros, const Place& place) {
+                    const DeviceMacros& macros, const Place& place, bool recallOnly) {
   auto known = std::find_if(build.analyses.begin(), build.analyses.end(), [&](const auto& entry) {
     return entry.origin == origin && entry.macros == macros;
   });
@@ -70,7 +184,9 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   if (isC && !options_.hiddenBuildOptions.empty())
     summary = failed(options_.hiddenBuildOptions + " gives the driver other build options");
   else
-    summary = analyze(*origin, isC ? macros : DeviceMacros{}, place);
+    summary = analyze(*origin, isC ? macros : DeviceMacros{}, place, recallOnly);
+  if (!summary)
+    return nullptr;
   if (origin->isFlat && !summary->includes.empty())
     summary = failed("the program was made from a binary, and includes other files on this device");
   for (const std::string& option :
@@ -80,33 +196,52 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   return summary;
 }
 
+/// Runs `work` below the program's own priority, where nobody waits for it. Not idly: it may hold a
+/// driver's lock that the program comes to wait for, and on a busy machine an idle thread would not
+/// give it back. (A child process holds none.)
+void Session::beside(Beside what, const std::function<void()>& work) const {
+  constexpr int stepsOfChild = 10, stepsOfBuild = 5;
+  if (preparesOnlyWhatPays())
+    runBelow(what == Beside::Child ? stepsOfChild : stepsOfBuild, work);
+  else
+    work();
+}
+
+void Session::postPreparation(const std::shared_ptr<Program>& program,
+                              const std::shared_ptr<KernelCode>& code, cl_device_id home) {
+  code->state = KernelCode::State::Preparing;
+  program->build->isPrepared = true;
+  preparer_.post([this, program, code, home, keep = Ref<cl_program>::retain(cl_, program->handle)] {
+    std::string reason;
+    try {
+      reason = prepareCode(program, code, home);
+    } catch (const std::exception& error) {
+      reason = std::string("preparing it failed: ") + error.what();
+    }
+    Lock done(mutex_);
+    if (code->state == KernelCode::State::Preparing) {
+      if (reason.empty())
+        code->state = KernelCode::State::Ready;
+      else
+        code->neverSplit(reason);
+      log(LogLevel::Info, "kernel ", code->name, ": ",
+          reason.empty() ? "can be split" : "not split: " + reason);
+    }
+    progress_.notify_all();
+  });
+}
+
 void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
                       const std::shared_ptr<Kernel>& kernel) {
-  std::shared_ptr<KernelCode> code = kernel->code;
-  if (code->state == KernelCode::State::New) {
-    code->state = KernelCode::State::Preparing;
-    preparer_.post([this, program = kernel->program, code, home = stream->device,
-                    keep = Ref<cl_program>::retain(cl_, kernel->program->handle)] {
-      std::string reason;
-      try {
-        reason = prepareCode(program, code, home);
-      } catch (const std::exception& error) {
-        reason = std::string("preparing it failed: ") + error.what();
-      }
-      Lock done(mutex_);
-      if (code->state == KernelCode::State::Preparing) {
-        if (reason.empty())
-          code->state = KernelCode::State::Ready;
-        else
-          code->neverSplit(reason);
-        log(LogLevel::Info, "kernel ", code->name, ": ",
-            reason.empty() ? "can be split" : "not split: " + reason);
-      }
-      progress_.notify_all();
-    });
-  }
+  const std::shared_ptr<KernelCode>& code = kernel->code;
+  if (code->state == KernelCode::State::New)
+    postPreparation(kernel->program, code, stream->device);
+  auto isOver = [&] { return ending_ || code->state != KernelCode::State::Preparing; };
   if (options_.waitAnalysis)
-    progress_.wait(lock, [&] { return ending_ || code->state != KernelCode::State::Preparing; });
+    progress_.wait(lock, isOver);
+  else if (const double gain = std::exchange(code->expectedGain, 0); gain > 0)
+    // What is kept of an earlier run is nearly there. To wait for it costs no more than it gains.
+    progress_.wait_for(lock, std::chrono::duration<double>(gain), isOver);
 }
 
 std::string Session::ensureMachine(cl_context context, cl_device_id home) {
@@ -214,14 +349,20 @@ Ref<cl_program> Session::laneProgram(const Program& program, Build& build, const
   // run the same one.
   const std::string ours = " -w -DLIBSPLIT_LANE=" + std::to_string(device);
   const bool isLinked = kindOf(source) == ProgramKind::Linked;
-  auto made = isLinked ? makeLinked(context, id, source, ours) : makeProgram(context, id, source);
+  Ref<cl_program> made;
+  if (isLinked)
+    beside(Beside::Build, [&] { made = makeLinked(context, id, source, ours); });
+  else
+    made = makeProgram(context, id, source);
   cl_int error = made ? CL_SUCCESS : CL_INVALID_OPERATION;
+  auto buildWith = [&](const std::string& options) {
+    return cl_.clBuildProgram(made.get(), 1, &id, options.c_str(), nullptr, nullptr);
+  };
   if (made && !isLinked)
-    error =
-        cl_.clBuildProgram(made.get(), 1, &id, (origin.options + ours).c_str(), nullptr, nullptr);
+    beside(Beside::Build, [&] { error = buildWith(origin.options + ours); });
   // Options for the preprocessor are refused by some for programs that need none.
   if (made && error != CL_SUCCESS && !isSource(kindOf(source)))
-    error = cl_.clBuildProgram(made.get(), 1, &id, origin.options.c_str(), nullptr, nullptr);
+    error = buildWith(origin.options);
   if (error == CL_SUCCESS) {
     entry->second = made;
     return made;
@@ -235,6 +376,17 @@ Ref<cl_program> Session::laneProgram(const Program& program, Build& build, const
     log(LogLevel::Debug, buildLog);
   }
   return {};
+}
+
+/// The program that has `kernel` for a device. Other devices than home get one text for all
+/// kernels.
+Ref<cl_program> Session::programFor(const Program& program, Build& build, const Origin& origin,
+                                    std::size_t device, const ProgramSummary& summary,
+                                    const KernelSummary& kernel) {
+  const bool servesAll = !machine_->devices()[device].isHome && isSource(kindOf(origin.text)) &&
+                         !summary.partitionSource.empty();
+  return laneProgram(program, build, origin, device, summary,
+                     kernel.needsPartitionArgument || servesAll);
 }
 
 namespace {
@@ -354,8 +506,7 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     if (!owner->failure.empty() || !summary || !summary->obstacles.empty() ||
         summary->parameters.size() != homeSummary->parameters.size())
       continue;
-    Ref<cl_program> built =
-        laneProgram(*program, *build, *origin, i, *owner, summary->needsPartitionArgument);
+    Ref<cl_program> built = programFor(*program, *build, *origin, i, *owner, *summary);
     if (!built)
       continue;
     cl_int error = CL_SUCCESS;
@@ -399,7 +550,7 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
         inspections->build(cl_, machine_->contextOf(on, program->context), devices[on].id.get()))
       code->inspections = std::move(inspections);
   }
-  code->identity = hashOf(std::vector{origin->text, origin->options, code->name});
+  code->identity = identityOf(*origin, code->name);
   // Launches that go home meanwhile look at these.
   Lock lock(mutex_);
   code->writes = std::move(writes);

@@ -7,6 +7,7 @@
 #include "runtime/origin.h"
 #include "runtime/piece_range.h"
 #include "runtime/planner.h"
+#include "runtime/preparation.h"
 #include "runtime/trial_budget.h"
 
 #include <algorithm>
@@ -101,6 +102,10 @@ struct KernelCode {
   /// By parameter: from the driver, and where it does not say from the analysis.
   std::vector<ArgumentKind> kinds;
   bool askedForKinds = false; ///< the driver was
+  LaunchTimes times;          ///< while it is New
+  /// What a launch gained in an earlier run, for which the first one of this run may wait. 0: it is
+  /// not known.
+  double expectedGain = 0;
   /// By parameter: may the kernel write through it? Empty: not known.
   std::vector<bool> writes;
   // From here on valid in state Ready.
@@ -152,6 +157,15 @@ struct Build {
   /// What was built, by device of the application; a device may have its own options, or its own
   /// binary. No entry: not known. Never changed.
   std::map<cl_device_id, std::shared_ptr<const Origin>> origins;
+  double seconds = 0;        ///< that the driver took for it
+  double launchSeconds = 0;  ///< that launches took at home while none was split
+  double earlierSeconds = 0; ///< the same of earlier runs
+  double compiling = 0;      ///< what compiling its kernels for a device seems to take
+  double earlierCompiling = 0;
+  bool isAnalysed = false; ///< an earlier run left the analysis
+  bool isPrepared = false; ///< for a kernel; what that took is gone
+  /// By kernel: what a launch gained in an earlier run.
+  std::map<std::string, double> gains;
 
   // From here on used by the preparing thread only.
   struct Analysis {

@@ -161,20 +161,21 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
   }
   std::shared_ptr<Build> before = std::exchange(tracked.build, std::move(build));
   if (active() && options_.policy.kind != Policy::Kind::Off)
-    startAnalysis(tracked);
+    startAnalysis(found->second);
   lock.unlock();
   for (auto& [name, code] : outdated)
     code->kernels.clear(); // a program with kernels can't be built again
   return before;
 }
 
-void Session::programBuilt(cl_program program, const std::shared_ptr<Build>& before,
-                           cl_int status) {
+void Session::programBuilt(cl_program program, const std::shared_ptr<Build>& before, cl_int status,
+                           double seconds) {
   Lock lock(mutex_);
   auto found = programs_.find(program);
   if (found == programs_.end())
     return;
   Program& tracked = *found->second;
+  tracked.build->seconds = seconds;
   const bool isRefused = status != CL_SUCCESS && status != CL_BUILD_PROGRAM_FAILURE;
   if (before && isRefused)
     tracked.build = before;
@@ -223,6 +224,12 @@ void Session::kernelCreated(cl_kernel handle, cl_program program) {
   }
   if (code->kinds.size() < count)
     code->kinds.resize(count, ArgumentKind::Unknown);
+  if (auto gain = kernel->program->build->gains.find(name);
+      gain != kernel->program->build->gains.end() && code->state == KernelCode::State::New &&
+      home_) {
+    code->expectedGain = gain->second;
+    postPreparation(kernel->program, code, home_);
+  }
   kernel->code = code;
   kernels_[handle] = std::move(kernel);
 }

@@ -89,6 +89,7 @@ void Session::finish() {
   inspector_.stop(2); // it may be waiting for the program's own work
   toucher_.stop(2);
   saveSpeeds();
+  keepLaunchSeconds();
   writeStats();
   if (trace_)
     trace_->close();

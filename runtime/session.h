@@ -21,6 +21,7 @@
 #include "solver/chunk_plan.h"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -134,7 +135,8 @@ public:
   std::shared_ptr<Build> programBuilding(cl_program program, std::vector<cl_device_id> devices,
                                          const char* options);
   /// What the driver said to it.
-  void programBuilt(cl_program program, const std::shared_ptr<Build>& before, cl_int status);
+  void programBuilt(cl_program program, const std::shared_ptr<Build>& before, cl_int status,
+                    double seconds);
   /// The application is about to compile a unit for these devices; none stands for all. What it was
   /// compiled from before, for `programCompiled`.
   SourceUnits programCompiling(cl_program program, std::vector<cl_device_id> devices,
@@ -317,6 +319,9 @@ private:
   cl_int launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
                        const LaunchArguments& arguments);
   bool makeClone(Kernel& kernel);
+  static bool noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments);
+  cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
+                     const Kernel& kernel, bool isProfiled);
 
   // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);
@@ -422,7 +427,7 @@ private:
   };
   void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
                   const std::shared_ptr<const Origin>& made, const Place& place);
-  void startAnalysis(const Program& program);
+  void startAnalysis(const std::shared_ptr<Program>& program);
   void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
                const std::shared_ptr<Kernel>& kernel);
   std::string prepareCode(const std::shared_ptr<Program>& program,
@@ -438,9 +443,23 @@ private:
                               std::size_t device, const ProgramSummary& summary, bool rewritten);
   std::shared_ptr<const ProgramSummary> analysisOf(Build& build,
                                                    const std::shared_ptr<const Origin>& origin,
-                                                   const DeviceMacros& macros, const Place& place);
+                                                   const DeviceMacros& macros, const Place& place,
+                                                   bool recallOnly = false);
   std::shared_ptr<const ProgramSummary> analyze(const Origin& origin, DeviceMacros macros,
-                                                const Place& place);
+                                                const Place& place, bool recallOnly);
+  enum class Beside { Child, Build };
+  void beside(Beside what, const std::function<void()>& work) const;
+  bool preparesOnlyWhatPays() const;
+  bool isWorthPreparing(const Kernel& kernel) const;
+  void postPreparation(const std::shared_ptr<Program>& program,
+                       const std::shared_ptr<KernelCode>& code, cl_device_id home);
+  void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
+                    const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
+                    const Place& place);
+  void keepLaunchSeconds();
+  Ref<cl_program> programFor(const Program& program, Build& build, const Origin& origin,
+                             std::size_t device, const ProgramSummary& summary,
+                             const KernelSummary& kernel);
 
   const Dispatch& cl_;
   const Options options_;
@@ -473,8 +492,11 @@ private:
   bool steppingAside_ = false; ///< nothing is split any more; inactive once no task is unfinished
   std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
   bool cacheTrimmed_ = false;
-  std::atomic<std::size_t> engagements_{0}; ///< unfinished tasks and engaged buffers
-  std::atomic<std::size_t> taskEvents_{0};  ///< entries of events_
+  /// Builds of which an earlier run left nothing, for what their launches took.
+  std::vector<std::shared_ptr<Build>> unprepared_;
+  std::chrono::steady_clock::time_point lastTimedEnd_{}; ///< of a launch that was timed
+  std::atomic<std::size_t> engagements_{0};              ///< unfinished tasks and engaged buffers
+  std::atomic<std::size_t> taskEvents_{0};               ///< entries of events_
 
   bool hasSplit_ = false;     ///< a launch
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include <sys/resource.h>
+
 namespace libsplit::runtime {
 
 namespace {
@@ -51,6 +53,21 @@ void Worker::stop(double seconds) {
   state_->changed.wait_for(lock, std::chrono::duration<double>(seconds),
                            [&] { return !state_->busy; });
   lock.unlock();
+}
+
+void runBelow(int steps, const std::function<void()>& work) {
+  std::exception_ptr failure;
+  startThread([&] {
+    // Of the thread alone; it may lower itself, but not come back.
+    ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + steps);
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure)
+    std::rethrow_exception(failure);
 }
 
 void Worker::loop(State& state) {

@@ -29,4 +29,8 @@ private:
   std::shared_ptr<State> state_; ///< the thread's too, which may outlive this
 };
 
+/// Runs `work` on a thread of its own whose nice value is greater by `steps` than the caller's, and
+/// waits for it. Exceptions come through.
+void runBelow(int steps, const std::function<void()>& work);
+
 } // namespace libsplit::runtime

@@ -134,6 +134,25 @@ def splits_without_waiting(bench):
     warm.require(warm.kernel("jacobi2d")["split_launches"] > 0, "not split with a warm cache")
 
 
+def short_first_run_stays_native(bench):
+    """Nothing is analysed, and no kernel compiled but those that the program would have compiled itself."""
+    command = [str(bench.build / "benchmarks" / "six_kernels"), "--size", "8192", "--iterations", "8"]
+    for home in ("0.0", "0.1"):
+        built = {}
+        for split in (False, True):
+            pocl = bench.tmp / f"pocl-{home}-{split}"
+            cache = bench.tmp / f"cache-{home}"
+            run = bench.run([*command, "--device", home], "preload" if split else None, {"CACHE_DIR": str(cache)},
+                            env={"POCL_CACHE_DIR": str(pocl)}, dump=True)
+            run.require_success()
+            built[split] = len(list(pocl.rglob("*.so")))
+        run.require(built[True] == built[False] > 0, f"{built[True]} kernels compiled, natively {built[False]}")
+        analysed = list(cache.glob("*.summary"))
+        run.require(not analysed, f"{len(analysed)} programs were analysed")
+        for kernel in run.stats["kernels"]:
+            run.require("did not take long enough" in kernel["reason"], f"the reason is {kernel['reason']!r}")
+
+
 MERGED = {"histogram": (4, ("histogram_direct", "histogram_local")), "extremes": (4, ("extremes",)),
           "breadth_first": (3, ("breadth_first",))}
 
@@ -274,6 +293,7 @@ if __name__ == "__main__":
         "sample": sample,
         "merges": merges,
         "splits_without_waiting": splits_without_waiting,
+        "short_first_run_stays_native": short_first_run_stays_native,
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
         "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,

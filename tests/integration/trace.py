@@ -138,7 +138,7 @@ def late_analysis(bench):
     splitc = bench.tmp / "splitc"
     splitc.write_text("#!/bin/sh\nexec sleep 1000\n")
     splitc.chmod(0o755)
-    run, _ = traced(bench, bench.sample("saxpy"), {"SPLITC": str(splitc)})
+    run, _ = traced(bench, bench.sample("saxpy"), {"SPLITC": str(splitc), "POLICY": "fixed-point"})
     told = subprocess.run([str(bench.build / "bin" / "splittrace"), str(bench.tmp / "trace.json")],
                           check=True, capture_output=True, text=True).stdout
     run.require("saxpy was never split" in told and "LIBSPLIT_WAIT_ANALYSIS=1" in told, f"it is told:\n{told}")

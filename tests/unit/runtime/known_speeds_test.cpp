@@ -51,6 +51,20 @@ TEST(KnownSpeeds, preferTheSameLaunchThenItsNearestThenOtherKernels) {
   EXPECT_GT(stranger.speeds[1], 0);
 }
 
+TEST(KnownSpeeds, tellWhatALaunchGained) {
+  KnownSpeeds speeds = empty();
+  EXPECT_EQ(speeds.gain("k"), 0);
+  know(speeds, "k", {"1024", {3}}, 1024, 1e-6, 2e-6);
+  know(speeds, "slower", {"1024", {3}}, 1024, 1e-6, 2e-6);
+  for (const auto& [kernel, split] : {std::pair("k", 0.25), std::pair("slower", 2.0)}) {
+    auto record = speeds.record(kernel, {"1024", {3}}, 1024);
+    record->homeSeconds = 1;
+    record->splitSeconds = split;
+  }
+  EXPECT_DOUBLE_EQ(speeds.gain("k"), 0.75);
+  EXPECT_EQ(speeds.gain("slower"), 0);
+}
+
 TEST(KnownSpeeds, comeBackFromTheirText) {
   KnownSpeeds before = empty();
   know(before, "k", {"1024/8", {3, -2}}, 1024, 1e-6, 2e-6);

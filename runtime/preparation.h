@@ -1,0 +1,89 @@
+// Whether it is likely to pay to prepare a program for being split: to have it analysed, and built
+// for other devices. That takes as much time as the program's own build, and more; most programs
+// that run for a second or two would never gain it back.
+//
+// So what is not known from an earlier run is prepared once the launches so far took so long at
+// home that preparing is a small part of it: who ran for so long is expected to go on. Launches are
+// timed until the least of a few tells what one takes; the first of its size is not one of them,
+// since drivers compile then, and how much longer it took tells what compiling the kernel for
+// another device may take. Launches too short to be split count for nothing.
+//
+// Worked example. Launches of a kernel take 60 ms the first time, and 10 ms from then on; its
+// program took 200 ms to build. With preparationPart = 0.3 and nothing better known than
+// guessedPreparation = 0.5 s, 167 launches go by, or the fewer the more the program's other kernels
+// take; and of this kernel at least 17, for the 50 ms of compiling it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+namespace libsplit::runtime {
+
+/// Of what launches took so far, that preparing others may take.
+inline constexpr double preparationPart = 0.3;
+/// Seconds that preparing a program takes, until it was seen.
+inline constexpr double guessedPreparation = 0.5;
+
+/// What a kernel's launches took at home while none was split. Not thread-safe.
+class LaunchTimes {
+public:
+  static constexpr unsigned samplesNeeded = 4; ///< of each size, with the first
+  static constexpr std::size_t mostSizes = 64; ///< others are not told apart, and count for nothing
+
+  /// A launch of so many work-items comes. Whether it should be timed.
+  bool launched(std::uint64_t items) {
+    if (sizes_.size() >= mostSizes && !sizes_.contains(items))
+      return false;
+    Size& size = sizes_[items];
+    ++size.launches;
+    seconds_ += size.each;
+    return size.underway < samplesNeeded;
+  }
+  /// It is being timed.
+  void timing(std::uint64_t items) { ++sizes_[items].underway; }
+  /// One that was timed is over. `shortest`: what takes less is never split.
+  void took(std::uint64_t items, double seconds, double shortest) {
+    Size& size = sizes_[items];
+    seconds_ -= size.total();
+    if (size.timed++ == 0) {
+      size.first = seconds;
+      // All that is known yet: so much of it was no compiling.
+      size.once = std::max(0.0, seconds - guessedPreparation);
+    } else {
+      size.least = size.timed == 2 ? seconds : std::min(size.least, seconds);
+      size.each = size.least < shortest ? 0 : size.least;
+      size.once = 0;
+      compiling_ = std::max(compiling_, size.first - seconds);
+    }
+    seconds_ += size.total();
+  }
+  /// Of all launches so far, as far as they may be split.
+  double seconds() const { return seconds_; }
+  /// What compiling the kernel for one device seems to take.
+  double compiling() const { return compiling_; }
+
+private:
+  struct Size {
+    std::uint64_t launches = 0;
+    unsigned underway = 0;
+    unsigned timed = 0;
+    double first = 0;
+    double least = 0; ///< of those after the first
+    double each = 0;  ///< the same, or 0 if that is too short
+    double once = 0;
+    double total() const { return once + each * static_cast<double>(launches); }
+  };
+  std::map<std::uint64_t, Size> sizes_; ///< by work-items
+  double seconds_ = 0;
+  double compiling_ = 0;
+};
+
+/// Whether to prepare a kernel whose launches took `kernel`, in a program whose launches all took
+/// `programSeconds`, those of earlier runs included, and to prepare which takes `cost` seconds.
+inline bool isWorthPreparing(const LaunchTimes& kernel, double programSeconds, double cost) {
+  return kernel.seconds() > 0 && cost <= preparationPart * programSeconds &&
+         kernel.compiling() <= preparationPart * kernel.seconds();
+}
+
+} // namespace libsplit::runtime

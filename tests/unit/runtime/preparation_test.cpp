@@ -1,0 +1,81 @@
+#include "runtime/preparation.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit::runtime {
+namespace {
+
+constexpr double shortest = 300e-6;
+
+/// `count` launches, of which those that should be are timed.
+void launch(LaunchTimes& times, std::uint64_t items, double seconds, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    if (times.launched(items)) {
+      times.timing(items);
+      times.took(items, seconds, shortest);
+    }
+}
+
+TEST(Preparation, TheFirstLaunchTellsWhatCompilingTakes) {
+  LaunchTimes times;
+  launch(times, 1000, 0.06, 1);
+  EXPECT_EQ(times.seconds(), 0);
+  launch(times, 1000, 0.01, 99);
+  EXPECT_NEAR(times.seconds(), 1, 1e-9);
+  EXPECT_NEAR(times.compiling(), 0.05, 1e-9);
+}
+
+TEST(Preparation, OnlyAFewLaunchesAreTimed) {
+  LaunchTimes times;
+  unsigned timed = 0;
+  for (int i = 0; i < 1000; ++i)
+    if (times.launched(64)) {
+      times.timing(64);
+      ++timed;
+    }
+  EXPECT_EQ(timed, LaunchTimes::samplesNeeded);
+  for (unsigned i = 0; i < timed; ++i)
+    times.took(64, 0.001, shortest);
+  EXPECT_NEAR(times.seconds(), 1, 1e-9);
+}
+
+TEST(Preparation, ShortLaunchesNeverPay) {
+  LaunchTimes times;
+  launch(times, 64, 100e-6, 1000000);
+  EXPECT_EQ(times.seconds(), 0);
+  EXPECT_FALSE(isWorthPreparing(times, 1000, 0.5));
+}
+
+TEST(Preparation, ALongLaunchCountsAtOnce) {
+  LaunchTimes times;
+  launch(times, 64, 10, 1);
+  EXPECT_NEAR(times.seconds(), 10 - guessedPreparation, 1e-9);
+  launch(times, 64, 10, 1);
+  EXPECT_NEAR(times.seconds(), 20, 1e-9);
+}
+
+TEST(Preparation, PaysOnceItIsASmallPart) {
+  LaunchTimes times;
+  unsigned launches = 0;
+  launch(times, 1000, 0.06, 1);
+  for (; !isWorthPreparing(times, times.seconds(), guessedPreparation); ++launches)
+    launch(times, 1000, 0.01, 1);
+  EXPECT_NEAR(launches, guessedPreparation / preparationPart / 0.01, 2);
+  // Others of its program help, but the kernel has to earn its own compiling.
+  LaunchTimes rare;
+  launch(rare, 1000, 0.06, 1);
+  launch(rare, 1000, 0.01, 4);
+  EXPECT_FALSE(isWorthPreparing(rare, 1000, guessedPreparation));
+  launch(rare, 1000, 0.01, 20);
+  EXPECT_TRUE(isWorthPreparing(rare, 1000, guessedPreparation));
+}
+
+TEST(Preparation, ManySizesAreNotKept) {
+  LaunchTimes times;
+  for (std::uint64_t items = 1; items < 1000; ++items)
+    launch(times, items, 0.001, 2);
+  EXPECT_NEAR(times.seconds(), 0.002 * LaunchTimes::mostSizes, 1e-9);
+}
+
+} // namespace
+} // namespace libsplit::runtime
