@@ -1,6 +1,7 @@
 // Programs and kernels as objects.
 #include "libsplit/door.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -50,14 +51,23 @@ cl_program CL_API_CALL createWithBinary(cl_context context, cl_uint count,
   cl_int status = CL_SUCCESS;
   cl_program program = next().clCreateProgramWithBinary(context, count, devices, lengths, binaries,
                                                         binaryStatus, &status);
-  report(error, status);
   if (program)
     tracked([&] {
       std::vector<runtime::BinaryUse> uses;
       for (cl_uint i = 0; i < count; ++i)
         uses.push_back({devices[i], {reinterpret_cast<const char*>(binaries[i]), lengths[i]}});
-      session().programCreatedFrom(program, context, uses);
+      // Asked of what the driver takes: its own errors come first.
+      const std::vector<bool> refused = session().refused(uses);
+      if (std::ranges::find(refused, true) == refused.end()) {
+        session().programCreatedFrom(program, context, uses);
+        return;
+      }
+      for (cl_uint i = 0; i < count && binaryStatus; ++i)
+        binaryStatus[i] = refused[i] ? CL_INVALID_BINARY : CL_SUCCESS;
+      next().clReleaseProgram(std::exchange(program, nullptr));
+      status = CL_INVALID_BINARY;
     });
+  report(error, status);
   return program;
 }
 

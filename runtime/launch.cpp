@@ -8,6 +8,7 @@
 // (observe_launch.cpp).
 #include "runtime/launch.h"
 
+#include "runtime/log.h"
 #include "runtime/piece_range.h"
 #include "runtime/session.h"
 
@@ -202,6 +203,14 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     return stats_.steppedAside;
   if (ending_)
     return "the program ends";
+  if (code.state == KernelCode::State::New && kernel->program->isForeign) {
+    writeLogOnce(
+        LogLevel::Warn,
+        "kernels run unsplit, since their program was made from a binary that libsplit has "
+        "not seen being built: empty the program's own cache of binaries once, or set "
+        "LIBSPLIT_REBUILD=1");
+    code.neverSplit(kernel->program->opaque);
+  }
   if (code.state == KernelCode::State::New && preparesOnlyWhatPays() && !isWorthPreparing(*kernel))
     return notWorthPreparing;
   if (code.state == KernelCode::State::New || code.state == KernelCode::State::Preparing)

@@ -34,6 +34,7 @@ struct Options {
   bool relaxedFloat = false;
   SeparateNodes separateNodes = SeparateNodes::None;
   bool waitAnalysis = false;
+  bool rebuild = false;
   double minLaunchSeconds = 300e-6;
   std::string splitc;
   double analysisTimeoutSeconds = 30;

@@ -206,6 +206,8 @@ public:
   std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;
   SourceUnits units;  ///< of the last compilation, where that is known: it may be linked
   std::string opaque; ///< why there is neither
+  /// Made from binaries of which nothing is known: from before the program ran under libsplit.
+  bool isForeign = false;
   std::shared_ptr<Build> build = std::make_shared<Build>();
   std::map<std::string, std::shared_ptr<KernelCode>> codes;
 };

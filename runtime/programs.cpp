@@ -17,6 +17,15 @@ void Session::programCreated(cl_program program, cl_context context,
   programs_[program] = std::move(tracked);
 }
 
+std::vector<bool> Session::refused(const std::vector<BinaryUse>& binaries) const {
+  std::vector<bool> refused(binaries.size(), false);
+  if (options_.rebuild && active() && options_.policy.kind != Policy::Kind::Off)
+    for (std::size_t i = 0; i < binaries.size(); ++i)
+      refused[i] = kindOf(binaries[i].bytes) != ProgramKind::Bitcode &&
+                   !binaryOrigins_.find(hashOf(binaries[i].bytes));
+  return refused;
+}
+
 void Session::programCreatedFrom(cl_program program, cl_context context,
                                  const std::vector<BinaryUse>& binaries) {
   auto tracked = std::make_shared<Program>(program, context);
@@ -28,6 +37,7 @@ void Session::programCreatedFrom(cl_program program, cl_context context,
   if (tracked->binaries.empty() && binaries.size() == 1 &&
       kindOf(binaries[0].bytes) == ProgramKind::Bitcode)
     tracked->source = std::string(binaries[0].bytes);
+  tracked->isForeign = tracked->binaries.empty() && !tracked->source;
   Lock lock(mutex_);
   programs_[program] = std::move(tracked);
 }

@@ -130,6 +130,9 @@ public:
   void programOpaque(cl_program program, const std::string& why);
   void programCreatedFrom(cl_program program, cl_context context,
                           const std::vector<BinaryUse>& binaries);
+  /// By binary: whether LIBSPLIT_REBUILD has it refused, so that the application builds from
+  /// source.
+  std::vector<bool> refused(const std::vector<BinaryUse>& binaries) const;
   /// The application is about to build for these devices; none stands for all. The build before,
   /// for `programBuilt`; null if the driver must refuse, since the program has kernels.
   std::shared_ptr<Build> programBuilding(cl_program program, std::vector<cl_device_id> devices,

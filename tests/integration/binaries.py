@@ -14,8 +14,8 @@ def folder(bench, name, header=None):
     return path
 
 
-def run(bench, where, home="0.0", options=None, native=False, **how):
-    command = bench.sample("binary_cache", "--device", home)
+def run(bench, where, home="0.0", options=None, native=False, more=(), **how):
+    command = bench.sample("binary_cache", "--device", home, *more)
     if native:
         return bench.native(command, cwd=where, dump=True, **how)
     return bench.run(command, "preload", {**SPLIT, **(options or {})}, cwd=where, dump=True, **how)
@@ -69,9 +69,32 @@ def unknown_binary(bench):
     where = folder(bench, "unknown")
     run(bench, where, native=True).require_success()
     native = run(bench, where, native=True)
-    result = run(bench, where)
-    result.require_same_as(native)
-    require_unsplit(result, "has not seen it being built")
+    for options in ({}, {"POLICY": "auto", "WAIT_ANALYSIS": "0"}):
+        result = run(bench, where, options=options)
+        result.require_one_complaint("LIBSPLIT_REBUILD=1", "empty")
+        result.stderr = ""
+        result.require_same_as(native)
+        require_unsplit(result, "has not seen it being built")
+    run(bench, where, options={"LOG": "error"}).require_same_as(native)
+
+
+def rebuild(bench):
+    """LIBSPLIT_REBUILD=1: an unknown binary is refused once, the program builds from source and is split; a
+    program that can't is told what drivers tell."""
+    where = folder(bench, "rebuild")
+    run(bench, where, native=True).require_success()
+    again = ("--variant", "rebuild")
+    strict = run(bench, where, options={"REBUILD": "1"})
+    strict.require(strict.code == 1 and "binary status: CL_INVALID_BINARY" in strict.stdout, "not refused")
+    refusing = run(bench, where, options={"REBUILD": "1"}, more=again)
+    refusing.require_success()
+    refusing.require("binary status: CL_INVALID_BINARY" in refusing.stdout, "not refused")
+    require_split(refusing)
+    native = run(bench, where, native=True, more=again)
+    known = run(bench, where, options={"REBUILD": "1"}, more=again)
+    known.require_same_as(native)  # created from the binary
+    require_split(known)
+    run(bench, where, options={"REBUILD": "1", "POLICY": "off"}).require_same_as(native)
 
 
 def damaged_memory(bench):
@@ -84,7 +107,9 @@ def damaged_memory(bench):
     for damaged in (b"", whole[:20], whole[:-7], whole.replace(b"SCALE", b"SCALD"), bytes(len(whole))):
         kept.write_bytes(damaged)
         result = run(bench, where)
-        result.require_one_complaint("damaged", str(kept))
+        complaints = result.stderr.splitlines()
+        result.require(len(complaints) == 2 and "damaged" in complaints[0] and str(kept) in complaints[0]
+                       and "LIBSPLIT_REBUILD=1" in complaints[1], "other complaints than expected")
         result.stderr = ""
         result.require_same_as(native)
         require_unsplit(result, "has not seen it being built")
@@ -123,5 +148,5 @@ def cache_is_bounded(bench):
 
 if __name__ == "__main__":
     main({test.__name__: test for test in (
-        second_run_splits, includes_stay_what_they_were, unknown_binary, damaged_memory, damaged_binary,
-        cache_is_bounded)})
+        second_run_splits, includes_stay_what_they_were, unknown_binary, rebuild, damaged_memory,
+        damaged_binary, cache_is_bounded)})
