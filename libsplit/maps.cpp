@@ -3,6 +3,8 @@
 // mapped the application may write to it at any time, so no launch on it is split.
 #include "libsplit/door.h"
 
+#include <vector>
+
 namespace libsplit {
 
 namespace {
@@ -19,10 +21,11 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     BufferUse use{buffer, writes, offset, offset + size};
     use.reads = flags != CL_MAP_WRITE_INVALIDATE_REGION; // with others it is not valid
     const Command command{queue, CL_COMMAND_MAP_BUFFER, count, list, event};
+    const std::vector<BufferUse> uses = session().usesOfMap(use);
     if (!blocking)
-      address = session().mapBehind(command, use, flags);
+      address = session().mapBehind(command, uses, flags);
     if (!address)
-      session().settle(command, {use});
+      session().settle(command, uses);
   });
   cl_int status = CL_SUCCESS;
   if (address) {

@@ -73,13 +73,35 @@ void addMap(Buffer& buffer, const MappedRegion& region, bool writes) {
 
 } // namespace
 
-void* Session::mapBehind(const Command& command, const BufferUse& use, cl_map_flags flags) {
+std::vector<BufferUse> Session::usesOfMap(const BufferUse& use) {
+  constexpr std::uint64_t fewBytes = 16 << 20;
+  constexpr double littleTime = 1e-3;
+  std::vector<BufferUse> uses{use};
+  if (quiet() || !use.reads)
+    return uses;
+  Lock lock(mutex_);
+  auto object = findObject(use.object);
+  if (!object || !object->buffer || !object->buffer->engaged() || machine_->homeDevice().isGpu)
+    return uses;
+  const ByteSet missing = object->buffer->directory().missing(
+      machine_->homeDevice().node, ByteSet(object->origin, object->origin + object->size));
+  const double seconds = secondsPerByte_ * static_cast<double>(missing.size());
+  // What is still to be launched may leave more elsewhere, but no more than the object has.
+  if (object->size <= fewBytes || missing.size() <= fewBytes ||
+      (seconds > 0 && seconds < littleTime))
+    uses.push_back({use.object});
+  return uses;
+}
+
+void* Session::mapBehind(const Command& command, const std::vector<BufferUse>& uses,
+                         cl_map_flags flags) {
+  const BufferUse& use = uses.front();
   if (quiet())
     return nullptr;
   Lock lock(mutex_);
   auto object = findObject(use.object);
   if (!active() || !machine_ || machine_->homeDevice().runsInCaller || !object || !object->buffer ||
-      admitNative(lock, command, {use}, nullptr))
+      admitNative(lock, command, uses, nullptr))
     return nullptr;
   auto stream = findStream(command.queue);
   if (stream->device != home_)
@@ -90,7 +112,7 @@ void* Session::mapBehind(const Command& command, const BufferUse& use, cl_map_fl
     return nullptr;
   auto task = newTask(stream, command);
   attachEvent(*task, command);
-  task->plan = [this, held = hold({use}), map](Task& planned) {
+  task->plan = [this, held = hold(uses), map](Task& planned) {
     planHomeCall(planned, held, [map](cl_bool, cl_uint, const cl_event*, cl_event* last) {
       return map->open(last);
     });

@@ -212,9 +212,13 @@ public:
       return callNoted(command, noted, NativeCall(std::forward<Call>(call)));
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
-  /// Enqueues a map that does not block behind what is pending; `use` says which bytes. Its
+  /// Enqueues a map that does not block behind what is pending; the first of `uses` is its own. Its
   /// address, or null where the caller has to call `settle` and the driver.
-  void* mapBehind(const Command& command, const BufferUse& use, cl_map_flags flags);
+  void* mapBehind(const Command& command, const std::vector<BufferUse>& uses, cl_map_flags flags);
+  /// The uses of a map, the first of which is `use` itself. Where devices map buffers in place,
+  /// programs read beyond what they have mapped; if that takes little, all of the buffer is to be
+  /// at home then.
+  std::vector<BufferUse> usesOfMap(const BufferUse& use);
   /// For commands that can't be deferred (a blocking map, or what the driver may refuse: put off,
   /// the error would come too late for the application): waits until the queue is native and the
   /// bytes are at home. The caller then calls the driver itself.

@@ -49,6 +49,7 @@ SAMPLES = {
     "late_migration": Expectation(("stir",), launches={"stir": 12}),
     # PoCL reads samplers late: on a device with a thread of its own this fails natively as well.
     "late_release": Expectation(("slow",), ("look",), launches={"look": 4}, homes=("0.0",)),
+    "short_map": Expectation(("short_map",), launches={"short_map": 8}),
     "shared_virtual": Expectation(whole=("add",), launches={"add": 1}),
     "two_devices": Expectation(homes=("0.0",)),
     # Its macros are asked of the device, and its second build has options that Clang does not know.
