@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
+#include <ctime>
+#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -20,11 +23,56 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// When to give up: a time, or somebody's word.
-struct Patience {
-  Clock::time_point deadline;
-  const std::atomic<bool>* cancelled;
-  bool over() const { return (cancelled && *cancelled) || Clock::now() >= deadline; }
+/// When to give up on a child: when it has used up its time, or at somebody's word. Its time is
+/// that of the processor, and that in which it sleeps; while it only waits for its turn, on a
+/// machine that others keep busy, none passes.
+class Patience {
+public:
+  Patience(pid_t child, double seconds, const std::atomic<bool>* cancelled)
+      : child_(child), seconds_(seconds), cancelled_(cancelled) {}
+
+  /// To be asked often: it also takes the time.
+  bool over() {
+    if (cancelled_ && *cancelled_)
+      return true;
+    const Clock::time_point now = Clock::now();
+    if (now - asked_ < std::chrono::microseconds(500))
+      return false;
+    if (isAsleep())
+      asleep_ += std::chrono::duration<double>(now - asked_).count();
+    asked_ = now;
+    return processorSeconds() + asleep_ >= seconds_;
+  }
+  /// How long to sleep before asking again.
+  int milliseconds() {
+    constexpr int often = 50;
+    const double left = (seconds_ - processorSeconds() - asleep_) * 1e3;
+    return left > often ? often : std::max(1, static_cast<int>(std::ceil(left)));
+  }
+
+private:
+  double processorSeconds() const {
+    clockid_t clock{};
+    timespec used{};
+    if (::clock_getcpuclockid(child_, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
+      return 0; // it has ended
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+  }
+  /// Whether it waits for something other than the processor or a disk.
+  bool isAsleep() const {
+    std::ifstream file("/proc/" + std::to_string(child_) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name = text.rfind(')'); // "17 (a name) S 1 …"
+    return name == std::string::npos || name + 2 >= text.size() ||
+           (text[name + 2] != 'R' && text[name + 2] != 'D');
+  }
+
+  pid_t child_;
+  double seconds_;
+  const std::atomic<bool>* cancelled_;
+  Clock::time_point asked_ = Clock::now();
+  double asleep_ = 0;
 };
 
 /// A file descriptor that closes itself.
@@ -64,17 +112,9 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-/// How long to sleep before looking at `patience` again.
-int milliseconds(const Patience& patience) {
-  auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(patience.deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 0, patience.cancelled ? 50 : 1'000'000));
-}
-
 /// Feeds `input` and collects the output until the child closes its end; false when the time is
 /// over.
-bool talk(Descriptor& channel, const std::string& input, std::string& output,
-          const Patience& patience) {
+bool talk(Descriptor& channel, const std::string& input, std::string& output, Patience& patience) {
   std::size_t sent = 0;
   char buffer[65536];
   if (input.empty())
@@ -83,8 +123,8 @@ bool talk(Descriptor& channel, const std::string& input, std::string& output,
     pollfd poller{channel.get(), POLLIN, 0};
     if (sent < input.size())
       poller.events |= POLLOUT;
-    int ready = ::poll(&poller, 1, milliseconds(patience));
-    if (ready == 0 && patience.over())
+    int ready = ::poll(&poller, 1, patience.milliseconds());
+    if (patience.over())
       return false;
     if (ready < 0 && errno != EINTR)
       return false;
@@ -110,9 +150,9 @@ bool talk(Descriptor& channel, const std::string& input, std::string& output,
   }
 }
 
-/// Waits for the child's end; false if it still runs when patience is over. `status` is -1 if
+/// Waits for the child's end; false if it still runs when it `givesUp()`. `status` is -1 if
 /// somebody else has reaped it (an application that waits for any child).
-bool reap(pid_t child, int& status, const Patience& patience) {
+template <class GivesUp> bool reap(pid_t child, int& status, const GivesUp& givesUp) {
   while (true) {
     pid_t reaped = ::waitpid(child, &status, WNOHANG);
     if (reaped == child)
@@ -121,7 +161,7 @@ bool reap(pid_t child, int& status, const Patience& patience) {
       status = -1;
       return true;
     }
-    if (patience.over())
+    if (givesUp())
       return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -168,14 +208,14 @@ ChildResult runChild(const std::vector<std::string>& arguments, const std::strin
     return result;
   }
 
-  auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(timeoutSeconds));
   int status = 0;
-  Patience patience{deadline, cancelled};
-  bool inTime = talk(ours, input, result.output, patience) && reap(child, status, patience);
+  Patience patience(child, timeoutSeconds, cancelled);
+  bool inTime = talk(ours, input, result.output, patience) &&
+                reap(child, status, [&] { return patience.over(); });
   if (!inTime) {
     ::kill(child, SIGKILL);
-    reap(child, status, {Clock::now() + std::chrono::seconds(5), nullptr});
+    const auto deadline = Clock::now() + std::chrono::seconds(5);
+    reap(child, status, [&] { return Clock::now() >= deadline; });
     std::string seconds = std::to_string(timeoutSeconds);
     seconds.erase(seconds.find_last_not_of('0') + 1);
     if (seconds.ends_with('.'))

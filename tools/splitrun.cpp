@@ -101,12 +101,11 @@ template <typename Check> bool holdsInChild(Check check) {
          WEXITSTATUS(status) != badUsage;
 }
 
-/// Puts `path` into a variable that holds paths with colons between them.
-void addToList(const char* variable, const std::string& path, bool first) {
+/// Puts `path` at the end of a variable that holds paths with colons between them.
+void addToList(const char* variable, const std::string& path) {
   const char* present = ::getenv(variable);
   const std::string others = present ? present : "";
-  const std::string separator = others.empty() ? "" : ":";
-  ::setenv(variable, (first ? path + separator + others : others + separator + path).c_str(), 1);
+  ::setenv(variable, (others.empty() ? path : others + ":" + path).c_str(), 1);
 }
 
 /// Has the command load the library. False, with a line on stderr, if there is no way.
@@ -118,9 +117,9 @@ bool addLibrary(const std::string& path) {
   }
   // A blank ends a path in LD_PRELOAD. The loader's layers know colons alone.
   if (path.find(' ') != std::string::npos)
-    addToList("OPENCL_LAYERS", path, false);
-  else
-    addToList("LD_PRELOAD", path, true);
+    addToList("OPENCL_LAYERS", path);
+  else // behind the user's own, which see what the program calls, and not what libsplit does
+    addToList("LD_PRELOAD", path);
   return true;
 }
 

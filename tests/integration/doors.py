@@ -36,6 +36,20 @@ def forked(bench):
         run.require(not run.stats, "the child wrote the parent's statistics")
 
 
+def users_preload(bench):
+    """A tool that the user preloads sees what the program calls, as natively, and nothing of libsplit's."""
+    counts = bench.tmp / "counts"
+    tool = {"LD_PRELOAD": str(bench.build / "doors" / "libdoor_counting.so"), "COUNTING_FILE": str(counts)}
+    command = command_of(bench, "linked")
+    bench.native(command, env=tool).require_success()
+    natively = counts.read_text()
+    counts.unlink()
+    run = bench.run(command, "splitrun", {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1"}, env=tool)
+    run.require_success()
+    run.require(run.kernel("triple")["split_launches"] == LAUNCHES, "not split")
+    run.require(counts.read_text() == natively, f"the tool saw {counts.read_text()!r}, natively {natively!r}")
+
+
 def check(bench, program, ways, environment):
     command = command_of(bench, program)
     native = bench.native(command, env=environment)
@@ -51,4 +65,4 @@ def check(bench, program, ways, environment):
 
 
 if __name__ == "__main__":
-    main({"door": door, "forked": forked, "plain_loader": plain_loader})
+    main({"door": door, "forked": forked, "plain_loader": plain_loader, "users_preload": users_preload})
