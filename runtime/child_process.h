@@ -14,10 +14,10 @@ struct ChildResult {
 };
 
 /// No shell. The child's environment is ours without LD_PRELOAD, OPENCL_LAYERS and LIBSPLIT_*; its
-/// standard error goes nowhere. It is killed when it has used up its time: of the processor, and that
-/// in which it slept, but not that in which others kept it waiting for a processor. Safe in a process with threads
-/// and with SIGCHLD or SIGPIPE handled in any way. Ends early, as if the time were over, once
-/// `cancelled` is set. Runs in `directory`, if that is not empty.
+/// standard error goes nowhere. It is killed when it has used up its time: of the processor, and
+/// that in which it slept, but not that in which others kept it waiting for a processor. Safe in a
+/// process with threads and with SIGCHLD or SIGPIPE handled in any way. Ends early, as if the time
+/// were over, once `cancelled` is set. Runs in `directory`, if that is not empty.
 ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
                      double timeoutSeconds, const std::atomic<bool>* cancelled = nullptr,
                      const std::string& directory = {});
