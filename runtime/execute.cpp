@@ -30,6 +30,8 @@ struct KernelCall {
   std::vector<ArgumentSetting> arguments;
   unsigned dimensions = 1;
   PieceRange range;
+  /// The last argument of the piece's rest, where it is another.
+  std::optional<ArgumentSetting> lastOfRest;
 
   /// `event` gets the last command's event, and `done` the first one's if there are two.
   cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
@@ -50,8 +52,15 @@ cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint w
         each.localGiven ? each.local.data() : nullptr, waitCount, waitList, last);
   };
   cl_event first = nullptr;
-  if (status == CL_SUCCESS && range.rest)
-    status = launch(*range.rest, done ? &first : nullptr);
+  if (status == CL_SUCCESS && range.rest) {
+    const std::size_t last = arguments.size() - 1;
+    if (lastOfRest)
+      status = set(cl, last, *lastOfRest);
+    if (status == CL_SUCCESS)
+      status = launch(*range.rest, done ? &first : nullptr);
+    if (lastOfRest && status == CL_SUCCESS)
+      status = set(cl, last, arguments[last]);
+  }
   if (first)
     done->begin(Ref<cl_event>::adopt(cl, first));
   if (status == CL_SUCCESS)
@@ -217,16 +226,7 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     else
       call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0, false});
   }
-  if (launch.code->summaries[piece.device]->needsPartitionArgument && !isWholeAtHome) {
-    PartitionArgument partition;
-    for (unsigned d = 0; d < 3; ++d) {
-      partition.firstGroup[d] = piece.box.begin[d];
-      partition.numGroups[d] = range.groups(d);
-      partition.globalSize[d] = range.global[d];
-      partition.globalOffset[d] = range.offset[d];
-    }
-    call.arguments.push_back({bytesOf(partition), 0, false});
-  }
+  const KernelSummary& summary = *launch.code->summaries[piece.device];
   call.dimensions = range.dimensions;
   // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
   const Device& device = machine_->devices()[piece.device];
@@ -234,7 +234,23 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
     call.range.body = enqueuedRange(range, launch.localGiven, piece.box);
   else
     call.range = pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension,
-                            groupLimits(launch));
+                            groupLimits(launch), summary.idsFromGroups);
+  if (summary.needsPartitionArgument && !isWholeAtHome) {
+    PartitionArgument partition;
+    for (unsigned d = 0; d < 3; ++d) {
+      partition.firstGroup[d] = piece.box.begin[d];
+      partition.numGroups[d] = range.groups(d);
+      partition.globalSize[d] = range.global[d];
+      partition.globalOffset[d] = range.offset[d];
+    }
+    if (summary.idsFromGroups && call.range.rest) {
+      partition.firstGroup = firstGroup(range, *call.range.rest);
+      call.lastOfRest = ArgumentSetting{bytesOf(partition), 0, false};
+    }
+    if (summary.idsFromGroups && call.range.body.localGiven)
+      partition.firstGroup = firstGroup(range, call.range.body);
+    call.arguments.push_back({bytesOf(partition), 0, false});
+  }
   Instruction instruction;
   instruction.queue = machine_->queueOf(piece.device, context);
   instruction.done = std::make_shared<Completion>(cl_);

@@ -173,12 +173,16 @@ std::string Session::whyRangeNotSplittable(const Kernel& kernel,
   }
   const KernelSummary& summary = *kernel.code->summaries[machine_->home()];
   NDRange range = rangeOf(arguments);
+  constexpr std::uint64_t mostItems = (std::uint64_t{1} << 31) - 1;
+  if (summary.idsFromGroups &&
+      *std::max_element(range.global.begin(), range.global.end()) > mostItems)
+    return "the kernel's group ids may not fit in 32 bits";
   if (!arguments.local && summary.dependsOnGroups)
     return "the local size is left to the driver, and the kernel's result depends on it";
   if (summary.requiredLocal[0] != 0 && (!arguments.local || summary.requiredLocal != range.local))
     return "the local size is not the one that the kernel requires";
   if (arguments.local && isNonUniform(range)) {
-    if (!machine_->homeDevice().nonUniformGroups)
+    if (!machine_->homeDevice().nonUniformGroups || summary.idsFromGroups)
       return "the local size does not divide the global size";
     const std::string& options = kernel.code->origin->options;
     if (options.find("-cl-std=CL2") == std::string::npos &&

@@ -30,9 +30,9 @@ std::uint64_t largestDivisor(std::uint64_t value, std::uint64_t most) {
   return divisor;
 }
 
-/// One for all pieces of the launch; all 0 if there is no good one.
+/// One for all pieces of the launch; all 0 if there is no good one and none is needed.
 std::array<std::uint64_t, 3> commonLocal(const NDRange& range, unsigned dimension,
-                                         const GroupLimits& limits) {
+                                         const GroupLimits& limits, bool needed) {
   std::array<std::uint64_t, 3> local{1, 1, 1};
   std::uint64_t left = std::min(goodGroup, limits.items), items = 1;
   for (unsigned d = 0; d < range.dimensions; ++d) {
@@ -49,7 +49,7 @@ std::array<std::uint64_t, 3> commonLocal(const NDRange& range, unsigned dimensio
   // A few work-items are soon done, however they are grouped.
   const bool isShort =
       range.global[0] * range.global[1] * range.global[2] < leastGroup * leastUnits;
-  return isGood || isShort ? local : std::array<std::uint64_t, 3>{0, 0, 0};
+  return isGood || isShort || needed ? local : std::array<std::uint64_t, 3>{0, 0, 0};
 }
 
 } // namespace
@@ -75,26 +75,46 @@ EnqueuedRange enqueuedRange(const NDRange& range, bool localGiven, const GroupBo
 }
 
 PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,
-                      unsigned dimension, const GroupLimits& limits) {
+                      unsigned dimension, const GroupLimits& limits, bool chosen) {
   PieceRange piece{enqueuedRange(range, localGiven, box), {}};
   if (localGiven)
     return piece;
   EnqueuedRange& body = piece.body;
-  const auto local = commonLocal(range, dimension, limits);
+  const auto local = commonLocal(range, dimension, limits, chosen);
   if (local[0] == 0)
     return piece;
+  auto take = [&](EnqueuedRange& part) {
+    part.localGiven = true;
+    std::copy(local.begin(), local.end(), part.local.begin());
+  };
+  // One work-item after the other, where the driver may not choose.
+  auto takeForRest = [&](EnqueuedRange& rest) {
+    if (!chosen)
+      return;
+    take(rest);
+    rest.local[dimension] = 1;
+  };
   const std::uint64_t remains = body.global[dimension] % local[dimension];
-  if (remains == body.global[dimension])
-    return piece; // only the rest
+  if (remains == body.global[dimension]) { // only the rest
+    takeForRest(body);
+    return piece;
+  }
   if (remains > 0) {
     piece.rest = body;
     piece.rest->global[dimension] = remains;
     piece.rest->offset[dimension] += body.global[dimension] - remains;
+    takeForRest(*piece.rest);
     body.global[dimension] -= remains;
   }
-  body.localGiven = true;
-  std::copy(local.begin(), local.end(), body.local.begin());
+  take(body);
   return piece;
+}
+
+std::array<std::uint64_t, 3> firstGroup(const NDRange& range, const EnqueuedRange& part) {
+  std::array<std::uint64_t, 3> first{};
+  for (unsigned d = 0; d < 3; ++d)
+    first[d] = (part.offset[d] - range.offset[d]) / part.local[d];
+  return first;
 }
 
 } // namespace libsplit::runtime

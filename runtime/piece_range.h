@@ -47,8 +47,14 @@ struct GroupLimits {
 EnqueuedRange enqueuedRange(const NDRange& range, bool localGiven, const GroupBox& box);
 
 /// The groups `box` of `range`, which is cut in `dimension` only. `range.local` is the program's
-/// local size if `localGiven`, else the unit of cutting.
+/// local size if `localGiven`, else the unit of cutting. With `chosen`, nothing is left to the
+/// driver, and the local size divides what lies before it: the kernel asks for the number of its
+/// group.
 PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,
-                      unsigned dimension, const GroupLimits& limits);
+                      unsigned dimension, const GroupLimits& limits, bool chosen = false);
+
+/// The number in `range`, as if all of it had the local size of `part`, of the first group of
+/// `part`, which has a local size.
+std::array<std::uint64_t, 3> firstGroup(const NDRange& range, const EnqueuedRange& part);
 
 } // namespace libsplit::runtime

@@ -1,6 +1,8 @@
 #include "analysis-pass/pass/front_end.h"
 
+#include "analysis-pass/pass/global_ids.h"
 #include "analysis-pass/pass/include_watch.h"
+#include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/macro_watch.h"
 
 #include <clang/Basic/DiagnosticOptions.h>
@@ -226,6 +228,12 @@ CompiledProgram compile(const ProgramInput& input, std::unique_ptr<llvm::LLVMCon
     result.failure = *error;
   else if (!(result.module = action.takeModule()))
     result.failure = "Clang produced no code";
+  // Drivers that take OpenCL C 3.0 for the default have Clang say otherwise; but launches with
+  // groups of several sizes are split only for programs that name such a version.
+  if (result.module && input.options.standard.empty())
+    for (llvm::Function& function : *result.module)
+      if (isKernel(function))
+        function.addFnAttr(uniformGroupsAttribute, "true");
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "analysis-pass/pass/atomic_updates.h"
 #include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/pass/expression_builder.h"
+#include "analysis-pass/pass/global_ids.h"
 #include "analysis-pass/pass/path_condition.h"
 #include "analysis-pass/pass/pointer_targets.h"
 #include "analysis-pass/pass/prepare.h"
@@ -158,6 +159,7 @@ private:
 
 void KernelWalk::readSignature() {
   summary_.name = function_.getName().str();
+  summary_.idsFromGroups = function_.hasFnAttribute(idsFromGroupsAttribute);
   std::vector<std::string> names;
   for (const llvm::Argument& argument : function_.args()) {
     unsigned i = argument.getArgNo();

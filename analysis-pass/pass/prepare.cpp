@@ -3,6 +3,7 @@
 #include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/pass/divisions.h"
 #include "analysis-pass/pass/expression_builder.h"
+#include "analysis-pass/pass/global_ids.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/read_only_buffers.h"
 #include "analysis-pass/pass/unroll_loops.h"
@@ -190,6 +191,7 @@ llvm::ModulePassManager pipeline() {
   perFunction.addPass(llvm::EarlyCSEPass());
   perFunction.addPass(llvm::ScalarizerPass());
   perFunction.addPass(llvm::InstSimplifyPass());
+  perFunction.addPass(GlobalIdsPass());
   perFunction.addPass(PlainDivisionsPass());
   perFunction.addPass(llvm::SimplifyCFGPass());
   perFunction.addPass(llvm::EarlyCSEPass());

@@ -181,6 +181,9 @@ struct KernelSummary {
   /// The kernel's result depends on how the NDRange is cut into work-groups (local or group ids,
   /// local sizes, barriers, local memory): with a NULL local size it can't be split.
   bool dependsOnGroups = false;
+  /// It puts global ids together from group and local ids, and must therefore find work-groups of
+  /// one size, their numbers as if the whole NDRange were made of such, and all of that below 2^31.
+  bool idsFromGroups = false;
   /// The partition-ready variant takes the trailing argument described in partition_argument.h.
   bool needsPartitionArgument = false;
   /// reqd_work_group_size, or all 0.

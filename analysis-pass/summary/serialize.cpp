@@ -170,6 +170,8 @@ private:
     }
     if (kernel.dependsOnGroups)
       out_ += "\n  (depends-on-groups)";
+    if (kernel.idsFromGroups)
+      out_ += "\n  (ids-from-groups)";
     if (kernel.needsPartitionArgument)
       out_ += "\n  (needs-partition-argument)";
     if (kernel.requiredLocal != std::array<std::uint64_t, 3>{0, 0, 0}) {
@@ -378,6 +380,8 @@ private:
         result.obstacles.push_back(std::move(o));
       } else if (name == "depends-on-groups") {
         result.dependsOnGroups = true;
+      } else if (name == "ids-from-groups") {
+        result.idsFromGroups = true;
       } else if (name == "needs-partition-argument") {
         result.needsPartitionArgument = true;
       } else if (name == "required-local") {

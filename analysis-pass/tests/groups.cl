@@ -1,4 +1,5 @@
 // RUN: %splitc --emit=accesses %s | %FileCheck %s
+// RUN: %splitc --emit=accesses %s -- -cl-std=CL2.0 | %FileCheck %s --check-prefix=UNEVEN
 
 // CHECK-LABEL: kernel global_only(
 // CHECK-NEXT: writes a
@@ -16,12 +17,31 @@ kernel void tile(global float* out, global const float* in) {
   out[get_global_id(0)] = t[63 - l];
 }
 
+// The global id, where all groups have one size. In OpenCL C 2.0 the last may be smaller.
 // CHECK-LABEL: kernel group_and_size(
-// CHECK-NEXT: depends on work-groups
 // CHECK-NEXT: needs the partition argument
-// CHECK-NEXT: writes a at 4*(W0*localSize0 + L0), 4 bytes{{$}}
+// CHECK-NEXT: writes a at 4*(G0 - 1*globalOffset0), 4 bytes{{$}}
+// UNEVEN-LABEL: kernel group_and_size(
+// UNEVEN-NEXT: depends on work-groups
+// UNEVEN-NEXT: needs the partition argument
+// UNEVEN-NEXT: writes a at 4*(W0*localSize0 + L0), 4 bytes{{$}}
 kernel void group_and_size(global int* a) {
   a[get_group_id(0) * get_local_size(0) + get_local_id(0)] = 0;
+}
+
+// CHECK-LABEL: kernel by_way_of_ints(
+// CHECK-NEXT: needs the partition argument
+// CHECK-NEXT: writes a at 4*(G1 - 1*globalOffset1 + 4), 4 bytes{{$}}
+kernel void by_way_of_ints(global int* a) {
+  int group = get_group_id(1), item = get_local_id(1);
+  a[item + group * get_local_size(1) + 4] = 0;
+}
+
+// Other sums of these are none.
+// CHECK-LABEL: kernel mixed_dimensions(
+// CHECK-NEXT: depends on work-groups
+kernel void mixed_dimensions(global int* a) {
+  a[get_group_id(0) * get_local_size(1) + get_local_id(0)] = 0;
 }
 
 // CHECK-LABEL: kernel partial_sums(

@@ -67,9 +67,8 @@ kernel void struct_members(global Particle* p, global int* ids, int n) {
 }
 
 // CHECK-LABEL: kernel tile(
-// CHECK-NEXT: depends on work-groups{{$}}
 // CHECK-NEXT: needs the partition argument{{$}}
-// CHECK-NEXT: writes a at 4*((W1*localSize1 + L1)*w + W0*localSize0 + L0), 4 bytes{{$}}
+// CHECK-NEXT: writes a at 4*((G1 - 1*globalOffset1)*w + G0 - 1*globalOffset0), 4 bytes{{$}}
 // oracle: exact
 kernel void tile(global float* a, int w) {
   int x = get_group_id(0) * get_local_size(0) + get_local_id(0);

@@ -34,7 +34,7 @@ NDRange randomRange(const KernelSummary& kernel, Chance& chance) {
       local = 1 + chance.below(d == 0 && range.dimensions == 1 ? 8 : 4);
     range.local[d] = local;
     range.global[d] = local * (1 + chance.below(std::max<std::uint64_t>(limits[d] / local, 2)));
-    if (kernel.requiredLocal[d] == 0 && chance.below(4) == 0)
+    if (kernel.requiredLocal[d] == 0 && !kernel.idsFromGroups && chance.below(4) == 0)
       range.global[d] += chance.below(local); // a smaller last group
     if (chance.below(4) == 0)
       range.offset[d] = chance.below(6);

@@ -32,6 +32,33 @@ std::vector<PieceRange> cut(const NDRange& range, unsigned dimension, std::uint6
           pieceRange(range, false, slab(range, dimension, groups, all), dimension, limits)};
 }
 
+TEST(PieceRange, numbers_groups_as_if_the_whole_had_their_size_where_the_kernel_asks) {
+  for (const auto& global : std::vector<std::vector<std::uint64_t>>{
+           {1 << 20}, {100003}, {1000}, {97}, {3}, {1000, 1000}, {17, 1009}, {512, 64, 61}}) {
+    NDRange range = openRange(global);
+    range.offset = {3, 0, 7};
+    for (unsigned dimension = 0; dimension < range.dimensions; ++dimension)
+      for (std::uint64_t groups = 1; groups < range.groups(dimension); ++groups) {
+        const GroupBox box = slab(range, dimension, groups, range.groups(dimension));
+        const PieceRange piece = pieceRange(range, false, box, dimension, limits, true);
+        std::uint64_t items = 0;
+        for (const EnqueuedRange* part : {&piece.body, piece.rest ? &*piece.rest : nullptr}) {
+          if (!part)
+            continue;
+          items += itemsOf(*part);
+          ASSERT_TRUE(part->localGiven);
+          const auto first = firstGroup(range, *part);
+          for (unsigned d = 0; d < 3; ++d) {
+            // get_group_id * get_local_size + get_local_id of the first work-item
+            EXPECT_EQ(first[d] * part->local[d], part->offset[d] - range.offset[d]);
+            EXPECT_EQ(part->global[d] % part->local[d], 0u);
+          }
+        }
+        EXPECT_EQ(items, itemsOf(enqueuedRange(range, false, box)));
+      }
+  }
+}
+
 TEST(PieceRange, gives_all_pieces_one_local_size_whatever_the_shares) {
   for (const auto& global : std::vector<std::vector<std::uint64_t>>{{1 << 20},
                                                                     {100003},
