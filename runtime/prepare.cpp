@@ -58,27 +58,27 @@ void Session::startAnalysis(const std::shared_ptr<Program>& program) {
   if (origin == program->build->origins.end())
     return;
   const bool isHomeKnown = home_ || (devices.size() == 1 && contexts_.size() < 2);
-  preparer_.post([this, device, isHomeKnown, program, build = program->build,
-                  origin = origin->second, context = Ref<cl_context>::retain(cl_, program->context),
-                  keep = Ref<cl_program>::retain(cl_, program->handle)] {
-    const Place place{context.get(), device};
-    const bool recallOnly = preparesOnlyWhatPays();
-    auto summary = analysisOf(*build, origin, deviceMacros(cl_, device), place, recallOnly);
-    if (!recallOnly)
-      return;
-    const auto earlier = cache_.read(secondsEntry(*origin));
-    std::istringstream text(earlier.value_or(""));
-    {
-      Lock lock(mutex_);
-      build->isAnalysed = summary != nullptr;
-      text >> build->earlierSeconds >> build->earlierCompiling;
-      constexpr std::size_t mostBuilds = 256;
-      if (unprepared_.size() < mostBuilds)
-        unprepared_.push_back(build);
-    }
-    if (summary && isHomeKnown)
-      prepareAhead(program, build, *origin, summary, place);
-  });
+  // Neither program nor context are retained: the application may count their references.
+  preparer_.post(
+      [this, device, isHomeKnown, program, build = program->build, origin = origin->second] {
+        const Place place{program->context, device};
+        const bool recallOnly = preparesOnlyWhatPays();
+        auto summary = analysisOf(*build, origin, deviceMacros(cl_, device), place, recallOnly);
+        if (!recallOnly)
+          return;
+        const auto earlier = cache_.read(secondsEntry(*origin));
+        std::istringstream text(earlier.value_or(""));
+        {
+          Lock lock(mutex_);
+          build->isAnalysed = summary != nullptr;
+          text >> build->earlierSeconds >> build->earlierCompiling;
+          constexpr std::size_t mostBuilds = 256;
+          if (unprepared_.size() < mostBuilds)
+            unprepared_.push_back(build);
+        }
+        if (summary && isHomeKnown)
+          prepareAhead(program, build, *origin, summary, place);
+      });
   if (!std::exchange(cacheTrimmed_, true))
     preparer_.post([this] { cache_.trim({}); });
 }
@@ -97,7 +97,8 @@ void Session::prepareAhead(const std::shared_ptr<Program>& program,
         }))
       return;
   }
-  if (!ensureMachine(place.context, place.device).empty())
+  const Ref<cl_context> keep = retainIfAlive(place.context);
+  if (!keep || !ensureMachine(place.context, place.device).empty())
     return;
   std::map<std::string, double> gains;
   {
@@ -118,7 +119,8 @@ void Session::prepareAhead(const std::shared_ptr<Program>& program,
   }
   Lock lock(mutex_);
   build->gains = std::move(gains);
-  if (program->build != build)
+  auto tracked = programs_.find(program->handle);
+  if (program->build != build || tracked == programs_.end() || tracked->second != program)
     return;
   for (const auto& [name, code] : program->codes)
     if (auto gain = build->gains.find(name);
@@ -144,6 +146,17 @@ void Session::keepLaunchSeconds() {
     cache_.write(entry, text);
 }
 
+/// Null if it is a context of the application's that is gone.
+Ref<cl_context> Session::retainIfAlive(cl_context context) {
+  Lock lock(mutex_);
+  const bool isOwn =
+      machine_ && std::ranges::any_of(machine_->devices(), [&](const Device& device) {
+        return device.context.get() == context;
+      });
+  return isOwn || contexts_.contains(context) ? Ref<cl_context>::retain(cl_, context)
+                                              : Ref<cl_context>();
+}
+
 /// With what only the device's compiler knows. Runs on the preparing thread.
 std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, DeviceMacros macros,
                                                        const Place& place, bool recallOnly) {
@@ -157,9 +170,11 @@ std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, Dev
       beside(Beside::Child, [&] {
         summary = analyzer_.analyze(origin.text, origin.options, macros, origin.headers.get());
       });
-    if (summary->unknownMacros.empty() || round == mostRounds ||
-        !macroProbe_.ask(place.context, place.device, origin.options, summary->unknownMacros,
-                         macros))
+    if (summary->unknownMacros.empty() || round == mostRounds)
+      return summary;
+    const Ref<cl_context> keep = retainIfAlive(place.context);
+    if (!keep || !macroProbe_.ask(place.context, place.device, origin.options,
+                                  summary->unknownMacros, macros))
       return summary;
   }
 }

@@ -97,19 +97,17 @@ void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>
     progress_.notify_all();
   });
   lock.unlock();
-  auto context = Ref<cl_context>::retain(cl_, place.context);
-  preparer_.post(
-      [this, binary, build, made, origin, device, context, pending = std::move(pending)] {
-        auto summary = analysisOf(*build, made, *origin->madeFor, {context.get(), device});
-        if (!summary->failure.empty())
-          return;
-        Origin flat = *origin;
-        flat.isFlat = true;
-        flat.headers = nullptr;
-        if (!summary->flatSource.empty())
-          flat.text = summary->flatSource;
-        binaryOrigins_.keep(binary, flat);
-      });
+  preparer_.post([this, binary, build, made, origin, place, pending = std::move(pending)] {
+    auto summary = analysisOf(*build, made, *origin->madeFor, place);
+    if (!summary->failure.empty())
+      return;
+    Origin flat = *origin;
+    flat.isFlat = true;
+    flat.headers = nullptr;
+    if (!summary->flatSource.empty())
+      flat.text = summary->flatSource;
+    binaryOrigins_.keep(binary, flat);
+  });
 }
 
 /// What the driver's build that comes now can read beside the program's text; null: nothing.

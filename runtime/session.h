@@ -456,6 +456,7 @@ private:
                                                 const Place& place, bool recallOnly);
   enum class Beside { Child, Build };
   void beside(Beside what, const std::function<void()>& work) const;
+  Ref<cl_context> retainIfAlive(cl_context context);
   bool preparesOnlyWhatPays() const;
   bool isWorthPreparing(const Kernel& kernel) const;
   void postPreparation(const std::shared_ptr<Program>& program,
