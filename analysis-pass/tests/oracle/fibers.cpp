@@ -8,7 +8,7 @@
 
 namespace libsplit::oracle {
 namespace {
-Fibers* starting = nullptr;
+thread_local Fibers* starting = nullptr;
 } // namespace
 
 Fibers::~Fibers() {

@@ -10,7 +10,7 @@
 
 namespace libsplit::oracle {
 
-/// Not thread-safe, and one object at a time runs.
+/// Not thread-safe, and one object at a time runs in a thread.
 class Fibers {
 public:
   ~Fibers();

@@ -1,0 +1,73 @@
+// Which platforms and devices the fake OpenCL has, how its clock runs, and what goes wrong when.
+//
+// JSON, all keys optional:
+//
+//   {"platforms": [{"name": "Fake", "devices": [
+//      {"type": "gpu", "name": "big", "memory": 1073741824, "units": 16, "max_group": 1024,
+//       "local_memory": 65536, "launch_us": 5, "item_ns": 1, "transfer_us": 10, "gb_per_s": 10,
+//       "in_caller": false, "in_order_only": false}]}],
+//    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "cache": "/tmp/x",
+//    "report": "calls.json",
+//    "script": [{"fail_call": {"device": "0.1", "number": 37, "error": -5}},
+//               {"fail_command": {"device": "0.1", "number": 3, "error": -5}},
+//               {"lose": {"device": "0.1", "number": 3}},
+//               {"hold": {"device": "0.0", "number": 2, "others": 4}}]}
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace libsplit::fake {
+
+struct DeviceConfiguration {
+  std::string name = "fake";
+  bool isGpu = true; ///< false: a CPU, whose buffers lie in host memory where maps show them
+  std::uint64_t memory = std::uint64_t{1} << 30; ///< bytes
+  unsigned units = 4;
+  std::size_t maxGroup = 1024;
+  std::uint64_t localMemory = 65536; ///< bytes of a work-group
+  double launchSeconds = 5e-6;       ///< of any kernel
+  double itemSeconds = 1e-9;         ///< of one work-item
+  double transferSeconds = 1e-5;     ///< of any transfer
+  double bytesPerSecond = 1e10;
+  bool inCaller = false; ///< commands run inside the call that enqueues them
+};
+
+struct PlatformConfiguration {
+  std::string name = "Fake";
+  std::vector<DeviceConfiguration> devices;
+};
+
+/// Something that goes wrong. `device` counts over all platforms; numbers count from 1.
+struct Mishap {
+  enum class Kind {
+    FailCall,    ///< the `number`-th call that concerns the device answers `error`
+    FailCommand, ///< the `number`-th command of the device ends with `error`, half done
+    Lose,        ///< from its `number`-th command on nothing works any more on the device
+    Hold,        ///< the `number`-th command waits until `others` more have ended elsewhere
+  };
+  Kind kind = Kind::FailCall;
+  unsigned device = 0;
+  std::uint64_t number = 0;
+  int error = 0;
+  std::uint64_t others = 0;
+};
+
+struct Configuration {
+  std::vector<PlatformConfiguration> platforms;
+  std::uint64_t seed = 1;
+  bool realClock = false; ///< commands take the time that the clock says, not only claim to
+  /// Commands begin only once their queue was flushed, as the specification allows.
+  bool strictFlush = true;
+  /// Of commands that may begin, any does; else the one that was enqueued first.
+  bool shuffle = true;
+  std::string cache;  ///< folder of compiled programs
+  std::string report; ///< file that is written at exit; see driver.h
+  std::vector<Mishap> script;
+};
+
+/// `text`: JSON, or the name of a file that holds it. Throws std::exception where it is neither.
+Configuration parseConfiguration(const std::string& text);
+
+} // namespace libsplit::fake
