@@ -17,6 +17,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                             const cl_event* list, cl_event* event, cl_int* error) {
   const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
   void* address = nullptr;
+  cl_int status = CL_SUCCESS;
   tracked([&] {
     BufferUse use{buffer, writes, offset, offset + size};
     use.reads = flags != CL_MAP_WRITE_INVALIDATE_REGION; // with others it is not valid
@@ -25,10 +26,9 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     if (!blocking)
       address = session().mapBehind(command, uses, flags);
     if (!address)
-      session().settle(command, uses);
+      status = session().settle(command, uses);
   });
-  cl_int status = CL_SUCCESS;
-  if (address) {
+  if (address || status != CL_SUCCESS) {
     report(error, status);
     return address;
   }
@@ -64,7 +64,7 @@ cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, c
     // To be refused, and now: put off, the error would come too late for the application.
     const bool doubtful = !session().mayBeMapped(object, address);
     if (doubtful)
-      session().settle(command, {use});
+      static_cast<void>(session().settle(command, {use}));
     const cl_int status =
         doubtful ? call(CL_FALSE, count, list, event) : session().command(command, {use}, call);
     if (status == CL_SUCCESS)

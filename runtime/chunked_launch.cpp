@@ -159,8 +159,8 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
   try {
     issued = issueChunk(chunked, chunked.members[member], range);
   } catch (const std::exception& error) {
-    log(LogLevel::Error, "a part of a launch could not be issued: ", error.what());
-    task.status = CL_OUT_OF_HOST_MEMORY;
+    log(LogLevel::Info, "a part of a launch could not be issued: ", error.what());
+    leaveChunk(chunked, range);
     return false;
   }
   chunked.launch->issued.push_back(issued);
@@ -171,10 +171,8 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
     if (auto interval = transfer->interval())
       moving += interval->seconds();
   lock.lock();
-  if (status < 0) {
-    task.status = std::min(task.status, status);
-    return false;
-  }
+  if (status < 0)
+    return false; // others do the rest, and a recovery what this was to do
   // Device time, where it is known: what the driver does for a kernel's first run (PoCL compiles
   // it) says nothing of the next. And what a device lacks for its first chunk it mostly has for
   // others.
@@ -231,15 +229,24 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
   issued.device = device;
   issued.groupBegin = range.begin;
   issued.groupEnd = range.end;
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-    for (const Move& each : launch.buffers[b]->directory().bring(node, piece.uses[b].needs)) {
+  issued.piece = std::make_shared<const Piece>(piece);
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    Buffer& buffer = *launch.buffers[b];
+    requireSomewhere(buffer, piece.uses[b].needs);
+    const Directory::State before = buffer.directory().state();
+    for (const Move& each : buffer.directory().bring(node, piece.uses[b].needs)) {
       const bool isApart = !each.bytes.intersects(chunked.written[b][each.from]);
       issued.transfers.push_back(
-          move(task, *launch.buffers[b], each, isApart ? &chunked.chunks : nullptr));
+          move(task, buffer, each, before, isApart ? &chunked.chunks : nullptr));
     }
+  }
   Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-    launch.buffers[b]->hazards(node).collect(!piece.uses[b].writes.empty(), instruction.after);
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    const ByteSet& writes = piece.uses[b].writes;
+    launch.buffers[b]->hazards(node).collect(!writes.empty(), instruction.after);
+    if (!writes.empty())
+      launch.buffers[b]->collectElsewhere(node, writes, instruction.after);
+  }
   // Chunks on one node run beside each other, as work-groups do, unless they share vectors.
   const auto mustWaitFor = [&](const CompletionPtr& chunk) {
     return std::any_of(chunked.rewriting.begin(), chunked.rewriting.end(), [&](const auto& other) {
@@ -259,12 +266,12 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
     Buffer& buffer = *launch.buffers[b];
     if (!use.writes.empty()) {
       buffer.hazards(node).addWriter(instruction.done);
-      buffer.directory().wrote(node, use.writes);
       ByteSet& written = chunked.written[b][node];
       written = unite(written, use.writes);
     } else if (!use.needs.empty()) {
       buffer.hazards(node).addReader(instruction.done);
     }
+    book(buffer, node, use, instruction.done);
   }
   issued.kernel = instruction.done;
   instruction.traced = tracedPiece(launch, piece, chunked.dimension);
@@ -278,8 +285,26 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
   return issued;
 }
 
+/// Groups that nobody does, for a recovery to find.
+void Session::leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range) {
+  Launch& launch = *chunked.launch;
+  Launch::Issued issued;
+  issued.device = machine_->home();
+  issued.groupBegin = range.begin;
+  issued.groupEnd = range.end;
+  issued.piece = std::make_shared<const Piece>(planPiece(
+      launch.request, chunked.devices, issued.device, chunked.dimension, range.begin, range.end));
+  issued.kernel = std::make_shared<Completion>(cl_);
+  issued.kernel->finish(CL_OUT_OF_RESOURCES, Outcome::Skipped);
+  chunked.task->parts.push_back(issued.kernel);
+  chunked.task->partDevices.push_back(issued.device);
+  launch.issued.push_back(std::move(issued));
+}
+
 /// Everything is issued: the task may retire, and others may plan again.
 void Session::closeChunks(ChunkedLaunch& chunked) {
+  if (const std::uint64_t left = chunked.plan.remaining(); left > 0)
+    leaveChunk(chunked, chunked.plan.take(static_cast<unsigned>(chunked.home), left));
   issueMarkers(*chunked.task, false);
   auto task = std::move(chunked.task);
   chunked.launch.reset();

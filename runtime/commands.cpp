@@ -127,20 +127,20 @@ cl_int Session::defer(Lock& lock, const Command& command, const std::vector<Buff
       return cl_.clEnqueueMarkerWithWaitList(queue, count, list, event);
     };
   task->plan = [this, held = isHint ? hold({}) : hold(uses),
-                call = std::move(call)](Task& planned) { planHomeCall(planned, held, call); };
+                call = std::move(call)](Task& planned) { planHomeCall(planned, held, {call}); };
   submit(task);
   return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
 }
 
-void Session::settle(const Command& command, const std::vector<BufferUse>& uses) {
+cl_int Session::settle(const Command& command, const std::vector<BufferUse>& uses) {
   Lock lock(mutex_);
-  settle(lock, command, uses);
+  return settle(lock, command, uses);
 }
 
-void Session::settle(Lock& lock, const Command& command, std::vector<BufferUse> uses) {
+cl_int Session::settle(Lock& lock, const Command& command, std::vector<BufferUse> uses) {
   auto stream = streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses))
-    return;
+    return CL_SUCCESS;
   if (!isOfOneContext(*stream, command, uses))
     for (BufferUse& use : uses)
       use.reads = true; // refused, it does not replace them
@@ -158,10 +158,14 @@ void Session::settle(Lock& lock, const Command& command, std::vector<BufferUse> 
   internal.waitCount = static_cast<cl_uint>(ours.size());
   internal.waitList = ours.empty() ? nullptr : ours.data();
   while (active() && !tryNative(stream, internal, uses, nullptr)) {
-    defer(lock, internal, uses,
-          [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
+    const cl_int status =
+        defer(lock, internal, uses,
+              [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
     waitIdle(lock, stream);
+    if (status < 0 && mayHaveLost_)
+      return status;
   }
+  return CL_SUCCESS;
 }
 
 cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,

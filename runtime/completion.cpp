@@ -1,6 +1,45 @@
 #include "runtime/completion.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 namespace libsplit::runtime {
+
+namespace {
+
+/// The event's status once it is over. That the driver refuses to wait says nothing of the command:
+/// it is asked again until it tells how that ended, or does not answer at all.
+cl_int awaitEvent(const Dispatch& cl, cl_event event) {
+  constexpr auto pause = std::chrono::microseconds(100);
+  constexpr unsigned patience = 3;
+  unsigned unanswered = 0;
+  for (;;) {
+    const cl_int waited = cl.clWaitForEvents(1, &event);
+    if (waited == CL_SUCCESS)
+      return CL_SUCCESS;
+    cl_int executed = CL_QUEUED;
+    if (cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof executed, &executed,
+                          nullptr) == CL_SUCCESS) {
+      if (executed <= CL_COMPLETE)
+        return executed;
+    } else if (++unanswered == patience) {
+      return waited;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+/// Of commands that are over: the worst error, or CL_SUCCESS.
+cl_int worstOf(const Dispatch& cl, const std::vector<Ref<cl_event>>& commands) {
+  cl_int worst = CL_SUCCESS;
+  for (const Ref<cl_event>& command : commands)
+    worst = std::min(worst, property<cl_int>(cl.clGetEventInfo, command.get(),
+                                             CL_EVENT_COMMAND_EXECUTION_STATUS));
+  return worst;
+}
+
+} // namespace
 
 CompletionPtr Completion::of(const Dispatch& cl, cl_event event) {
   auto completion = std::make_shared<Completion>(cl);
@@ -8,24 +47,38 @@ CompletionPtr Completion::of(const Dispatch& cl, cl_event event) {
   return completion;
 }
 
-void Completion::submit(Ref<cl_event> event, cl_command_queue queue) {
+void Completion::submit(Ref<cl_event> event, cl_command_queue queue,
+                        std::vector<std::shared_ptr<Completion>> implied) {
   std::lock_guard lock(mutex_);
+  implied_ = std::move(implied);
   event_ = std::move(event);
   queue_ = queue;
   state_ = State::Submitted;
   changed_.notify_all();
 }
 
-void Completion::begin(Ref<cl_event> first) {
+void Completion::precede(Ref<cl_event> command) {
   std::lock_guard lock(mutex_);
-  first_ = std::move(first);
+  preceding_.push_back(std::move(command));
 }
 
-void Completion::finish(cl_int status) {
+void Completion::finish(cl_int status, Outcome outcome) {
   std::lock_guard lock(mutex_);
   status_ = status;
+  outcome_ = outcome;
   state_ = State::Over;
   changed_.notify_all();
+}
+
+void Completion::abandon(cl_int status) {
+  std::vector<Ref<cl_event>> begun;
+  {
+    std::lock_guard lock(mutex_);
+    begun = preceding_;
+  }
+  for (const Ref<cl_event>& command : begun)
+    awaitEvent(cl_, command.get());
+  finish(status, begun.empty() ? Outcome::Refused : Outcome::Failed);
 }
 
 void Completion::waitSubmitted() {
@@ -35,24 +88,24 @@ void Completion::waitSubmitted() {
 
 cl_int Completion::wait() {
   cl_event event = nullptr;
+  std::vector<CompletionPtr> implied;
+  std::vector<Ref<cl_event>> preceding;
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return state_ != State::Pending; });
     if (state_ == State::Over)
       return status_;
     event = event_.get();
+    implied = implied_;
+    preceding = preceding_;
   }
-  cl_int status = cl_.clWaitForEvents(1, &event);
-  if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-    auto executed = property<cl_int>(cl_.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
-    if (executed < 0)
-      status = executed;
-  }
+  cl_int status = awaitEvent(cl_, event);
+  status = std::min(status, worstOf(cl_, preceding));
+  for (const CompletionPtr& before : implied)
+    status = std::min(status, before->wait());
   std::lock_guard lock(mutex_);
-  if (state_ != State::Over) {
-    status_ = status;
-    state_ = State::Over;
-  }
+  if (state_ != State::Over)
+    end(status);
   return status_;
 }
 
@@ -78,18 +131,34 @@ bool Completion::poll() {
     return state_ == State::Over;
   const auto status = property<cl_int>(cl_.clGetEventInfo, event_.get(),
                                        CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
-  if (status > CL_COMPLETE)
+  if (status > CL_COMPLETE ||
+      !std::ranges::all_of(implied_, [](const CompletionPtr& each) { return each->poll(); }))
     return false;
-  status_ = status;
-  state_ = State::Over;
+  cl_int worst = std::min(status, worstOf(cl_, preceding_));
+  for (const CompletionPtr& before : implied_)
+    worst = std::min(worst, before->wait());
+  end(worst);
   return true;
+}
+
+/// The command is over, and what it depends on. The lock is held.
+void Completion::end(cl_int status) {
+  status_ = status;
+  outcome_ = status < 0 ? Outcome::Failed : Outcome::Succeeded;
+  state_ = State::Over;
+  implied_.clear();
+}
+
+Outcome Completion::outcome() const {
+  std::lock_guard lock(mutex_);
+  return outcome_;
 }
 
 std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {
   std::lock_guard lock(mutex_);
   cl_ulong time = 0;
-  const bool ends = name == CL_PROFILING_COMMAND_END || !first_;
-  const cl_event event = ends ? event_.get() : first_.get();
+  const bool ends = name == CL_PROFILING_COMMAND_END || preceding_.empty();
+  const cl_event event = ends ? event_.get() : preceding_.front().get();
   if (!event_ ||
       cl_.clGetEventProfilingInfo(event, name, sizeof time, &time, nullptr) != CL_SUCCESS)
     return std::nullopt;

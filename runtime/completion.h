@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -19,6 +20,14 @@ struct DeviceInterval {
   cl_ulong start = 0;
   cl_ulong end = 0;
   double seconds() const { return end > start ? static_cast<double>(end - start) * 1e-9 : 0; }
+};
+
+/// How a piece of work ended.
+enum class Outcome {
+  Succeeded,
+  Skipped, ///< something that it depends on failed, so nothing was done
+  Refused, ///< the driver did not take it, so nothing was done
+  Failed,  ///< it may have been done in part
 };
 
 class Completion {
@@ -31,11 +40,18 @@ public:
   static std::shared_ptr<Completion> of(const Dispatch& cl, cl_event event);
 
   /// The command was enqueued on `queue`; its end is `event`'s. Called once, or `finish` instead.
-  void submit(Ref<cl_event> event, cl_command_queue queue);
-  /// The work's first command, if it is not the one that will be submitted. Called before that.
-  void begin(Ref<cl_event> first);
-  /// The work is over, with `status` (CL_SUCCESS or the error that kept it from being enqueued).
-  void finish(cl_int status);
+  /// `implied`: what it depends on in the same queue, in order, and nobody waited for. A queue goes
+  /// on after a command that failed; what came of that is a failure as well.
+  void submit(Ref<cl_event> event, cl_command_queue queue,
+              std::vector<std::shared_ptr<Completion>> implied = {});
+  /// A command of the work that comes before the one that will be submitted, in the same queue. Its
+  /// failure is the work's. Called in order, and before `submit`.
+  void precede(Ref<cl_event> command);
+  /// The work is over without a command that could be waited for.
+  void finish(cl_int status) { finish(status, status < 0 ? Outcome::Refused : Outcome::Succeeded); }
+  void finish(cl_int status, Outcome outcome);
+  /// The driver refused a command of it with `status`. Waits for those that it took before.
+  void abandon(cl_int status);
 
   /// Blocks until the work is over; its status. Any thread.
   cl_int wait();
@@ -49,6 +65,8 @@ public:
   bool over() const;
   /// The same, asking the driver.
   bool poll();
+  /// Once it is over.
+  Outcome outcome() const;
 
   /// Times on the device, from the first command's start to the last one's end, once over and where
   /// the queue records them.
@@ -59,15 +77,18 @@ public:
 
 private:
   enum class State { Pending, Submitted, Over };
+  void end(cl_int status);
 
   const Dispatch& cl_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::Pending;
   cl_int status_ = CL_SUCCESS;
-  Ref<cl_event> first_; // null: `event_` is the only one
+  Outcome outcome_ = Outcome::Succeeded;
+  std::vector<Ref<cl_event>> preceding_;
   Ref<cl_event> event_;
   cl_command_queue queue_ = nullptr;
+  std::vector<std::shared_ptr<Completion>> implied_; ///< until it is over
 };
 
 using CompletionPtr = std::shared_ptr<Completion>;

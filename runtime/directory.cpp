@@ -67,4 +67,21 @@ void Directory::wrote(NodeId node, const ByteSet& bytes) {
         other == node ? sets_.unite(valid_[other], bytes) : sets_.subtract(valid_[other], bytes);
 }
 
+void Directory::spoiled(NodeId node, const ByteSet& bytes) {
+  changed();
+  valid_[node] = sets_.subtract(valid_[node], bytes);
+}
+
+void Directory::restore(const State& state) {
+  changed();
+  valid_ = state;
+}
+
+ByteSet Directory::lost(const ByteSet& wanted) const {
+  ByteSet nowhere = wanted;
+  for (const ByteSet& valid : valid_)
+    nowhere = subtract(nowhere, valid);
+  return nowhere;
+}
+
 } // namespace libsplit::runtime

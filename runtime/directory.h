@@ -72,12 +72,21 @@ public:
   void confirm(NodeId node, const ByteSet& bytes) {
     valid_[node] = sets_.unite(valid_[node], bytes);
   }
+  /// What `node` has in `bytes` is neither old nor new any more.
+  void spoiled(NodeId node, const ByteSet& bytes);
+
+  /// What is valid where, by node; to go back to.
+  using State = std::vector<ByteSet>;
+  const State& state() const { return valid_; }
+  void restore(const State& state);
+  /// Bytes of `wanted` that are valid nowhere: a device took them with it when it failed.
+  ByteSet lost(const ByteSet& wanted) const;
 
 private:
   /// Appends the copies that fill `wanted` on the host.
   void bringToHost(const ByteSet& wanted, std::vector<Move>& moves, bool exactly);
 
-  std::vector<ByteSet> valid_;
+  State valid_;
   mutable SetMemo sets_;
   std::uint64_t version_ = 0;
 };

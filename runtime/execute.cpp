@@ -62,7 +62,7 @@ cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint w
       status = set(cl, last, arguments[last]);
   }
   if (first)
-    done->begin(Ref<cl_event>::adopt(cl, first));
+    done->precede(Ref<cl_event>::adopt(cl, first));
   if (status == CL_SUCCESS)
     status = launch(range.body, event);
   // A kernel may keep alive what its arguments name, also after the application has let go of it.
@@ -119,31 +119,34 @@ bool LaneKernel::isNew(const PieceRange& range) {
 
 void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
   std::vector<HeldUse> uses;
-  KernelCall call;
-  call.kernel = launch->clone;
   const std::vector<bool>& writes = launch->code->writes;
-  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
-    const Argument& argument = launch->arguments[i];
-    const std::shared_ptr<MemoryObject>& object = launch->objects[i];
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i)
+    if (const std::shared_ptr<MemoryObject>& object = launch->objects[i])
+      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
+  planHomeCall(task, uses, homeCall(task, *launch));
+}
+
+/// Enqueues the whole launch as the program did.
+HomeCall Session::homeCall(Task& task, const Launch& launch) const {
+  KernelCall call;
+  call.kernel = launch.clone;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Argument& argument = launch.arguments[i];
+    const std::shared_ptr<MemoryObject>& object = launch.objects[i];
     call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0,
                               object && object->buffer != nullptr});
-    if (object)
-      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
   }
-  const NDRange& range = launch->range;
-  call.dimensions = range.dimensions;
-  call.range.body = enqueuedRange(range, launch->localGiven, wholeBox(range));
+  call.dimensions = launch.range.dimensions;
+  call.range.body = enqueuedRange(launch.range, launch.localGiven, wholeBox(launch.range));
   if (trace_) {
-    task.call.kernel = launch->code->name;
+    task.call.kernel = launch.code->name;
   }
   const bool compiles = call.kernel->isNew(call.range);
-  planHomeCall(
-      task, uses,
-      [this, call = std::move(call),
-       queue = task.stream->queue](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-        return call.enqueue(cl_, queue, count, list, event);
-      },
-      compiles);
+  return {[this, call = std::move(call), queue = task.stream->queue](
+              cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+            return call.enqueue(cl_, queue, count, list, event);
+          },
+          compiles};
 }
 
 /// Whether a device other than home has what a work-group of the launch needs. Home's driver says
@@ -165,6 +168,10 @@ bool Session::hasRoomForGroup(const Launch& launch, std::size_t device) const {
 
 /// Makes the launch's buffers exist on `device`. Why not, if they can't.
 std::string Session::reserveOn(Launch& launch, std::size_t device) {
+  if (machine_->devices()[device].failed) {
+    launch.lacksRoom = device;
+    return "device " + machine_->devices()[device].label + " failed";
+  }
   if (device != machine_->home() && !hasRoomForGroup(launch, device)) {
     launch.lacksRoom = device;
     return "device " + machine_->devices()[device].label + " has no room for its work-groups";
@@ -270,6 +277,7 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
   struct Pending {
     Buffer* buffer;
     Directory::NeededMove needed;
+    Directory::State before;
   };
   std::vector<Pending> arriving;
   std::vector<Directory::Need> needs(plan.pieces.size());
@@ -281,19 +289,38 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
     leaving.clear();
     // Filling gaps must neither overwrite bytes that a merge put together nor carry them on.
     const bool exactly = !plan.merges.empty();
+    for (const Directory::Need& need : needs)
+      requireSomewhere(buffer, *need.bytes);
+    const Directory::State before = buffer.directory().state();
     for (Directory::NeededMove& each : buffer.directory().bringAll(needs, exactly)) {
       if (each.move.to != hostNode) {
-        arriving.push_back({&buffer, std::move(each)});
+        arriving.push_back({&buffer, std::move(each), before});
         continue;
       }
       // No two such moves differ about a byte, and so they wait for what came before them all, not
       // for each other.
-      leaving.push_back(move(task, buffer, each.move, &leaving));
+      leaving.push_back(move(task, buffer, each.move, before, &leaving));
       launch.issued[each.need].transfers.push_back(leaving.back());
     }
   }
   for (const Pending& each : arriving)
-    launch.issued[each.needed.need].transfers.push_back(move(task, *each.buffer, each.needed.move));
+    launch.issued[each.needed.need].transfers.push_back(
+        move(task, *each.buffer, each.needed.move, each.before));
+}
+
+/// Counts what a piece does to a buffer as done.
+void Session::book(Buffer& buffer, NodeId node, const PieceUse& use, const CompletionPtr& done) {
+  Directory& directory = buffer.directory();
+  if (!use.merged.empty()) {
+    buffer.journal().note(directory.state(), Journal::Effect::Spoils, node, use.merged, {done});
+    directory.spoiled(node, use.merged);
+  }
+  if (!use.writes.empty()) {
+    buffer.journal().note(directory.state(), Journal::Effect::Writes, node, use.writes, {done});
+    directory.wrote(node, use.writes);
+  }
+  if (!use.needs.empty() || use.changes())
+    buffer.addAccess({node, use.needs, unite(use.writes, use.merged), done});
 }
 
 void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
@@ -307,6 +334,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
     issued.device = piece.device;
     issued.groupBegin = piece.box.begin[plan->dimension];
     issued.groupEnd = piece.box.end[plan->dimension];
+    issued.piece = std::shared_ptr<const Piece>(plan, &piece);
   }
   // All transfers come before any piece: a piece may overwrite what another has to read first.
   bringAll(task, *launch, *plan);
@@ -314,10 +342,14 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
   std::vector<Instruction> instructions;
   for (const Piece& piece : plan->pieces) {
     Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
-    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
-      launch->buffers[b]
-          ->hazards(machine_->devices()[piece.device].node)
-          .collect(piece.uses[b].changes(), instruction.after);
+    const NodeId node = machine_->devices()[piece.device].node;
+    for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
+      const PieceUse& use = piece.uses[b];
+      launch->buffers[b]->hazards(node).collect(use.changes(), instruction.after);
+      for (const ByteSet* changes : {&use.writes, &use.merged})
+        if (!changes->empty())
+          launch->buffers[b]->collectElsewhere(node, *changes, instruction.after);
+    }
     instruction.traced = tracedPiece(*launch, piece, plan->dimension);
     instructions.push_back(std::move(instruction));
   }
@@ -334,8 +366,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
       NodeId node = machine_->devices()[plan->pieces[p].device].node;
       if (!use.changes() && !use.needs.empty())
         buffer.hazards(node).addReader(instructions[p].done);
-      if (!use.writes.empty())
-        buffer.directory().wrote(node, use.writes);
+      book(buffer, node, use, instructions[p].done);
     }
   }
   for (std::size_t p = 0; p < instructions.size(); ++p) {

@@ -136,18 +136,17 @@ void Lane::loop() {
 
 void Lane::execute(Instruction& instruction) {
   cl_int status = CL_SUCCESS;
-  for (const CompletionPtr& dependency : instruction.after) {
+  std::erase_if(instruction.after, [&](const CompletionPtr& dependency) {
     dependency->waitSubmitted();
-    if (instruction.queue && dependency->precedes(instruction.queue))
-      continue;
-    cl_int before = dependency->wait();
-    if (before < 0)
-      status = before;
-  }
+    if (instruction.queue && !dependency->over() && dependency->precedes(instruction.queue))
+      return false;
+    status = std::min(status, dependency->wait());
+    return true;
+  });
   if (status < 0) {
     log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
     instruction.run = nullptr;
-    instruction.done->finish(status);
+    instruction.done->finish(status, Outcome::Skipped);
     return;
   }
   // The process ends. Threads that wait for it end with it.
@@ -175,14 +174,18 @@ void Lane::execute(Instruction& instruction) {
       log(LogLevel::Debug, name_, ": a command was refused with error ", status);
     if (event)
       cl_.clReleaseEvent(event);
-    instruction.done->finish(status);
+    if (status == CL_SUCCESS)
+      instruction.done->finish(status);
+    else
+      instruction.done->abandon(status);
     return;
   }
   // Flush before anybody can see the event: who waits for it from another thread would wait forever
   // on a driver that holds commands back.
   if (instruction.queue)
     cl_.clFlush(instruction.queue);
-  instruction.done->submit(Ref<cl_event>::adopt(cl_, event), instruction.queue);
+  instruction.done->submit(Ref<cl_event>::adopt(cl_, event), instruction.queue,
+                           std::move(instruction.after));
 }
 
 } // namespace libsplit::runtime

@@ -136,8 +136,10 @@ cl_int Session::launchTimed(Lock& lock, const Command& command, const LaunchArgu
 /// is pending then, and its bytes are at home.
 cl_int Session::launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
                               const LaunchArguments& arguments) {
-  settle(lock, command, usesOf(kernel));
+  const cl_int status = settle(lock, command, usesOf(kernel));
   lock.unlock();
+  if (status != CL_SUCCESS)
+    return status;
   return launchNative(command, arguments);
 }
 
@@ -466,6 +468,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   attachEvent(*task, command);
   task->isLaunch = true;
   task->program = launch->program.get();
+  task->launch = launch;
   task->plan = [this, launch](Task& planned) { planLaunch(planned, launch); };
   task->retired = [this, launch](Task& ended) { observe(ended, *launch); };
   submit(task);

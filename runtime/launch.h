@@ -11,6 +11,7 @@ namespace libsplit::runtime {
 struct LaunchIssued {
   std::size_t device = 0;
   std::uint64_t groupBegin = 0, groupEnd = 0;
+  std::shared_ptr<const Piece> piece;
   CompletionPtr kernel;
   std::vector<CompletionPtr> transfers;
 };

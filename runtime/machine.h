@@ -43,6 +43,7 @@ struct Device {
   bool isHome = false;
   bool isGpu = false;
   bool participates = true;
+  bool failed = false; ///< it once did not do what it should, and gets nothing to do any more
   unsigned computeUnits = 0;
   unsigned megahertz = 0;
   std::vector<std::size_t> maxItems; ///< work-items of a work-group, by dimension

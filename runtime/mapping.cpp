@@ -113,9 +113,9 @@ void* Session::mapBehind(const Command& command, const std::vector<BufferUse>& u
   auto task = newTask(stream, command);
   attachEvent(*task, command);
   task->plan = [this, held = hold(uses), map](Task& planned) {
-    planHomeCall(planned, held, [map](cl_bool, cl_uint, const cl_event*, cl_event* last) {
-      return map->open(last);
-    });
+    planHomeCall(planned, held, {[map](cl_bool, cl_uint, const cl_event*, cl_event* last) {
+                   return map->open(last);
+                 }});
   };
   addMap(*object->buffer, {use.object, address}, use.writes);
   submit(task);

@@ -66,7 +66,25 @@ Buffer::~Buffer() {
     --engagements_;
 }
 
-void Buffer::forgetFailures() {
+void Buffer::collectElsewhere(NodeId node, const ByteSet& bytes,
+                              std::vector<CompletionPtr>& after) {
+  for (const UnfinishedAccess& access : accesses_)
+    if (access.node != node && (bytes.intersects(access.needs) || bytes.intersects(access.changes)))
+      after.push_back(access.done);
+}
+
+void Buffer::addAccess(UnfinishedAccess access) {
+  if (hazards_.size() < 2)
+    return;
+  std::erase_if(accesses_, [](const UnfinishedAccess& each) {
+    return each.done->over() && each.done->outcome() == Outcome::Succeeded;
+  });
+  accesses_.push_back(std::move(access));
+}
+
+void Buffer::settle() {
+  journal_.settle(*directory_);
+  accesses_.clear();
   for (NodeHazards& hazards : hazards_)
     hazards.forgetOver();
 }
@@ -216,10 +234,10 @@ cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std:
       commands.push_back({rows.first + k * rows.pitch, rows.length, 0, 1});
   }
   cl_int status = CL_SUCCESS;
-  cl_event first = nullptr;
   for (std::size_t i = 0; i < commands.size() && status == CL_SUCCESS; ++i) {
     const Rows& rows = commands[i];
-    cl_event* event = i + 1 == commands.size() ? last : i == 0 ? &first : nullptr;
+    cl_event before = nullptr;
+    cl_event* event = i + 1 == commands.size() ? last : &before;
     if (rows.count > 1) {
       std::size_t origin[3] = {rows.first % rows.pitch, rows.first / rows.pitch, 0};
       std::size_t region[3] = {rows.length, rows.count, 1};
@@ -235,9 +253,9 @@ cl_int copyBytes(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std:
                       : cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, rows.first, rows.length,
                                                 host + rows.first, 0, nullptr, event);
     }
+    if (before)
+      done.precede(Ref<cl_event>::adopt(cl, before));
   }
-  if (first)
-    done.begin(Ref<cl_event>::adopt(cl, first));
   return status;
 }
 

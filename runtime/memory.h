@@ -8,6 +8,7 @@
 
 #include "runtime/contents.h"
 #include "runtime/host_block.h"
+#include "runtime/journal.h"
 #include "runtime/machine.h"
 
 #include <atomic>
@@ -62,6 +63,15 @@ struct DeviceSnapshot {
   std::uint64_t begin = 0, end = 0;
 };
 
+/// Work on one node's copy that is not known to have succeeded, with the bytes that it uses. Should
+/// it fail it is done again, and what it started from must still be there: so who changes these
+/// bytes on another node waits for it.
+struct UnfinishedAccess {
+  NodeId node = hostNode;
+  ByteSet needs, changes;
+  CompletionPtr done;
+};
+
 struct Stream;
 
 /// A native command that writes to a buffer and may still run.
@@ -85,7 +95,7 @@ struct AddressSearch {
   bool issued = false;
 };
 
-class Buffer {
+class Buffer : public std::enable_shared_from_this<Buffer> {
 public:
   /// `engagements` counts the engaged buffers of the session and must outlive this one.
   Buffer(const Dispatch& cl, cl_context context, cl_mem home, std::size_t size,
@@ -116,8 +126,14 @@ public:
   Directory& directory() { return *directory_; }
   const Directory& directory() const { return *directory_; }
   NodeHazards& hazards(NodeId node) { return hazards_[node]; }
-  /// Lets what failed on its copies not spoil what comes.
-  void forgetFailures();
+  /// What the directory counted in advance.
+  Journal& journal() { return journal_; }
+  /// What must be over before `bytes` are changed on `node`, besides work on that node's copy.
+  void collectElsewhere(NodeId node, const ByteSet& bytes, std::vector<CompletionPtr>& after);
+  void addAccess(UnfinishedAccess access);
+  /// After all work on it is over: puts the directory right, and lets what failed not spoil what
+  /// comes.
+  void settle();
   /// Native commands of several queues, while it is engaged. The program need not order them
   /// against what other queues do to other bytes, or by atomics; who moves bytes must.
   std::vector<NativeWrite> nativeWrites;
@@ -163,6 +179,8 @@ private:
   Ref<cl_mem> keepsHome_; ///< while engaged
   std::optional<Directory> directory_;
   std::vector<NodeHazards> hazards_; ///< by node
+  std::vector<UnfinishedAccess> accesses_;
+  Journal journal_;
   KnownContents contents_;
   std::shared_ptr<AddressSearch> search_;
   std::byte* hostMemory_ = nullptr; ///< the home buffer's own address, or the block's
@@ -173,6 +191,13 @@ private:
   std::vector<CompletionPtr> merges_;
   std::map<std::size_t, Ref<cl_mem>> copies_; ///< by device; not the home device
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;
+};
+
+/// Bytes are wanted that a device had alone when it failed.
+struct LostBytes : std::exception {
+  const char* what() const noexcept override {
+    return "bytes were lost with the device that failed";
+  }
 };
 
 /// A cl_mem of the application: a buffer, a sub-buffer of one, or something that is neither.

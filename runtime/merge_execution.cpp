@@ -42,7 +42,8 @@ struct MergeJob {
 
   Merge merge;
   std::vector<Part> parts;
-  Staging kept; ///< the host's old bytes, if they were put aside
+  Staging kept;                      ///< the host's old bytes, if they were put aside
+  std::vector<CompletionPtr> merged; ///< slices of it, once they were issued
   std::byte* host = nullptr;
   std::uint64_t directoryVersion = 0; ///< just after the launch
 
@@ -211,21 +212,27 @@ void Session::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::
   Instruction fill;
   fill.queue = machine_->queueOf(of.device, buffer.context());
   buffer.hazards(of.node).collect(true, fill.after);
-  fill.run = [this, queue = fill.queue, memory = buffer.on(*machine_, of.device),
+  fill.done = std::make_shared<Completion>(cl_);
+  fill.run = [this, queue = fill.queue, end = fill.done, memory = buffer.on(*machine_, of.device),
               neutral = neutralElement(*job.merge.update), width = job.merge.update->width,
               bytes = of.bytes](cl_event* last) {
     for (const ByteRange& range : bytes.ranges()) {
-      cl_event* event = &range == &bytes.ranges().back() ? last : nullptr;
+      cl_event before = nullptr;
+      cl_event* event = &range == &bytes.ranges().back() ? last : &before;
       cl_int status = cl_.clEnqueueFillBuffer(queue, memory, &neutral, width, range.begin,
                                               range.size(), 0, nullptr, event);
       if (status != CL_SUCCESS)
         return status;
+      if (before)
+        end->precede(Ref<cl_event>::adopt(cl_, before));
     }
     return CL_SUCCESS;
   };
-  fill.done = std::make_shared<Completion>(cl_);
   fill.traced = tracedStep("fill with the neutral element");
   buffer.hazards(of.node).setWriters({fill.done});
+  buffer.journal().note(buffer.directory().state(), Journal::Effect::Spoils, of.node, of.bytes,
+                        {fill.done});
+  buffer.directory().spoiled(of.node, of.bytes);
   issue(task, of.device, std::move(fill));
 }
 
@@ -258,7 +265,8 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
   compare.queue = machine_->queueOf(part.device, buffer.context());
   buffer.hazards(part.node).collect(false, compare.after);
   compare.compiles = true;
-  compare.run = [this, job, index, queue = compare.queue,
+  compare.done = std::make_shared<Completion>(cl_);
+  compare.run = [this, job, index, queue = compare.queue, end = compare.done,
                  now = buffer.on(*machine_, part.device)](cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];
     const cl_uint wordsPerBlock = comparedBlock / sizeof(cl_uint), none = 0;
@@ -282,12 +290,17 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
     set(wordsPerBlock);
     set(flags);
     const std::size_t local = 64, global = (words + local - 1) / local * local;
+    cl_event filled = nullptr, compared = nullptr;
     if (status == CL_SUCCESS)
       status = cl_.clEnqueueFillBuffer(queue, flags, &none, sizeof none, 0, flagBytes, 0, nullptr,
-                                       nullptr);
+                                       &filled);
+    if (filled)
+      end->precede(Ref<cl_event>::adopt(cl_, filled));
     if (status == CL_SUCCESS)
       status = cl_.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr,
-                                          nullptr);
+                                          &compared);
+    if (compared)
+      end->precede(Ref<cl_event>::adopt(cl_, compared));
     // A kernel may keep alive what its arguments name.
     const cl_mem nothing = nullptr;
     for (cl_uint each : {0u, 2u, 6u})
@@ -299,7 +312,6 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
       log(LogLevel::Info, "a device can't compare (error ", status, "); the host does");
     return CL_SUCCESS;
   };
-  compare.done = std::make_shared<Completion>(cl_);
   compare.traced = tracedStep("compare with old bytes");
   CompletionPtr done = compare.done;
   buffer.hazards(part.node).addReader(done);
@@ -338,43 +350,70 @@ CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_pt
   return done;
 }
 
-void Session::issueMerges(Task& task, Launch& launch) {
-  for (const auto& job : launch.merges) {
-    Buffer& buffer = *launch.buffers[job->merge.buffer];
-    std::vector<CompletionPtr> arrived;
-    for (std::size_t i = 0; i < job->parts.size(); ++i) {
-      const MergeJob::Part& part = job->parts[i];
-      if (part.node == hostNode)
-        continue;
-      arrived.push_back(readBack(task, buffer, job, i));
-      auto issued =
-          std::find_if(launch.issued.begin(), launch.issued.end(),
-                       [&](const Launch::Issued& each) { return each.device == part.device; });
-      if (issued != launch.issued.end())
-        issued->transfers.push_back(arrived.back());
-    }
-    buffer.hazards(hostNode).collect(true, arrived);
-    std::vector<CompletionPtr> merged;
-    const auto work = slices(job->merge.bytes.hull(), machine_->devices().size());
-    for (std::size_t i = 0; i < work.size(); ++i) {
-      Instruction instruction;
-      instruction.after = arrived;
-      instruction.done = std::make_shared<Completion>(cl_);
-      instruction.run = [job, slice = work[i]](cl_event*) {
-        job->run(slice);
-        return CL_SUCCESS;
-      };
-      instruction.traced = tracedStep("merge");
-      merged.push_back(instruction.done);
-      issue(task, i, std::move(instruction));
-    }
-    std::erase_if(buffer.merges(), [](const CompletionPtr& old) { return old->over(); });
-    buffer.merges().insert(buffer.merges().end(), merged.begin(), merged.end());
-    buffer.hazards(hostNode).setWriters(std::move(merged));
-    buffer.directory().wrote(hostNode, job->merge.bytes);
+void Session::issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJob>& job) {
+  Buffer& buffer = *launch.buffers[job->merge.buffer];
+  std::vector<CompletionPtr> arrived;
+  for (std::size_t i = 0; i < job->parts.size(); ++i) {
+    const MergeJob::Part& part = job->parts[i];
+    if (part.node == hostNode)
+      continue;
+    arrived.push_back(readBack(task, buffer, job, i));
+    auto issued =
+        std::find_if(launch.issued.begin(), launch.issued.end(),
+                     [&](const Launch::Issued& each) { return each.device == part.device; });
+    if (issued != launch.issued.end())
+      issued->transfers.push_back(arrived.back());
   }
+  buffer.hazards(hostNode).collect(true, arrived);
+  std::vector<CompletionPtr> merged;
+  const auto work = slices(job->merge.bytes.hull(), machine_->devices().size());
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    Instruction instruction;
+    instruction.after = arrived;
+    instruction.done = std::make_shared<Completion>(cl_);
+    instruction.run = [job, slice = work[i]](cl_event*) {
+      job->run(slice);
+      return CL_SUCCESS;
+    };
+    instruction.traced = tracedStep("merge");
+    merged.push_back(instruction.done);
+    issue(task, i, std::move(instruction));
+  }
+  std::erase_if(buffer.merges(), [](const CompletionPtr& old) { return old->over(); });
+  buffer.merges().insert(buffer.merges().end(), merged.begin(), merged.end());
+  job->merged = merged;
+  buffer.journal().note(buffer.directory().state(), Journal::Effect::Writes, hostNode,
+                        job->merge.bytes, merged);
+  buffer.hazards(hostNode).setWriters(std::move(merged));
+  buffer.directory().wrote(hostNode, job->merge.bytes);
+}
+
+void Session::issueMerges(Task& task, Launch& launch) {
+  for (const auto& job : launch.merges)
+    issueMerge(task, launch, job);
   for (const auto& job : launch.merges)
     job->directoryVersion = launch.buffers[job->merge.buffer]->directory().version();
+}
+
+/// After pieces of the launch failed: the merges of what the others did.
+void Session::redoMerges(Task& task, Launch& launch) {
+  auto succeeded = [](const CompletionPtr& done) { return done->outcome() == Outcome::Succeeded; };
+  for (const auto& job : launch.merges) {
+    if (!job->merged.empty() && std::all_of(job->merged.begin(), job->merged.end(), succeeded))
+      continue;
+    std::erase_if(job->parts, [&](const MergeJob::Part& part) {
+      return part.node != hostNode &&
+             std::any_of(launch.issued.begin(), launch.issued.end(),
+                         [&](const Launch::Issued& each) {
+                           return machine_->devices()[each.device].node == part.node &&
+                                  !(each.kernel && succeeded(each.kernel));
+                         });
+    });
+    // Where the host takes part it has its own pieces' results there, and the old bytes beside.
+    if (job->merge.parts.front().node != hostNode)
+      bring(task, *launch.buffers[job->merge.buffer], hostNode, job->merge.bytes);
+    issueMerge(task, launch, job);
+  }
 }
 
 /// Counts what was merged, and tells the directory who has it already.

@@ -25,7 +25,7 @@ ByteRange rootRange(const BufferUse& use, const MemoryObject& object) {
 std::string Session::engage(Task& task, const Launch& launch) {
   bool found = true;
   for (const auto& buffer : launch.buffers) {
-    buffer->engage(*machine_);
+    track(*buffer);
     if (auto search = buffer->addressSearch(*machine_)) {
       if (!std::exchange(search->issued, true))
         issue(search, *buffer);
@@ -168,6 +168,7 @@ void Session::issue(Task& task, std::size_t device, Instruction instruction) {
   if (!instruction.done)
     instruction.done = std::make_shared<Completion>(cl_);
   task.parts.push_back(instruction.done);
+  task.partDevices.push_back(device);
   if (instruction.traced) {
     instruction.traced->device = device;
     instruction.traced->done = instruction.done;
@@ -176,7 +177,9 @@ void Session::issue(Task& task, std::size_t device, Instruction instruction) {
   machine_->devices()[device].lane->issue(std::move(instruction));
 }
 
+/// `before`: what the directory said before it counted the move.
 CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
+                            const Directory::State& before,
                             const std::vector<CompletionPtr>* besides) {
   const bool toHost = move.to == hostNode;
   const std::size_t device = machine_->deviceOfNode(toHost ? move.from : move.to);
@@ -191,8 +194,8 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
   buffer.hazards(move.from).collect(false, copy.after);
   buffer.hazards(move.to).collect(true, copy.after);
   if (besides)
-    std::erase_if(copy.after, [&](const CompletionPtr& before) {
-      return std::find(besides->begin(), besides->end(), before) != besides->end();
+    std::erase_if(copy.after, [&](const CompletionPtr& each) {
+      return std::find(besides->begin(), besides->end(), each) != besides->end();
     });
   // Drivers copy at once, and in the calling thread, what is neither small nor in pinned memory.
   copy.immediate =
@@ -209,6 +212,7 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
   };
   copy.traced = tracedTransfer(toHost, move.bytes, arrives ? nullptr : "stopover");
   CompletionPtr done = copy.done;
+  buffer.journal().note(before, Journal::Effect::Arrives, move.to, move.bytes, {done});
   issue(task, device, std::move(copy));
   buffer.hazards(move.from).addReader(done);
   if (besides)
@@ -225,8 +229,25 @@ CompletionPtr Session::move(Task& task, Buffer& buffer, const Move& move,
 }
 
 void Session::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes) {
+  requireSomewhere(buffer, bytes);
+  const Directory::State before = buffer.directory().state();
   for (const Move& each : buffer.directory().bring(node, bytes))
-    move(task, buffer, each);
+    move(task, buffer, each, before);
+}
+
+/// Throws LostBytes if some of `bytes` are valid nowhere any more.
+void Session::requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const {
+  if (mayHaveLost_ && !buffer.directory().lost(bytes).empty())
+    throw LostBytes();
+}
+
+/// Keeps book of the buffer's bytes from now on.
+void Session::track(Buffer& buffer) {
+  if (buffer.engaged())
+    return;
+  buffer.engage(*machine_);
+  std::erase_if(tracked_, [](const std::weak_ptr<Buffer>& each) { return each.expired(); });
+  tracked_.push_back(buffer.weak_from_this());
 }
 
 std::vector<HeldUse> Session::hold(const std::vector<BufferUse>& uses) {
@@ -257,54 +278,65 @@ void Session::collectEarlier(const Task& task, std::vector<CompletionPtr>& after
   if (!task.stream->inOrder)
     return;
   for (const auto& earlier : task.stream->active)
-    if (earlier.get() != &task)
+    if (earlier->sequence < task.sequence && earlier->status >= 0)
       after.insert(after.end(), earlier->parts.begin(), earlier->parts.end());
 }
 
-void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call,
-                           bool compiles) {
+void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call) {
+  std::vector<HomeUse> of;
+  for (const HeldUse& held : uses) {
+    if (!held.object || !held.object->buffer)
+      continue;
+    const ByteSet bytes(rootRange(held.use, *held.object));
+    of.push_back({held.object->buffer, held.use.reads ? bytes : ByteSet(),
+                  held.use.writes ? bytes : ByteSet()});
+  }
+  planHomeCall(task, of, call);
+}
+
+void Session::planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call) {
   const NodeId home = machine_->homeDevice().node;
   Instruction instruction;
   // The queue's order: after everything that came before in it, whatever it touched.
   collectEarlier(task, instruction.after);
-  for (const HeldUse& held : uses) {
-    if (!held.object || !held.object->buffer)
-      continue;
-    Buffer& buffer = *held.object->buffer;
-    buffer.engage(*machine_);
-    ByteSet bytes(rootRange(held.use, *held.object));
-    if (held.use.reads)
-      bring(task, buffer, home, bytes);
-    buffer.hazards(home).collect(held.use.writes, instruction.after);
+  for (const HomeUse& use : uses) {
+    Buffer& buffer = *use.buffer;
+    track(buffer);
+    bring(task, buffer, home, use.needs);
+    buffer.hazards(home).collect(!use.changes.empty(), instruction.after);
+    if (!use.changes.empty())
+      buffer.collectElsewhere(home, use.changes, instruction.after);
   }
   instruction.done = std::make_shared<Completion>(cl_);
   instruction.traced = tracedCommand(task);
-  instruction.compiles = compiles;
+  instruction.compiles = call.compiles;
   CompletionPtr done = instruction.done;
   cl_command_queue queue = task.stream->queue;
-  instruction.run = [this, call, queue](cl_event* last) {
+  instruction.run = [this, call = call.enqueue, queue](cl_event* last) {
     cl_int status = call(CL_FALSE, 0, nullptr, last);
     cl_.clFlush(queue);
     return status;
   };
   issue(task, machine_->home(), std::move(instruction));
-  for (const HeldUse& held : uses) {
-    if (!held.object || !held.object->buffer)
-      continue;
-    Buffer& buffer = *held.object->buffer;
-    if (held.use.writes) {
+  for (const HomeUse& use : uses) {
+    Buffer& buffer = *use.buffer;
+    if (!use.changes.empty()) {
       buffer.hazards(home).setWriters({done});
-      buffer.directory().wrote(home, ByteSet(rootRange(held.use, *held.object)));
+      buffer.journal().note(buffer.directory().state(), Journal::Effect::Overwrites, home,
+                            use.changes, {done});
+      buffer.directory().wrote(home, use.changes);
     } else {
       buffer.hazards(home).addReader(done);
     }
+    buffer.addAccess({home, use.needs, use.changes, done});
   }
   task.begin = task.end = done;
 }
 
 void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
-  buffer.engage(*machine_);
+  track(buffer);
   ByteSet wanted(bytes);
+  requireSomewhere(buffer, wanted);
   std::byte* base = host - bytes.begin; // where the buffer's byte 0 would land
   const NodeId home = machine_->homeDevice().node;
   issueMarkers(task, true);
@@ -331,6 +363,7 @@ void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* h
       return copyBytes(cl_, queue, memory, base, bytesRead, true, *end, last);
     };
     buffer.hazards(node).addReader(copy.done);
+    buffer.addAccess({node, wanted, {}, copy.done});
     issue(task, device, std::move(copy));
   };
   const Directory& directory = buffer.directory();

@@ -44,11 +44,8 @@ void Session::observe(Task& task, Launch& launch) {
       countUnsplit(task, launch, "it ended with error " + std::to_string(task.status));
     log(LogLevel::Error, "kernel ", launch.code->name, " ended with error ", task.status,
         launch.wasSplit ? " when split; it is not split again" : "");
-    if (launch.wasSplit) {
+    if (launch.wasSplit)
       launch.code->neverSplit("a piece of it failed with error " + std::to_string(task.status));
-      for (const std::shared_ptr<Buffer>& buffer : launch.buffers)
-        buffer->forgetFailures();
-    }
     return;
   }
   if (!launch.plan)

@@ -79,6 +79,19 @@ struct GroupLimits;
 struct ChunkedLaunch;
 struct Verification;
 
+/// A command of the home device, and whether its driver may compile for it.
+struct HomeCall {
+  NativeCall enqueue;
+  bool compiles = false;
+};
+
+/// What a command of the home device does to a buffer, in the buffer's bytes.
+struct HomeUse {
+  std::shared_ptr<Buffer> buffer;
+  ByteSet needs;
+  ByteSet changes;
+};
+
 /// A use whose objects stay alive for as long as this does.
 struct HeldUse {
   BufferUse use;
@@ -221,8 +234,9 @@ public:
   std::vector<BufferUse> usesOfMap(const BufferUse& use);
   /// For commands that can't be deferred (a blocking map, or what the driver may refuse: put off,
   /// the error would come too late for the application): waits until the queue is native and the
-  /// bytes are at home. The caller then calls the driver itself.
-  void settle(const Command& command, const std::vector<BufferUse>& uses);
+  /// bytes are at home. The caller then calls the driver itself. An error if the bytes can't be
+  /// brought, since a device that had them failed: then the command has that error.
+  cl_int settle(const Command& command, const std::vector<BufferUse>& uses);
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
   /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.
@@ -254,7 +268,7 @@ private:
                    CompletionPtr* noted);
   bool tryNative(const std::shared_ptr<Stream>& stream, const Command& command,
                  const std::vector<BufferUse>& uses, CompletionPtr* noted);
-  void settle(Lock& lock, const Command& command, std::vector<BufferUse> uses);
+  cl_int settle(Lock& lock, const Command& command, std::vector<BufferUse> uses);
   bool isOfOneContext(const Stream& stream, const Command& command,
                       const std::vector<BufferUse>& uses);
   bool isBusy(const std::vector<BufferUse>& uses);
@@ -275,6 +289,8 @@ private:
   void pumpAll();
   bool canPlan(const Stream& stream, const Task& task) const;
   void planTask(const std::shared_ptr<Task>& task);
+  void callPlan(Task& task);
+  void awaitParts(Lock& lock, Task& task, bool helping);
   void retireLoop(std::shared_ptr<Stream> stream);
   void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
   void retire(Lock& lock, const std::shared_ptr<Task>& task);
@@ -296,13 +312,15 @@ private:
   void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
   void issue(Task& task, std::size_t device, Instruction instruction);
   /// `besides`: work on the buffer that touches other bytes, and need not be waited for.
-  CompletionPtr move(Task& task, Buffer& buffer, const Move& move,
+  CompletionPtr move(Task& task, Buffer& buffer, const Move& move, const Directory::State& before,
                      const std::vector<CompletionPtr>* besides = nullptr);
+  void requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const;
+  void track(Buffer& buffer);
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
-  void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const NativeCall& call,
-                    bool compiles = false);
+  void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
+  void planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);
   void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
 
   // launches, launch.cpp
@@ -369,18 +387,31 @@ private:
 
   // execution of plans, execute.cpp
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
+  HomeCall homeCall(Task& task, const Launch& launch) const;
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
   std::string reserveOn(Launch& launch, std::size_t device);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
+  static void book(Buffer& buffer, NodeId node, const PieceUse& use, const CompletionPtr& done);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);
+  // what failed on a helper, recovery.cpp
+  bool recover(Lock& lock, const Task& failed);
+  void drain(Lock& lock);
+  std::vector<std::shared_ptr<Task>> plannedTasks() const;
+  std::vector<std::shared_ptr<Buffer>> trackedBuffers() const;
+  void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
+  void redo(Task& task);
+  void redoAtHome(Task& task, const std::shared_ptr<Launch>& launch);
+  void redoPieces(Task& task, Launch& launch);
+  void redoMerges(Task& task, Launch& launch);
   // launches in chunks, chunked_launch.cpp
   bool canChunk(const Launch& launch) const;
   std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
   void feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member);
   bool giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member);
   LaunchIssued issueChunk(ChunkedLaunch& chunked, std::size_t device, solver::GroupRange range);
+  void leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range);
   void closeChunks(ChunkedLaunch& chunked);
   void observeChunks(Launch& launch, double wall);
 
@@ -392,6 +423,7 @@ private:
   void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
   void snapshotMerges(Task& task, Launch& launch);
   void issueMerges(Task& task, Launch& launch);
+  void issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJob>& job);
   void finishMerges(Launch& launch);
   void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job);
   void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
@@ -497,6 +529,10 @@ private:
   std::unordered_map<cl_sampler, int> samplers_; ///< the application's references
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
+  std::uint64_t plannings_ = 0;                ///< of tasks, so far
+  std::vector<std::weak_ptr<Buffer>> tracked_; ///< engaged buffers, perhaps with some that are gone
+  bool recovering_ = false;                    ///< nobody plans, and no task retires
+  bool mayHaveLost_ = false;                   ///< a device that failed may have had sole copies
   bool steppingAside_ = false; ///< nothing is split any more; inactive once no task is unfinished
   std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
   bool cacheTrimmed_ = false;

@@ -28,6 +28,7 @@
 namespace libsplit::runtime {
 
 class Program;
+struct Launch;
 struct Task;
 struct Verification;
 
@@ -86,6 +87,11 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
   std::vector<CompletionPtr> after;             ///< must be over before any part runs
   std::vector<CompletionPtr> parts;             ///< everything that was issued
+  std::vector<std::size_t> partDevices;         ///< whose lanes they were issued to
+  std::shared_ptr<Launch> launch;               ///< that it is, if any
+  std::uint64_t sequence = 0;                   ///< in the order of planning, over all queues
+  bool planFailed = false;                      ///< planning it threw; something may be issued
+  unsigned redone = 0;                          ///< times that a recovery issued parts anew
   const Program* program = nullptr;             ///< whose kernel it launches
   const Verification* verification = nullptr;   ///< that it is a step of
   bool isLaunch = false;                        ///< counts against the stream's window

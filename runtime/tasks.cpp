@@ -163,7 +163,7 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
   auto isOver = [](const CompletionPtr& each) { return each->over(); };
-  if (task.unresolved > 0 || task.waitsForContents || openChunks_ ||
+  if (task.unresolved > 0 || task.waitsForContents || openChunks_ || recovering_ ||
       (openVerification_ && openVerification_.get() != task.verification) ||
       !std::all_of(task.awaited.begin(), task.awaited.end(), isOver))
     return false;
@@ -223,20 +223,26 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
     if (before->state == Task::State::Retired && before->status < 0)
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   }
+  task->sequence = ++plannings_;
   stream.active.push_back(task);
-  if (task->status >= 0) {
-    try {
-      task->plan(*task);
-    } catch (const std::exception& error) {
-      log(LogLevel::Error, "a command could not be issued: ", error.what());
-      task->status = CL_OUT_OF_HOST_MEMORY;
-    }
-  }
+  if (task->status >= 0)
+    callPlan(*task);
   if (!stream.retiring) {
     stream.retiring = true;
     startThread([this, shared = task->stream] { retireLoop(shared); }).detach();
   }
   stream.wake.notify_one();
+}
+
+void Session::callPlan(Task& task) {
+  try {
+    task.plan(task);
+  } catch (const LostBytes&) {
+    task.status = CL_OUT_OF_RESOURCES;
+  } catch (const std::exception& error) {
+    log(LogLevel::Info, "a command could not be issued: ", error.what());
+    task.planFailed = true;
+  }
 }
 
 void Session::retireLoop(std::shared_ptr<Stream> stream) {
@@ -257,16 +263,8 @@ void Session::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bo
   std::shared_ptr<Task> task = stream->active.front();
   task->helpers += helping;
   progress_.wait(lock, [&] { return !task->open; });
-  std::vector<CompletionPtr> parts = task->parts;
-  lock.unlock();
-  cl_int status = CL_SUCCESS;
-  if (helping)
-    machine_->help(parts);
-  for (const CompletionPtr& part : parts)
-    status = std::min(status, part->wait());
-  lock.lock();
+  awaitParts(lock, *task, helping);
   task->helpers -= helping;
-  task->status = std::min(task->status, status);
   // The application's callbacks run in the queue's own thread: they may take locks that a thread of
   // the application holds while it waits.
   auto runsCallbacks = [&] { return task->event && task->event->callbacks; };
@@ -280,6 +278,32 @@ void Session::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bo
   }
   task->retiring = true;
   retire(lock, task);
+}
+
+/// Waits for what was issued for the task, and for what is issued anew where that failed. Its
+/// status is final then.
+void Session::awaitParts(Lock& lock, Task& task, bool helping) {
+  for (;;) {
+    const unsigned round = task.redone;
+    const std::vector<CompletionPtr> parts = task.parts;
+    lock.unlock();
+    if (helping)
+      machine_->help(parts);
+    cl_int status = CL_SUCCESS;
+    for (const CompletionPtr& part : parts)
+      status = std::min(status, part->wait());
+    lock.lock();
+    progress_.wait(lock, [&] { return !recovering_; });
+    if (task.redone != round)
+      continue;
+    if (task.planFailed)
+      status = std::min(status, CL_OUT_OF_HOST_MEMORY);
+    if (status < 0 && !task.retiring && recover(lock, task))
+      continue;
+    if (!task.retiring)
+      task.status = std::min(task.status, status);
+    return;
+  }
 }
 
 /// Another thread is about to end `task`.
@@ -311,11 +335,13 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   auto plan = std::exchange(task->plan, nullptr);
   auto retired = std::exchange(task->retired, nullptr);
   auto held = std::move(task->parts);
+  auto launch = std::move(task->launch);
   task->after.clear();
   lock.unlock();
   plan = nullptr;
   retired = nullptr;
   held.clear();
+  launch = nullptr;
   lock.lock();
   std::shared_ptr<Stream> stream = task->stream;
   task->state = Task::State::Retired;

@@ -90,12 +90,12 @@ void Session::planRestore(Task& task, const Verification& verification) {
     use.object->buffer = buffer;
     use.object->size = buffer->size();
     planHomeCall(task, {use},
-                 [this, queue = task.stream->queue, home = buffer->home(), begin = range.begin,
-                  &bytes = verification.before[p]](cl_bool, cl_uint count, const cl_event* list,
-                                                   cl_event* event) {
+                 {[this, queue = task.stream->queue, home = buffer->home(), begin = range.begin,
+                   &bytes = verification.before[p]](cl_bool, cl_uint count, const cl_event* list,
+                                                    cl_event* event) {
                    return cl_.clEnqueueWriteBuffer(queue, home, CL_FALSE, begin, bytes.size(),
                                                    bytes.data(), count, list, event);
-                 });
+                 }});
   }
 }
 
@@ -133,6 +133,7 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
       internal, [this, launch](Task& task) { planLaunch(task, launch); },
       [this, launch](Task& task) { observe(task, *launch); });
   split->isLaunch = true;
+  split->launch = launch;
   submit(split);
   submit(add(
       internal,

@@ -68,8 +68,7 @@ void makeDivisionsHarmless(llvm::Module& module) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const unsigned opcode = instruction.getOpcode();
-      const bool isSigned =
-          opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::SRem;
+      const bool isSigned = opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::SRem;
       if (!isSigned && opcode != llvm::Instruction::UDiv && opcode != llvm::Instruction::URem)
         continue;
       llvm::IRBuilder<> code(&instruction);
@@ -80,8 +79,7 @@ void makeDivisionsHarmless(llvm::Module& module) {
       if (isSigned)
         harmful = code.CreateOr(harmful, isOneOf(llvm::Constant::getAllOnesValue(type)));
       // By -1: the negative, which for the least number is itself.
-      llvm::Value* tame =
-          code.CreateSelect(harmful, llvm::ConstantInt::get(type, 1), divisor);
+      llvm::Value* tame = code.CreateSelect(harmful, llvm::ConstantInt::get(type, 1), divisor);
       if (opcode == llvm::Instruction::SDiv) {
         llvm::Value* dividend = instruction.getOperand(0);
         instruction.setOperand(0, code.CreateSelect(isOneOf(llvm::Constant::getAllOnesValue(type)),
@@ -130,8 +128,7 @@ std::string describe(const llvm::Function& kernel, const llvm::Module& module) {
     const unsigned i = argument.getArgNo();
     static constexpr const char* spaces[] = {"private", "global", "constant", "local"};
     const std::uint64_t space = numberOf(kernel, "kernel_arg_addr_space", i);
-    llvm::Type* type =
-        argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
+    llvm::Type* type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
     const bool isConst =
         textOf(kernel, "kernel_arg_type_qual", i).find("const") != std::string::npos;
     text += std::string("arg ") + spaces[space < 4 ? space : 1] + (isConst ? " 1 " : " 0 ") +
@@ -157,7 +154,8 @@ void emit(llvm::Module& module, llvm::TargetMachine& machine, const std::string&
   std::error_code error;
   llvm::raw_fd_ostream file(path, error);
   llvm::legacy::PassManager passes;
-  if (error || machine.addPassesToEmitFile(passes, file, nullptr, llvm::CodeGenFileType::ObjectFile))
+  if (error ||
+      machine.addPassesToEmitFile(passes, file, nullptr, llvm::CodeGenFileType::ObjectFile))
     throw std::runtime_error("can't write " + path);
   passes.run(module);
 }
@@ -165,8 +163,8 @@ void emit(llvm::Module& module, llvm::TargetMachine& machine, const std::string&
 /// A module that is nothing but the table and the text about the kernels.
 std::unique_ptr<llvm::Module> driverFace(llvm::LLVMContext& context, const std::string& kernels) {
   auto module = std::make_unique<llvm::Module>("face", context);
-  auto* type = llvm::ArrayType::get(llvm::PointerType::get(context, 0),
-                                    fake::hostFunctionNames.size());
+  auto* type =
+      llvm::ArrayType::get(llvm::PointerType::get(context, 0), fake::hostFunctionNames.size());
   new llvm::GlobalVariable(*module, type, false, llvm::GlobalValue::ExternalLinkage,
                            llvm::Constant::getNullValue(type), fake::tableSymbol);
   auto* text = llvm::ConstantDataArray::getString(context, kernels);

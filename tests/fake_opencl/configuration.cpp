@@ -52,7 +52,7 @@ unsigned deviceNumber(const std::vector<PlatformConfiguration>& platforms,
 }
 
 Mishap mishapOf(const std::string& kind, const Json& json,
-              const std::vector<PlatformConfiguration>& platforms) {
+                const std::vector<PlatformConfiguration>& platforms) {
   requireKnown(json, {"device", "number", "error", "others"});
   Mishap event;
   if (kind == "fail_call")
@@ -84,8 +84,8 @@ Configuration parseConfiguration(const std::string& text) {
       throw std::runtime_error("can't read " + text);
     json = Json::parse(file);
   }
-  requireKnown(json, {"platforms", "seed", "clock", "strict_flush", "shuffle", "cache", "report",
-                      "script"});
+  requireKnown(
+      json, {"platforms", "seed", "clock", "strict_flush", "shuffle", "cache", "report", "script"});
   Configuration result;
   for (const Json& platform : json.value("platforms", Json::array())) {
     requireKnown(platform, {"name", "devices"});

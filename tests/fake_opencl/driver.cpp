@@ -146,7 +146,9 @@ void Driver::writeReport() {
     return;
   nlohmann::json report;
   for (const auto& device : devices)
-    report["devices"][device->label] = {{"calls", device->log}, {"commands", device->commands}};
+    report["devices"][device->label] = {{"calls", device->log},
+                                          {"commands", device->commands},
+                                          {"command_types", device->commandLog}};
   std::map<std::string, unsigned> left;
   for (const Object* object : alive_)
     if (object->destroy)

@@ -90,8 +90,7 @@ class Call {
 public:
   enum class Counted { No, Yes };
   template <class Handle>
-  Call(const char* name, Handle handle, Counted counted = Counted::Yes)
-      : lock(driver().mutex) {
+  Call(const char* name, Handle handle, Counted counted = Counted::Yes) : lock(driver().mutex) {
     if (!driver().isAlive(handle)) {
       if (handle)
         driver().misuse(std::string(name) + " with a handle of nothing");

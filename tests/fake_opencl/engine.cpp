@@ -175,6 +175,8 @@ Engine::Running Engine::begin(Lock& lock, const Pointer& command) {
       status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   if (command->resource != Resource::None) {
     const std::uint64_t number = ++device->commands;
+    if (!driver_.configuration.report.empty())
+      device->commandLog.push_back(event->type);
     for (const Mishap& mishap : driver_.configuration.script) {
       if (mishap.device != device->number)
         continue;
@@ -211,8 +213,7 @@ Engine::Running Engine::begin(Lock& lock, const Pointer& command) {
 
 void Engine::finish(Lock& lock, const Running& running) {
   Command& command = *running.command;
-  const cl_int status =
-      command.late ? perform(lock, command, running.status) : running.status;
+  const cl_int status = command.late ? perform(lock, command, running.status) : running.status;
   clock_ = std::max(clock_.load(), running.end);
   cl_command_queue queue = command.event->queue.get();
   std::erase(queue->pending, running.command);

@@ -149,8 +149,8 @@ cl_int rectangle(const char* name, const Enqueue& how, cl_mem memory, const std:
   if constexpr (toHost)
     work = rectangleWork(memory->storage, buffer, static_cast<std::byte*>(host), outside, region);
   else
-    work =
-        rectangleWork(static_cast<const std::byte*>(host), outside, memory->storage, buffer, region);
+    work = rectangleWork(static_cast<const std::byte*>(host), outside, memory->storage, buffer,
+                         region);
   return enqueue(call, how, toHost ? Resource::CopiesOut : Resource::CopiesIn,
                  transferTime(how.queue, bytes), std::move(work), {Keep<cl_mem>(memory)});
 }
@@ -161,11 +161,10 @@ cl_int CL_API_CALL readRectangle(cl_command_queue queue, cl_mem memory, cl_bool 
                                  std::size_t bufferSlice, std::size_t hostRow,
                                  std::size_t hostSlice, void* host, cl_uint waitCount,
                                  const cl_event* waitList, cl_event* event) {
-  return rectangle<true>("clEnqueueReadBufferRect",
-                         {queue, CL_COMMAND_READ_BUFFER_RECT, waitCount, waitList, event,
-                          blocking != CL_FALSE},
-                         memory, inBuffer, inHost, region, bufferRow, bufferSlice, hostRow,
-                         hostSlice, host);
+  return rectangle<true>(
+      "clEnqueueReadBufferRect",
+      {queue, CL_COMMAND_READ_BUFFER_RECT, waitCount, waitList, event, blocking != CL_FALSE},
+      memory, inBuffer, inHost, region, bufferRow, bufferSlice, hostRow, hostSlice, host);
 }
 
 cl_int CL_API_CALL writeRectangle(cl_command_queue queue, cl_mem memory, cl_bool blocking,
@@ -174,11 +173,10 @@ cl_int CL_API_CALL writeRectangle(cl_command_queue queue, cl_mem memory, cl_bool
                                   std::size_t bufferSlice, std::size_t hostRow,
                                   std::size_t hostSlice, const void* host, cl_uint waitCount,
                                   const cl_event* waitList, cl_event* event) {
-  return rectangle<false>("clEnqueueWriteBufferRect",
-                          {queue, CL_COMMAND_WRITE_BUFFER_RECT, waitCount, waitList, event,
-                           blocking != CL_FALSE},
-                          memory, inBuffer, inHost, region, bufferRow, bufferSlice, hostRow,
-                          hostSlice, host);
+  return rectangle<false>(
+      "clEnqueueWriteBufferRect",
+      {queue, CL_COMMAND_WRITE_BUFFER_RECT, waitCount, waitList, event, blocking != CL_FALSE},
+      memory, inBuffer, inHost, region, bufferRow, bufferSlice, hostRow, hostSlice, host);
 }
 
 /// Both sides' bytes may be the same memory object's.
@@ -292,9 +290,9 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
   };
   const auto map = memory->maps.emplace(window, _cl_mem::Map{offset, size, writes});
   const Keep<cl_mem> keep(memory);
-  const cl_int status =
-      enqueue(call, {queue, CL_COMMAND_MAP_BUFFER, waitCount, waitList, event, blocking != CL_FALSE},
-              Resource::CopiesOut, transferTime(queue, size), work, {keep});
+  const cl_int status = enqueue(
+      call, {queue, CL_COMMAND_MAP_BUFFER, waitCount, waitList, event, blocking != CL_FALSE},
+      Resource::CopiesOut, transferTime(queue, size), work, {keep});
   if (status != CL_SUCCESS) {
     memory->maps.erase(map);
     return refuse(error, status);

@@ -38,8 +38,7 @@ cl_mem CL_API_CALL createBuffer(cl_context context, cl_mem_flags flags, std::siz
   if (call.error)
     return refuse(error, call.error);
   const bool wantsHost = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
-  if (((flags & CL_MEM_USE_HOST_PTR) &&
-       (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))) ||
+  if (((flags & CL_MEM_USE_HOST_PTR) && (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))) ||
       flags >> 11 != 0)
     return refuse(error, CL_INVALID_VALUE);
   if (wantsHost != (host != nullptr))
@@ -194,7 +193,6 @@ _cl_mem::~_cl_mem() {
   if (!ownStorage.empty() && !guardIsWhole(storage, size))
     driver().misuse("a kernel or a command wrote behind the end of a buffer");
   for (auto each = atEnd.rbegin(); each != atEnd.rend(); ++each)
-    driver().callLater([handle = this, function = each->first, data = each->second] {
-      function(handle, data);
-    });
+    driver().callLater(
+        [handle = this, function = each->first, data = each->second] { function(handle, data); });
 }

@@ -52,8 +52,7 @@ cl_int CL_API_CALL getDeviceIds(cl_platform_id platform, cl_device_type type, cl
     return CL_INVALID_VALUE;
   std::vector<cl_device_id> found;
   for (cl_device_id device : platform->devices) {
-    const cl_device_type is =
-        device->configuration.isGpu ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
+    const cl_device_type is = device->configuration.isGpu ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
     if ((type & is) || ((type & CL_DEVICE_TYPE_DEFAULT) && found.empty()))
       found.push_back(device);
   }
@@ -227,11 +226,9 @@ cl_context createContext(const cl_context_properties* properties,
   return granted(error, driver().adopt(std::move(context)));
 }
 
-cl_context CL_API_CALL createContextOf(const cl_context_properties* properties, cl_uint count,
-                                       const cl_device_id* devices,
-                                       void(CL_CALLBACK*)(const char*, const void*, std::size_t,
-                                                          void*),
-                                       void*, cl_int* error) {
+cl_context CL_API_CALL createContextOf(
+    const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
+    void(CL_CALLBACK*)(const char*, const void*, std::size_t, void*), void*, cl_int* error) {
   if (count == 0 || !devices)
     return refuse(error, CL_INVALID_VALUE);
   Call call("clCreateContext", devices[0]);
@@ -246,11 +243,9 @@ cl_context CL_API_CALL createContextOf(const cl_context_properties* properties, 
   return createContext(properties, {devices, devices + count}, error);
 }
 
-cl_context CL_API_CALL createContextFromType(const cl_context_properties* properties,
-                                             cl_device_type type,
-                                             void(CL_CALLBACK*)(const char*, const void*,
-                                                                std::size_t, void*),
-                                             void*, cl_int* error) {
+cl_context CL_API_CALL createContextFromType(
+    const cl_context_properties* properties, cl_device_type type,
+    void(CL_CALLBACK*)(const char*, const void*, std::size_t, void*), void*, cl_int* error) {
   cl_platform_id platform = driver().platforms.front().get();
   for (const cl_context_properties* each = properties; each && *each; each += 2)
     if (*each == CL_CONTEXT_PLATFORM)

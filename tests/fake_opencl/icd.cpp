@@ -7,8 +7,9 @@ using namespace libsplit::fake;
 
 extern "C" {
 
-[[gnu::visibility("default")]] cl_int CL_API_CALL
-clIcdGetPlatformIDsKHR(cl_uint entries, cl_platform_id* platforms, cl_uint* count) {
+[[gnu::visibility("default")]] cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint entries,
+                                                                         cl_platform_id* platforms,
+                                                                         cl_uint* count) {
   return Driver::dispatchTable().clGetPlatformIDs(entries, platforms, count);
 }
 

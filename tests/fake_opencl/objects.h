@@ -104,15 +104,17 @@ struct _cl_platform_id : libsplit::fake::Object {
 struct _cl_device_id : libsplit::fake::Object {
   cl_platform_id platform = nullptr;
   libsplit::fake::DeviceConfiguration configuration;
-  unsigned number = 0;           ///< over all platforms
-  std::string label;             ///< "P.D"
-  std::uint64_t memoryUsed = 0;  ///< bytes
-  std::uint64_t calls = 0;       ///< that concerned it
-  std::uint64_t enqueued = 0;    ///< commands, as far as the engine saw them
-  std::uint64_t commands = 0;    ///< that began
+  unsigned number = 0;          ///< over all platforms
+  std::string label;            ///< "P.D"
+  std::uint64_t memoryUsed = 0; ///< bytes
+  std::uint64_t calls = 0;      ///< that concerned it
+  std::uint64_t enqueued = 0;   ///< commands, as far as the engine saw them
+  std::uint64_t commands = 0;   ///< that began
   bool lost = false;
   libsplit::fake::Nanoseconds freeAt[3] = {0, 0, 0}; ///< by resource
-  std::vector<std::string> log;  ///< names of its calls, if a report is wanted
+  // If a report is wanted:
+  std::vector<std::string> log;            ///< names of its calls
+  std::vector<cl_command_type> commandLog; ///< of its commands, as they began
 };
 
 struct _cl_context : libsplit::fake::Object {

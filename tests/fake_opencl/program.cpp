@@ -93,13 +93,11 @@ template <class Function> void* pointer(Function* function) {
 
 /// In the order of hostFunctionNames.
 const std::array<void*, hostFunctionNames.size()> hostFunctions = {
-    pointer(globalId),  pointer(localId),           pointer(groupId),
-    pointer(globalSize), pointer(localSize),        pointer(enqueuedLocalSize),
-    pointer(numGroups), pointer(globalOffset),      pointer(workDim),
-    pointer(globalLinearId), pointer(localLinearId), pointer(barrier),
-    pointer(barrier),   pointer(barrier),           pointer(barrier),
-    pointer(barrier),   pointer(nothing),           pointer(nothing),
-    pointer(nothing)};
+    pointer(globalId),  pointer(localId),           pointer(groupId),       pointer(globalSize),
+    pointer(localSize), pointer(enqueuedLocalSize), pointer(numGroups),     pointer(globalOffset),
+    pointer(workDim),   pointer(globalLinearId),    pointer(localLinearId), pointer(barrier),
+    pointer(barrier),   pointer(barrier),           pointer(barrier),       pointer(barrier),
+    pointer(nothing),   pointer(nothing),           pointer(nothing)};
 
 /// fake_cc lies in ../bin of the driver's folder, or beside the test that links the driver.
 std::string compilerPath() {
@@ -133,8 +131,8 @@ bool compile(const std::string& source, const std::string& options, const std::s
   posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&files, 2, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child = 0;
-  int status = posix_spawn(&child, compiler.c_str(), &files, nullptr, arguments.data(),
-                           environment.data());
+  int status =
+      posix_spawn(&child, compiler.c_str(), &files, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&files);
   if (status == 0)
     ::waitpid(child, &status, 0);
@@ -167,8 +165,8 @@ std::vector<KernelInfo> parseKernels(void* library) {
       for (std::size_t& size : kernel.required)
         words >> size;
       words >> kernel.localMemory >> kernel.barriers;
-      kernel.entry = reinterpret_cast<void (*)(void**)>(
-          ::dlsym(library, (entryPrefix + kernel.name).c_str()));
+      kernel.entry =
+          reinterpret_cast<void (*)(void**)>(::dlsym(library, (entryPrefix + kernel.name).c_str()));
     } else if (word == "arg") {
       KernelArgumentInfo& argument = kernels.back().arguments.emplace_back();
       words >> word >> argument.isConst >> argument.size >> argument.name;
@@ -200,9 +198,8 @@ void runGroup(const KernelInfo& kernel, Running& state, std::vector<void*>& slot
 
 } // namespace
 
-std::shared_ptr<const LoadedProgram> LoadedProgram::build(const std::string& source,
-                                                          const std::string& options,
-                                                          std::string& log) {
+std::shared_ptr<const LoadedProgram>
+LoadedProgram::build(const std::string& source, const std::string& options, std::string& log) {
   const std::string text = options + '\0' + source;
   char name[32];
   std::snprintf(name, sizeof name, "%016llx.so",

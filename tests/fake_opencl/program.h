@@ -18,9 +18,9 @@ public:
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;
 
-
   const std::vector<KernelInfo>& kernels() const { return kernels_; }
   const KernelInfo* find(const std::string& name) const;
+
 private:
   LoadedProgram() = default;
   void* library_ = nullptr;

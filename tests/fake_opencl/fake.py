@@ -1,0 +1,110 @@
+"""Whole programs on the fake OpenCL: devices that fail on request, clocks and orders that no real one has."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
+from harness import main  # noqa: E402
+
+GPU = {"name": "gpu"}
+CPU = {"name": "cpu", "type": "cpu"}
+IN_CALLER = {"name": "in the caller", "type": "cpu", "in_caller": True}
+
+# Home first. Platforms of their own have contexts of their own anyway; these are what vendors ship.
+MACHINES = {
+    "two_gpus": [[GPU, GPU]],
+    "gpu_and_cpu": [[GPU], [CPU]],
+    "cpu_and_gpus": [[CPU], [GPU, GPU]],
+    "in_caller_and_gpu": [[IN_CALLER], [GPU]],
+}
+
+POLICIES = (
+    {"POLICY": "static:1,1"},
+    {"POLICY": "static:1,3"},
+    {"POLICY": "dynamic"},
+    {"POLICY": "auto", "MIN_LAUNCH": "0"},
+)
+
+# What a driver says that has no memory, no other resources, or lost its device.
+ERRORS = (-4, -5, -6)
+
+
+class Fake:
+    def __init__(self, bench, machine="two_gpus"):
+        self.bench = bench
+        self.platforms = [{"name": f"Fake {i}", "devices": devices} for i, devices in enumerate(MACHINES[machine])]
+        self.report = bench.tmp / "report.json"
+
+    def run(self, sample, options=None, *, script=(), seed=1, timeout=60):
+        """Natively if there are no `options`."""
+        configuration = {"platforms": self.platforms, "seed": seed, "script": list(script),
+                         "cache": str(self.bench.build / "tests" / "fake-cache"), "report": str(self.report)}
+        env = {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
+               "FAKE_OPENCL": json.dumps(configuration)}
+        self.report.unlink(missing_ok=True)
+        if options is not None:
+            options = {"WAIT_ANALYSIS": "1", "PERSIST": "0"} | options
+        return self.bench.run(self.bench.sample(sample), "preload" if options is not None else None, options or {},
+                              env=env, dump=True, timeout=timeout)
+
+    def calls(self, device):
+        return json.loads(self.report.read_text())["devices"][device]
+
+
+def sample(bench, name, machine):
+    """The same bytes, whatever the shares and the order in which devices do what they may do in any order."""
+    fake = Fake(bench, machine)
+    native = fake.run(name)
+    native.require_success()
+    for options in POLICIES:
+        for seed in (1, 2):
+            run = fake.run(name, options, seed=seed)
+            run.require_same_as(native)
+            run.require(not json.loads(fake.report.read_text())["misuse"], "the driver was misused")
+
+
+def refusals(bench, name, machine="two_gpus", stride="1", policy="static:1,1"):
+    """Each call that concerns the helper fails once, with each of three errors: nobody notices."""
+    fake = Fake(bench, machine)
+    helper = "0.1" if len(fake.platforms) == 1 else "1.0"
+    options = {"POLICY": policy, "LOG": "error"}
+    native = fake.run(name)
+    native.require_success()
+    fake.run(name, options).require_same_as(native)
+    calls = len(fake.calls(helper)["calls"])
+    runs = 0
+    for number in range(1, calls + 1, int(stride)):
+        error = ERRORS[(number // int(stride)) % len(ERRORS)] if int(stride) > 1 else None
+        for each in (error,) if error else ERRORS:
+            script = [{"fail_call": {"device": helper, "number": number, "error": each}}]
+            fake.run(name, options, script=script).require_same_as(native)
+            runs += 1
+    print(f"{runs} runs, each with one of {calls} calls refused: all as natively")
+
+
+def failures(bench, name, machine="two_gpus", stride="1"):
+    """Each command of the helper fails, or loses the device: the same result, or an error; never another result.
+    Bytes that a device had alone are lost with it."""
+    fake = Fake(bench, machine)
+    helper = "0.1" if len(fake.platforms) == 1 else "1.0"
+    options = {"POLICY": "static:1,1", "LOG": "error"}
+    native = fake.run(name)
+    native.require_success()
+    fake.run(name, options).require_same_as(native)
+    commands = fake.calls(helper)["commands"]
+    counts = {"same": 0, "error": 0}
+    for kind in ("fail_command", "lose"):
+        for number in range(1, commands + 1, int(stride)):
+            run = fake.run(name, options, script=[{kind: {"device": helper, "number": number, "error": -5}}])
+            told = run.code == 1 and "CL_OUT_OF_RESOURCES" in run.stderr
+            if told:
+                counts["error"] += 1
+            else:
+                run.require_same_as(native)
+                counts["same"] += 1
+    print(f"{2 * commands} commands failed: {counts['same']} times as natively, {counts['error']} times an error")
+
+
+if __name__ == "__main__":
+    main({"sample": sample, "refusals": refusals, "failures": failures})
