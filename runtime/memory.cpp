@@ -14,6 +14,11 @@ bool isOver(const CompletionPtr& work) {
   return work->over();
 }
 
+/// Of work that failed others must still learn, until a recovery has dealt with it.
+bool succeeded(const CompletionPtr& work) {
+  return work->over() && work->outcome() == Outcome::Succeeded;
+}
+
 } // namespace
 
 void NodeHazards::collect(bool write, std::vector<CompletionPtr>& after) const {
@@ -28,12 +33,12 @@ void NodeHazards::forgetOver() {
 }
 
 void NodeHazards::addReader(CompletionPtr reader) {
-  std::erase_if(readers_, isOver);
+  std::erase_if(readers_, succeeded);
   readers_.push_back(std::move(reader));
 }
 
 void NodeHazards::addWriter(CompletionPtr writer) {
-  std::erase_if(writers_, isOver);
+  std::erase_if(writers_, succeeded);
   writers_.push_back(std::move(writer));
 }
 
@@ -43,8 +48,8 @@ void NodeHazards::setWriters(std::vector<CompletionPtr> writers) {
 }
 
 bool NodeHazards::idleFor(bool write) const {
-  return std::all_of(writers_.begin(), writers_.end(), isOver) &&
-         (!write || std::all_of(readers_.begin(), readers_.end(), isOver));
+  return std::all_of(writers_.begin(), writers_.end(), succeeded) &&
+         (!write || std::all_of(readers_.begin(), readers_.end(), succeeded));
 }
 
 namespace {
@@ -76,9 +81,7 @@ void Buffer::collectElsewhere(NodeId node, const ByteSet& bytes,
 void Buffer::addAccess(UnfinishedAccess access) {
   if (hazards_.size() < 2)
     return;
-  std::erase_if(accesses_, [](const UnfinishedAccess& each) {
-    return each.done->over() && each.done->outcome() == Outcome::Succeeded;
-  });
+  std::erase_if(accesses_, [](const UnfinishedAccess& each) { return succeeded(each.done); });
   accesses_.push_back(std::move(access));
 }
 

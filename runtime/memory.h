@@ -31,8 +31,7 @@ public:
   /// Work that writes together (the pieces of one launch); it was collected as writing before.
   void setWriters(std::vector<CompletionPtr> writers);
   bool idleFor(bool write) const;
-  /// Of work that is over nothing is left to wait for; but if it failed, who waits for it fails
-  /// too.
+  /// Of work that failed, too: who waits for it fails as well, and now nobody shall any more.
   void forgetOver();
 
 private:

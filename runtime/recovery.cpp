@@ -111,7 +111,7 @@ bool Session::recover(Lock& lock, const Task& failed) {
         std::ranges::any_of(task->after, failedEvent))
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     else
-      redo(*task);
+      tryRedo(*task);
   }
   recovering_ = false;
   pumpAll();
@@ -130,6 +130,17 @@ void Session::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
       log(LogLevel::Warn, "device ", device.label, " (", device.name, ") failed with error ",
           task->parts[i]->wait(), "; from now on the others work without it");
     }
+}
+
+void Session::tryRedo(Task& task) {
+  try {
+    redo(task);
+  } catch (const LostBytes&) {
+    task.status = CL_OUT_OF_RESOURCES;
+  } catch (const std::exception& error) {
+    log(LogLevel::Info, "a launch could not be issued: ", error.what());
+    task.planFailed = true;
+  }
 }
 
 /// Issues anew what did not succeed of the task.
@@ -166,23 +177,16 @@ void Session::redo(Task& task) {
     return;
   }
   reset(task);
-  try {
-    if (isDoneInPart)
-      redoPieces(task, *launch);
-    else
-      redoAtHome(task, launch);
-  } catch (const LostBytes&) {
-    task.status = CL_OUT_OF_RESOURCES;
-  } catch (const std::exception& error) {
-    log(LogLevel::Info, "a launch could not be issued: ", error.what());
-    task.planFailed = true;
-  }
+  if (task.call.reason.empty())
+    countUnsplit(task, *launch, "a device that took part failed");
+  if (isDoneInPart)
+    redoPieces(task, *launch);
+  else
+    redoAtHome(task, launch);
 }
 
 /// The whole launch, of which nothing was done.
 void Session::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
-  launch->reason = "a device that took part failed";
-  launch->code->stats->reason = launch->reason;
   launch->wasSplit = launch->isChunked = false;
   const std::vector<Launch::Issued> issued = std::exchange(launch->issued, {});
   launch->merges.clear();

@@ -401,6 +401,7 @@ private:
   std::vector<std::shared_ptr<Task>> plannedTasks() const;
   std::vector<std::shared_ptr<Buffer>> trackedBuffers() const;
   void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
+  void tryRedo(Task& task);
   void redo(Task& task);
   void redoAtHome(Task& task, const std::shared_ptr<Launch>& launch);
   void redoPieces(Task& task, Launch& launch);

@@ -17,7 +17,7 @@ cl_icd_dispatch below, table;
 /// Puts the layer's functions into `table`.
 void install();
 
-bool isNamed(cl_device_id device, const char* beginning) {
+[[maybe_unused]] bool isNamed(cl_device_id device, const char* beginning) {
   std::array<char, 256> name{};
   below.clGetDeviceInfo(device, CL_DEVICE_NAME, name.size() - 1, name.data(), nullptr);
   return beginning && std::string(name.data()).starts_with(beginning);

@@ -147,8 +147,8 @@ void Driver::writeReport() {
   nlohmann::json report;
   for (const auto& device : devices)
     report["devices"][device->label] = {{"calls", device->log},
-                                          {"commands", device->commands},
-                                          {"command_types", device->commandLog}};
+                                        {"commands", device->commands},
+                                        {"command_types", device->commandLog}};
   std::map<std::string, unsigned> left;
   for (const Object* object : alive_)
     if (object->destroy)

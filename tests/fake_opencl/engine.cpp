@@ -155,7 +155,7 @@ Engine::Pointer Engine::next(bool despiteHold) {
 
 /// The command's work, and its status. Without the lock meanwhile.
 cl_int Engine::perform(Lock& lock, Command& command, cl_int status) {
-  if (!command.work || (status < 0 && status != CL_OUT_OF_RESOURCES))
+  if (!command.work || (status < 0 && !command.half))
     return status;
   Work work = std::exchange(command.work, nullptr);
   lock.unlock();
@@ -173,6 +173,8 @@ Engine::Running Engine::begin(Lock& lock, const Pointer& command) {
   for (const Keep<cl_event>& before : command->waits)
     if (before->status < 0)
       status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  if (!driver_.configuration.goesOn)
+    status = std::min(status, event->queue->failed);
   if (command->resource != Resource::None) {
     const std::uint64_t number = ++device->commands;
     if (!driver_.configuration.report.empty())
@@ -181,7 +183,7 @@ Engine::Running Engine::begin(Lock& lock, const Pointer& command) {
       if (mishap.device != device->number)
         continue;
       if (mishap.kind == Mishap::Kind::FailCommand && mishap.number == number)
-        status = mishap.error;
+        status = mishap.error, command->half = true;
       if (mishap.kind == Mishap::Kind::Lose && mishap.number <= number)
         device->lost = true;
     }
@@ -189,6 +191,8 @@ Engine::Running Engine::begin(Lock& lock, const Pointer& command) {
   }
   if (device->lost)
     status = CL_OUT_OF_RESOURCES;
+  if (status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+    event->queue->failed = std::min(event->queue->failed, status);
   const Nanoseconds end = start + nanoseconds(status < 0 ? 0 : command->seconds);
   if (command->resource != Resource::None)
     device->freeAt[static_cast<int>(command->resource)] = end;

@@ -35,6 +35,7 @@ struct Command {
   bool flushed = false;
   bool barrier = false;
   bool begun = false;
+  bool half = false;           ///< it fails on the way
   bool late = false;           ///< its work is done at its end
   std::uint64_t heldUntil = 0; ///< commands that must be over, of all
   std::uint64_t number = 0;    ///< of its device

@@ -128,6 +128,7 @@ struct _cl_command_queue : libsplit::fake::Object {
   libsplit::fake::Keep<cl_context> context;
   cl_device_id device = nullptr;
   cl_command_queue_properties properties = 0;
+  cl_int failed = CL_SUCCESS; ///< what its first failure was
   std::vector<cl_queue_properties> given;
   std::vector<std::shared_ptr<libsplit::fake::Command>> pending; ///< not over yet, oldest first
   bool inOrder() const { return !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE); }
