@@ -126,8 +126,11 @@ cl_int Session::defer(Lock& lock, const Command& command, const std::vector<Buff
                                          cl_event* event) {
       return cl_.clEnqueueMarkerWithWaitList(queue, count, list, event);
     };
-  task->plan = [this, held = isHint ? hold({}) : hold(uses),
-                call = std::move(call)](Task& planned) { planHomeCall(planned, held, {call}); };
+  auto held = isHint ? hold({}) : hold(uses);
+  noteOutputs(*task, held);
+  task->plan = [this, held = std::move(held), call = std::move(call)](Task& planned) {
+    planHomeCall(planned, held, {call});
+  };
   submit(task);
   return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
 }

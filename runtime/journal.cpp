@@ -15,38 +15,53 @@ bool mayHaveBegun(const CompletionPtr& done) {
   return done->outcome() == Outcome::Succeeded || done->outcome() == Outcome::Failed;
 }
 
+bool isSame(const Directory::State& a, const Directory::State& b) {
+  return std::ranges::equal(a, b, [](const ByteSet& x, const ByteSet& y) { return x.isSame(y); });
+}
+
 } // namespace
+
+bool Journal::Item::succeeded() const {
+  return std::ranges::all_of(done, runtime::succeeded);
+}
+
+bool Journal::Entry::succeeded() const {
+  return std::ranges::all_of(items, &Item::succeeded);
+}
 
 void Journal::note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
                    std::vector<CompletionPtr> done) {
-  while (!entries_.empty() && std::ranges::all_of(entries_.front().done, succeeded))
+  auto isOfThese = [&](const Entry& entry) { return isSame(entry.before, before); };
+  while (!entries_.empty() && entries_.front().succeeded() && !isOfThese(entries_.front()))
     entries_.pop_front();
-  entries_.push_back({before, effect, node, std::move(bytes), std::move(done)});
+  if (entries_.empty() || !isOfThese(entries_.back()))
+    entries_.push_back({before, {}});
+  entries_.back().items.push_back({effect, node, std::move(bytes), std::move(done)});
 }
 
 void Journal::collect(std::vector<CompletionPtr>& pending) const {
   for (const Entry& entry : entries_)
-    pending.insert(pending.end(), entry.done.begin(), entry.done.end());
+    for (const Item& item : entry.items)
+      pending.insert(pending.end(), item.done.begin(), item.done.end());
 }
 
 bool Journal::settle(Directory& directory) {
   const std::deque<Entry> entries = std::exchange(entries_, {});
-  const bool wasRight = std::ranges::all_of(
-      entries, [](const Entry& entry) { return std::ranges::all_of(entry.done, succeeded); });
-  if (wasRight)
+  if (std::ranges::all_of(entries, &Entry::succeeded))
     return false;
   directory.restore(entries.front().before);
-  for (const Entry& entry : entries) {
-    const bool whole = std::ranges::all_of(entry.done, succeeded);
-    const bool partly = std::ranges::any_of(entry.done, mayHaveBegun);
-    if (whole && entry.effect == Effect::Arrives)
-      directory.confirm(entry.node, entry.bytes);
-    else if ((whole && entry.effect == Effect::Writes) ||
-             (partly && entry.effect == Effect::Overwrites))
-      directory.wrote(entry.node, entry.bytes);
-    else if (partly)
-      directory.spoiled(entry.node, entry.bytes);
-  }
+  for (const Entry& entry : entries)
+    for (const Item& item : entry.items) {
+      const bool whole = item.succeeded();
+      const bool partly = std::ranges::any_of(item.done, mayHaveBegun);
+      if (whole && item.effect == Effect::Arrives)
+        directory.confirm(item.node, item.bytes);
+      else if ((whole && item.effect == Effect::Writes) ||
+               (partly && item.effect == Effect::Overwrites))
+        directory.wrote(item.node, item.bytes);
+      else if (partly)
+        directory.spoiled(item.node, item.bytes);
+    }
   return true;
 }
 

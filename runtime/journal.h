@@ -43,12 +43,19 @@ public:
   bool settle(Directory& directory);
 
 private:
-  struct Entry {
-    Directory::State before;
+  struct Item {
     Effect effect = Effect::Arrives;
     NodeId node = hostNode;
     ByteSet bytes;
     std::vector<CompletionPtr> done;
+    bool succeeded() const;
+  };
+  /// What the directory counted at once, such as all transfers of a launch: `before` is the state
+  /// before all of them, so they are remembered, or forgotten, together.
+  struct Entry {
+    Directory::State before;
+    std::vector<Item> items;
+    bool succeeded() const;
   };
   std::deque<Entry> entries_;
 };

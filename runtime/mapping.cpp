@@ -112,7 +112,9 @@ void* Session::mapBehind(const Command& command, const std::vector<BufferUse>& u
     return nullptr;
   auto task = newTask(stream, command);
   attachEvent(*task, command);
-  task->plan = [this, held = hold(uses), map](Task& planned) {
+  auto held = hold(uses);
+  noteOutputs(*task, held);
+  task->plan = [this, held = std::move(held), map](Task& planned) {
     planHomeCall(planned, held, {[map](cl_bool, cl_uint, const cl_event*, cl_event* last) {
                    return map->open(last);
                  }});

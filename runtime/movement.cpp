@@ -258,6 +258,12 @@ std::vector<HeldUse> Session::hold(const std::vector<BufferUse>& uses) {
   return held;
 }
 
+void Session::noteOutputs(Task& task, const std::vector<HeldUse>& uses) {
+  for (const HeldUse& held : uses)
+    if (held.use.writes && held.object && held.object->buffer)
+      task.outputs.emplace_back(held.object->buffer, ByteSet(rootRange(held.use, *held.object)));
+}
+
 bool Session::homeIsCurrent(const std::vector<BufferUse>& uses) {
   for (const BufferUse& use : uses) {
     auto object = use.object ? findObject(use.object) : nullptr;

@@ -23,7 +23,6 @@
 #include "runtime/session.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace libsplit::runtime {
 
@@ -95,23 +94,17 @@ bool Session::recover(Lock& lock, const Task& failed) {
   leaveOutFailed(tasks);
   for (const auto& buffer : trackedBuffers())
     buffer->settle();
-  // Of events of the program's own, as opposed to what libsplit issued.
-  std::unordered_set<const Completion*> issued;
-  for (const auto& task : tasks)
-    for (const CompletionPtr& part : task->parts)
-      issued.insert(part.get());
   for (const auto& task : tasks) {
     if (task->retiring || task->status < 0 || !hasFailed(*task))
       continue;
     auto failedBefore = [](const std::shared_ptr<Task>& before) { return before->status < 0; };
-    auto failedEvent = [&](const CompletionPtr& before) {
-      return !succeeded(before) && !issued.contains(before.get());
-    };
     if (std::ranges::any_of(task->waitTasks, failedBefore) ||
-        std::ranges::any_of(task->after, failedEvent))
+        !std::ranges::all_of(task->events, succeeded))
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     else
       tryRedo(*task);
+    if (task->status < 0)
+      loseOutputs(*task);
   }
   recovering_ = false;
   pumpAll();
@@ -141,6 +134,33 @@ void Session::tryRedo(Task& task) {
     log(LogLevel::Info, "a launch could not be issued: ", error.what());
     task.planFailed = true;
   }
+}
+
+/// After a device failed: who reads what a task should have written, and did not, must get an error
+/// as well, since programs that don't look at a launch's own status would take old bytes for new
+/// ones.
+void Session::loseOutputs(const Task& task) {
+  if (!mayHaveLost_)
+    return;
+  auto lose = [&](Buffer& buffer, const ByteSet& bytes) {
+    track(buffer);
+    auto over = std::make_shared<Completion>(cl_);
+    over->finish(CL_SUCCESS);
+    for (NodeId node = 0; node < machine_->nodes(); ++node) {
+      buffer.journal().note(buffer.directory().state(), Journal::Effect::Spoils, node, bytes,
+                            {over});
+      buffer.directory().spoiled(node, bytes);
+    }
+  };
+  for (const auto& [buffer, bytes] : task.outputs)
+    lose(*buffer, bytes);
+  if (!task.launch)
+    return;
+  const std::vector<bool>& writes = task.launch->code->writes;
+  for (std::size_t i = 0; i < task.launch->objects.size(); ++i)
+    if (const auto& object = task.launch->objects[i];
+        object && object->buffer && (i >= writes.size() || writes[i]))
+      lose(*object->buffer, ByteSet(object->origin, object->origin + object->size));
 }
 
 /// Issues anew what did not succeed of the task.

@@ -319,6 +319,7 @@ private:
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
+  static void noteOutputs(Task& task, const std::vector<HeldUse>& uses);
   void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
   void planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);
   void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
@@ -402,6 +403,7 @@ private:
   std::vector<std::shared_ptr<Buffer>> trackedBuffers() const;
   void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
   void tryRedo(Task& task);
+  void loseOutputs(const Task& task);
   void redo(Task& task);
   void redoAtHome(Task& task, const std::shared_ptr<Launch>& launch);
   void redoPieces(Task& task, Launch& launch);

@@ -23,6 +23,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -85,17 +86,20 @@ struct Task : std::enable_shared_from_this<Task> {
 
   unsigned unresolved = 0;                      ///< foreign events that are not complete yet
   std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
+  std::vector<CompletionPtr> events;            ///< of native commands that it waits for
   std::vector<CompletionPtr> after;             ///< must be over before any part runs
   std::vector<CompletionPtr> parts;             ///< everything that was issued
   std::vector<std::size_t> partDevices;         ///< whose lanes they were issued to
   std::shared_ptr<Launch> launch;               ///< that it is, if any
-  std::uint64_t sequence = 0;                   ///< in the order of planning, over all queues
-  bool planFailed = false;                      ///< planning it threw; something may be issued
-  unsigned redone = 0;                          ///< times that a recovery issued parts anew
-  const Program* program = nullptr;             ///< whose kernel it launches
-  const Verification* verification = nullptr;   ///< that it is a step of
-  bool isLaunch = false;                        ///< counts against the stream's window
-  bool open = false;                            ///< more parts will come; it can't retire yet
+  /// What it writes, if it is no launch.
+  std::vector<std::pair<std::shared_ptr<Buffer>, ByteSet>> outputs;
+  std::uint64_t sequence = 0;                 ///< in the order of planning, over all queues
+  bool planFailed = false;                    ///< planning it threw; something may be issued
+  unsigned redone = 0;                        ///< times that a recovery issued parts anew
+  const Program* program = nullptr;           ///< whose kernel it launches
+  const Verification* verification = nullptr; ///< that it is a step of
+  bool isLaunch = false;                      ///< counts against the stream's window
+  bool open = false;                          ///< more parts will come; it can't retire yet
   // Planning it takes what is on its way: it is parked again, and then planned anew.
   bool waitsForContents = false;      ///< what buffers hold
   std::vector<CompletionPtr> awaited; ///< where buffers lie, and the ends of unbooked work on them

@@ -51,20 +51,20 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
     if (status == CL_SUCCESS) {
       cl_.clFlush(stream->queue);
       addNativeEvent(task, marker);
-      if (!task->after.empty())
-        stream->nativeEnd = task->after.back();
+      if (!task->events.empty())
+        stream->nativeEnd = task->events.back();
       cl_.clReleaseEvent(marker);
     } else {
       auto finished = std::make_shared<Completion>(cl_);
       startThread([this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
         finished->finish(cl_.clFinish(queue.get()));
       }).detach();
-      task->after.push_back(finished);
+      task->events.push_back(finished);
       stream->nativeEnd = finished;
     }
     stream->nativeWork = stream->nativeBarrier = false;
   } else if (stream->nativeEnd && !stream->nativeEnd->over()) {
-    task->after.push_back(stream->nativeEnd);
+    task->events.push_back(stream->nativeEnd);
   }
   addWaitList(task, command);
   if (!stream->inOrder)
@@ -92,7 +92,7 @@ void Session::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) 
   if (status < 0) {
     task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   } else if (status != CL_COMPLETE && !userEvents_) {
-    task->after.push_back(Completion::of(cl_, event));
+    task->events.push_back(Completion::of(cl_, event));
   } else if (status != CL_COMPLETE) {
     ++task->unresolved;
     auto resolved = [this, weak = std::weak_ptr<Task>(task)] {
@@ -104,7 +104,7 @@ void Session::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) 
     };
     if (!callOnEnd(event, resolved)) {
       --task->unresolved;
-      task->after.push_back(Completion::of(cl_, event));
+      task->events.push_back(Completion::of(cl_, event));
     }
   }
 }
@@ -218,6 +218,7 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   task->state = Task::State::Active;
   task->planned = std::chrono::steady_clock::now();
   task->awaited.clear();
+  task->after = task->events;
   for (const auto& before : task->waitTasks) {
     task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
     if (before->state == Task::State::Retired && before->status < 0)
@@ -227,6 +228,8 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   stream.active.push_back(task);
   if (task->status >= 0)
     callPlan(*task);
+  else
+    loseOutputs(*task);
   if (!stream.retiring) {
     stream.retiring = true;
     startThread([this, shared = task->stream] { retireLoop(shared); }).detach();
@@ -239,6 +242,7 @@ void Session::callPlan(Task& task) {
     task.plan(task);
   } catch (const LostBytes&) {
     task.status = CL_OUT_OF_RESOURCES;
+    loseOutputs(task);
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a command could not be issued: ", error.what());
     task.planFailed = true;
@@ -300,8 +304,10 @@ void Session::awaitParts(Lock& lock, Task& task, bool helping) {
       status = std::min(status, CL_OUT_OF_HOST_MEMORY);
     if (status < 0 && !task.retiring && recover(lock, task))
       continue;
-    if (!task.retiring)
-      task.status = std::min(task.status, status);
+    if (!task.retiring && status < 0 && task.status >= 0) {
+      task.status = status;
+      loseOutputs(task);
+    }
     return;
   }
 }
@@ -336,12 +342,14 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   auto retired = std::exchange(task->retired, nullptr);
   auto held = std::move(task->parts);
   auto launch = std::move(task->launch);
+  auto outputs = std::move(task->outputs);
   task->after.clear();
   lock.unlock();
   plan = nullptr;
   retired = nullptr;
   held.clear();
   launch = nullptr;
+  outputs.clear();
   lock.lock();
   std::shared_ptr<Stream> stream = task->stream;
   task->state = Task::State::Retired;

@@ -79,6 +79,9 @@ bool ByteSet::contains(const ByteSet& other) const {
 }
 
 bool ByteSet::intersects(const ByteSet& other) const {
+  const ByteRange mine = hull(), theirs = other.hull();
+  if (mine.end <= theirs.begin || theirs.end <= mine.begin)
+    return false;
   const std::vector<ByteRange>&all = ranges(), &others = other.ranges();
   auto a = all.begin();
   auto b = others.begin();

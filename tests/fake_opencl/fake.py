@@ -1,6 +1,8 @@
 """Whole programs on the fake OpenCL: devices that fail on request, clocks and orders that no real one has."""
 
 import json
+import random
+import re
 import sys
 from pathlib import Path
 
@@ -27,6 +29,8 @@ def policies(devices):
 
 # What a driver says that has no memory, no other resources, or lost its device.
 ERRORS = (-4, -5, -6)
+# What a program hears of bytes that were lost, or of an event behind which they should have been.
+TOLD = "CL_OUT_OF_RESOURCES|CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"
 
 
 class Fake:
@@ -35,7 +39,7 @@ class Fake:
         self.platforms = [{"name": f"Fake {i}", "devices": devices} for i, devices in enumerate(MACHINES[machine])]
         self.report = bench.tmp / "report.json"
 
-    def run(self, sample, options=None, *, script=(), seed=1, goes_on=False, timeout=60):
+    def run(self, sample, options=None, *, arguments=(), script=(), seed=1, goes_on=False, timeout=60):
         """Natively if there are no `options`."""
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
                          "cache": str(self.bench.build / "tests" / "fake-cache"), "report": str(self.report)}
@@ -44,7 +48,7 @@ class Fake:
         self.report.unlink(missing_ok=True)
         if options is not None:
             options = {"WAIT_ANALYSIS": "1", "PERSIST": "0"} | options
-        return self.bench.run(self.bench.sample(sample), "preload" if options is not None else None, options or {},
+        return self.bench.run(self.bench.sample(sample, *arguments), "preload" if options is not None else None, options or {},
                               env=env, dump=True, timeout=timeout)
 
     def calls(self, device):
@@ -97,7 +101,7 @@ def failures(bench, name, goes_on="0", machine="two_gpus", stride="1"):
     for kind in ("fail_command", "lose"):
         for number in range(1, commands + 1, int(stride)):
             run = fake.run(name, options, goes_on=goes_on == "1", script=[{kind: {"device": helper, "number": number, "error": -5}}])
-            told = run.code == 1 and "CL_OUT_OF_RESOURCES" in run.stderr
+            told = run.code == 1 and re.search(TOLD, run.stderr)
             if told:
                 counts["error"] += 1
             else:
@@ -106,5 +110,35 @@ def failures(bench, name, goes_on="0", machine="two_gpus", stride="1"):
     print(f"{2 * commands} commands failed: {counts['same']} times as natively, {counts['error']} times an error")
 
 
+def random_calls(bench, count, first="1"):
+    """Random calls on shared buffers: the same bytes on every machine by every policy; with a call refused, too;
+    with a command that fails the same or an error."""
+    native_of = Fake(bench)
+    runs = 0
+    for seed in range(int(first), int(first) + int(count)):
+        arguments = ("--size", str(seed))
+        native = native_of.run("random_calls", arguments=arguments)
+        native.require_success()
+        draw = random.Random(seed)
+        for machine in MACHINES:
+            fake = Fake(bench, machine)
+            devices = sum(len(platform["devices"]) for platform in fake.platforms)
+            fake.run("random_calls", draw.choice(policies(devices)), arguments=arguments,
+                     seed=seed).require_same_as(native)
+        options = {"POLICY": "static:1,1", "LOG": "error"}
+        for kind in ("fail_call", "fail_call", "fail_call", "fail_command", "lose"):
+            number = draw.randrange(38, 600) if kind == "fail_call" else draw.randrange(1, 90)
+            error = draw.choice(ERRORS) if kind == "fail_call" else -5
+            mishap = {kind: {"device": "0.1", "number": number, "error": error}}
+            run = native_of.run("random_calls", options, arguments=arguments, seed=seed, script=[mishap])
+            if kind == "fail_call" or not (run.code == 1 and re.search(TOLD, run.stderr)):
+                # A launch that could not be done again says so; what the program sees is what counts.
+                run.stderr = native.stderr
+                run.require_same_as(native)
+            runs += 1
+        runs += len(MACHINES)
+    print(f"{runs} runs of {count} random programs: all as natively, or with an error where bytes were lost")
+
+
 if __name__ == "__main__":
-    main({"sample": sample, "refusals": refusals, "failures": failures})
+    main({"sample": sample, "refusals": refusals, "failures": failures, "random_calls": random_calls})

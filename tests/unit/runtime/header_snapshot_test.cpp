@@ -16,15 +16,15 @@ namespace fs = std::filesystem;
 class HeaderSnapshotTest : public ::testing::Test {
 protected:
   void SetUp() override {
-    before_ = fs::current_path();
+    previousFolder = fs::current_path();
     std::string pattern = fs::temp_directory_path() / "headersXXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     fs::current_path(pattern);
-    folder_ = fs::current_path();
+    folder = fs::current_path();
   }
   void TearDown() override {
-    fs::current_path(before_);
-    fs::remove_all(folder_);
+    fs::current_path(previousFolder);
+    fs::remove_all(folder);
   }
 
   static void write(const std::string& path, const std::string& text) {
@@ -36,7 +36,7 @@ protected:
     return {path, hashOfContents(text)};
   }
 
-  fs::path before_, folder_;
+  fs::path previousFolder, folder;
 };
 
 TEST_F(HeaderSnapshotTest, FollowsWhatHeadersInclude) {
@@ -47,12 +47,12 @@ TEST_F(HeaderSnapshotTest, FollowsWhatHeadersInclude) {
                             "-DM=2 -I inc");
   EXPECT_EQ(seen.changed(), std::nullopt);
   EXPECT_EQ(seen.differsFrom({file("./config.h", "#define N 1\n"), file("inc/inner.h", "int x;\n"),
-                              file((folder_ / "inc/outer.h").string(), "# include \"inner.h\"\n")}),
+                              file((folder / "inc/outer.h").string(), "# include \"inner.h\"\n")}),
             std::nullopt);
   EXPECT_EQ(seen.differsFrom({file("config.h", "#define N 2\n")}), "config.h");
   EXPECT_EQ(seen.differsFrom({file("other.h", "")}), "other.h");
   write("inc/inner.h", "int y;\n");
-  EXPECT_EQ(seen.changed(), (folder_ / "inc/inner.h").string());
+  EXPECT_EQ(seen.changed(), (folder / "inc/inner.h").string());
 }
 
 TEST_F(HeaderSnapshotTest, AFileThatHidesAnotherIsAChange) {
@@ -60,7 +60,7 @@ TEST_F(HeaderSnapshotTest, AFileThatHidesAnotherIsAChange) {
   const HeaderSnapshot seen({"#include <config.h>\n"}, "-Ia -Ib");
   EXPECT_EQ(seen.changed(), std::nullopt);
   write("a/config.h", "int a;\n");
-  EXPECT_EQ(seen.changed(), (folder_ / "a/config.h").string());
+  EXPECT_EQ(seen.changed(), (folder / "a/config.h").string());
 }
 
 TEST_F(HeaderSnapshotTest, AMissingFileIsAChange) {

@@ -112,6 +112,21 @@ TEST_F(JournalTest, AMergeThatDidNotComeLeavesNoValidBytesWherePiecesWorked) {
   EXPECT_TRUE(directory.valid(hostNode).empty()); // one slice was merged, another not
 }
 
+TEST_F(JournalTest, TransfersThatWereCountedAtOnceAreForgottenTogether) {
+  directory.wrote(helper, ByteSet(4, 8));
+  const Directory::State before = directory.state();
+  const std::vector<Move> moves = directory.bring(hostNode, ByteSet(0, 8));
+  ASSERT_EQ(moves.size(), 2U);
+  auto second = std::make_shared<Completion>(cl);
+  journal.note(before, Effect::Arrives, hostNode, moves[0].bytes, {succeeded()});
+  journal.note(before, Effect::Arrives, hostNode, moves[1].bytes, {second});
+  spoil(home, ByteSet(0, 4), succeeded()); // by the piece of a launch that is merged
+  second->finish(CL_OUT_OF_RESOURCES);
+  EXPECT_TRUE(journal.settle(directory));
+  EXPECT_EQ(directory.valid(hostNode), ByteSet(0, 4)); // the old bytes are there
+  EXPECT_TRUE(directory.lost(ByteSet(0, 8)).empty());
+}
+
 TEST_F(JournalTest, WaitsForAllThatIsNotKnownToHaveSucceeded) {
   auto pending = std::make_shared<Completion>(cl);
   write(home, ByteSet(0, 1), succeeded());
