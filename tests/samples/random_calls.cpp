@@ -2,9 +2,8 @@
 // maps, fills, copies, sub-buffers, three queues one of which is out of order, events between them,
 // objects that are given up while commands use them. The program orders what touches the same
 // buffer, and nothing else; so its result is one.
-#include "sample.h"
-
 #include "kernels/random_calls.h"
+#include "tests/samples/sample.h"
 
 #include <array>
 #include <memory>
