@@ -241,12 +241,7 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
     }
   }
   Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    const ByteSet& writes = piece.uses[b].writes;
-    launch.buffers[b]->hazards(node).collect(!writes.empty(), instruction.after);
-    if (!writes.empty())
-      launch.buffers[b]->collectElsewhere(node, writes, instruction.after);
-  }
+  collectBefore(launch, piece, instruction.after);
   // Chunks on one node run beside each other, as work-groups do, unless they share vectors.
   const auto mustWaitFor = [&](const CompletionPtr& chunk) {
     return std::any_of(chunked.rewriting.begin(), chunked.rewriting.end(), [&](const auto& other) {

@@ -67,6 +67,10 @@ public:
   bool poll();
   /// Once it is over.
   Outcome outcome() const;
+  /// Known to be over, and done. Never blocks.
+  bool succeeded() const { return over() && outcome() == Outcome::Succeeded; }
+  /// Known to be over, and not done, or not all of it. Never blocks.
+  bool hasFailed() const { return over() && outcome() != Outcome::Succeeded; }
 
   /// Times on the device, from the first command's start to the last one's end, once over and where
   /// the queue records them.

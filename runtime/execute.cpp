@@ -308,6 +308,19 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
         move(task, *each.buffer, each.needed.move, each.before));
 }
 
+/// What must be over before the piece may run: earlier work on the same bytes.
+void Session::collectBefore(const Launch& launch, const Piece& piece,
+                            std::vector<CompletionPtr>& after) const {
+  const NodeId node = machine_->devices()[piece.device].node;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    const PieceUse& use = piece.uses[b];
+    launch.buffers[b]->hazards(node).collect(use.changes(), after);
+    for (const ByteSet* changes : {&use.writes, &use.merged})
+      if (!changes->empty())
+        launch.buffers[b]->collectElsewhere(node, *changes, after);
+  }
+}
+
 /// Counts what a piece does to a buffer as done.
 void Session::book(Buffer& buffer, NodeId node, const PieceUse& use, const CompletionPtr& done) {
   Directory& directory = buffer.directory();
@@ -342,14 +355,7 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
   std::vector<Instruction> instructions;
   for (const Piece& piece : plan->pieces) {
     Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
-    const NodeId node = machine_->devices()[piece.device].node;
-    for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
-      const PieceUse& use = piece.uses[b];
-      launch->buffers[b]->hazards(node).collect(use.changes(), instruction.after);
-      for (const ByteSet* changes : {&use.writes, &use.merged})
-        if (!changes->empty())
-          launch->buffers[b]->collectElsewhere(node, *changes, instruction.after);
-    }
+    collectBefore(*launch, piece, instruction.after);
     instruction.traced = tracedPiece(*launch, piece, plan->dimension);
     instructions.push_back(std::move(instruction));
   }

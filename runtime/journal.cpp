@@ -7,10 +7,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-bool succeeded(const CompletionPtr& done) {
-  return done->over() && done->outcome() == Outcome::Succeeded;
-}
-
 bool mayHaveBegun(const CompletionPtr& done) {
   return done->outcome() == Outcome::Succeeded || done->outcome() == Outcome::Failed;
 }
@@ -22,7 +18,7 @@ bool isSame(const Directory::State& a, const Directory::State& b) {
 } // namespace
 
 bool Journal::Item::succeeded() const {
-  return std::ranges::all_of(done, runtime::succeeded);
+  return std::ranges::all_of(done, [](const CompletionPtr& each) { return each->succeeded(); });
 }
 
 bool Journal::Entry::succeeded() const {

@@ -16,7 +16,7 @@ bool isOver(const CompletionPtr& work) {
 
 /// Of work that failed others must still learn, until a recovery has dealt with it.
 bool succeeded(const CompletionPtr& work) {
-  return work->over() && work->outcome() == Outcome::Succeeded;
+  return work->succeeded();
 }
 
 } // namespace

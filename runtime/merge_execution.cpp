@@ -397,7 +397,7 @@ void Session::issueMerges(Task& task, Launch& launch) {
 
 /// After pieces of the launch failed: the merges of what the others did.
 void Session::redoMerges(Task& task, Launch& launch) {
-  auto succeeded = [](const CompletionPtr& done) { return done->outcome() == Outcome::Succeeded; };
+  auto succeeded = [](const CompletionPtr& done) { return done->succeeded(); };
   for (const auto& job : launch.merges) {
     if (!job->merged.empty() && std::all_of(job->merged.begin(), job->merged.end(), succeeded))
       continue;

@@ -28,8 +28,8 @@ namespace libsplit::runtime {
 
 namespace {
 
-bool succeeded(const CompletionPtr& part) {
-  return part->outcome() == Outcome::Succeeded;
+bool isFailed(const CompletionPtr& part) {
+  return part->hasFailed();
 }
 
 bool isOwnFailure(const CompletionPtr& part) {
@@ -37,7 +37,7 @@ bool isOwnFailure(const CompletionPtr& part) {
 }
 
 bool hasFailed(const Task& task) {
-  return task.planFailed || !std::all_of(task.parts.begin(), task.parts.end(), succeeded);
+  return task.planFailed || std::ranges::any_of(task.parts, isFailed);
 }
 
 /// Makes the task one of which nothing is issued.
@@ -99,7 +99,7 @@ bool Session::recover(Lock& lock, const Task& failed) {
       continue;
     auto failedBefore = [](const std::shared_ptr<Task>& before) { return before->status < 0; };
     if (std::ranges::any_of(task->waitTasks, failedBefore) ||
-        !std::ranges::all_of(task->events, succeeded))
+        std::ranges::any_of(task->events, isFailed))
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     else
       tryRedo(*task);
@@ -232,7 +232,7 @@ void Session::redoPieces(Task& task, Launch& launch) {
   const std::size_t home = machine_->home();
   const NodeId node = machine_->homeDevice().node;
   for (const Launch::Issued& each : std::exchange(launch.issued, {})) {
-    if (each.kernel && succeeded(each.kernel))
+    if (each.kernel && each.kernel->succeeded())
       continue;
     Piece piece = *each.piece;
     piece.device = home;
@@ -243,11 +243,7 @@ void Session::redoPieces(Task& task, Launch& launch) {
     for (std::size_t b = 0; b < launch.buffers.size(); ++b)
       bring(task, *launch.buffers[b], node, piece.uses[b].needs);
     Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
-    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-      launch.buffers[b]->hazards(node).collect(piece.uses[b].changes(), instruction.after);
-      if (piece.uses[b].changes())
-        launch.buffers[b]->collectElsewhere(node, piece.uses[b].writes, instruction.after);
-    }
+    collectBefore(launch, piece, instruction.after);
     instruction.traced = tracedPiece(launch, piece, launch.plan->dimension);
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       NodeHazards& hazards = launch.buffers[b]->hazards(node);

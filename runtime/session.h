@@ -393,6 +393,8 @@ private:
   std::string reserveOn(Launch& launch, std::size_t device);
   std::string reserve(Launch& launch, const LaunchPlan& plan);
   void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
+  void collectBefore(const Launch& launch, const Piece& piece,
+                     std::vector<CompletionPtr>& after) const;
   static void book(Buffer& buffer, NodeId node, const PieceUse& use, const CompletionPtr& done);
   void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
                  std::shared_ptr<const LaunchPlan> plan);

@@ -17,8 +17,6 @@
 
 namespace libsplit::fake {
 
-using Lock = std::unique_lock<std::mutex>;
-
 class Driver {
 public:
   explicit Driver(Configuration configuration);
