@@ -7,9 +7,7 @@ namespace libsplit::solver {
 
 namespace {
 
-// Each device's first chunk is 1/firstParts of an even share, its smallest 1/smallestParts.
-constexpr std::uint64_t firstParts = 24;
-constexpr std::uint64_t smallestParts = 96;
+constexpr std::uint64_t smallestParts = 96; // of an even share: the smallest chunk
 constexpr std::uint64_t growth = 4;
 
 } // namespace
@@ -60,31 +58,30 @@ bool ChunkPlan::wouldBeLast(unsigned device, std::uint64_t unit) const {
          mine > static_cast<double>(unit) / fastest;
 }
 
+/// What a device is thought to do: as measured, else by how it compares with one that is.
+double ChunkPlan::rateOf(unsigned device) const {
+  const Device& own = devices_[device];
+  if (own.rate > 0 || own.hint <= 0)
+    return own.rate;
+  double rate = 0, hint = 0;
+  for (const Device& d : devices_)
+    if (d.rate > 0 && d.hint > 0) {
+      rate += d.rate;
+      hint += d.hint;
+    }
+  return hint > 0 ? own.hint * rate / hint : 0;
+}
+
 /// Part of the devices' total speed that is `device`'s, as far as one can tell.
 double ChunkPlan::weight(unsigned device) const {
-  const Device& own = devices_[device];
+  const bool isAnyMeasured =
+      std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.rate > 0; });
+  auto speedOf = [&](unsigned i) { return isAnyMeasured ? rateOf(i) : devices_[i].hint; };
+  // A device of which nothing is known counts as none: it gets a group, and is known then.
   double sum = 0;
-  bool allMeasured = true;
-  bool allHinted = true;
-  for (const Device& d : devices_) {
-    allMeasured = allMeasured && d.rate > 0;
-    allHinted = allHinted && d.hint > 0;
-  }
-  if (!allMeasured && allHinted) {
-    for (const Device& d : devices_)
-      sum += d.hint;
-    return own.hint / sum;
-  }
-  // A device that has not finished a chunk yet is no faster than the slowest that has.
-  double slowest = 0;
-  for (const Device& d : devices_)
-    if (d.rate > 0 && (slowest == 0 || d.rate < slowest))
-      slowest = d.rate;
-  if (slowest == 0)
-    return 1.0 / static_cast<double>(devices_.size());
-  for (const Device& d : devices_)
-    sum += d.rate > 0 ? d.rate : slowest;
-  return (own.rate > 0 ? own.rate : slowest) / sum;
+  for (unsigned i = 0; i < devices_.size(); ++i)
+    sum += speedOf(i);
+  return sum > 0 ? speedOf(device) / sum : 0;
 }
 
 GroupRange ChunkPlan::next(unsigned device) {
@@ -101,12 +98,18 @@ GroupRange ChunkPlan::next(unsigned device) {
     d.retired = true;
     return {};
   }
+  // Of a device that nobody knows, not even beside others, one group may take longer than the whole
+  // launch elsewhere.
+  const bool isKnown = d.rate > 0 || d.hint > 0;
   auto size = static_cast<std::uint64_t>(weight(device) * static_cast<double>(left) / 2);
   if (d.last == 0)
-    size = d.hint > 0 ? size / 4 : std::max<std::uint64_t>(total_ / (parts * firstParts), 1);
+    size = d.hint > 0 ? size / 4 : 0;
   else
     size = std::min(size, d.last * growth);
-  size = std::max(size, smallest);
+  if (isKnown)
+    size = d.last == 0 || d.last >= smallest ? std::max(size, smallest)
+                                             : std::max(size, std::min(smallest, d.last * growth));
+  size = std::max<std::uint64_t>(size, 1);
   size = (size + granularity_ - 1) / granularity_ * granularity_;
   if (size + granularity_ > left) // no crumbs
     size = left;
@@ -118,7 +121,16 @@ void ChunkPlan::finish(unsigned device, GroupRange range, double seconds) {
   if (device >= devices_.size() || range.empty() || !(seconds > 1e-12) || !(seconds < 1e12))
     return;
   Device& d = devices_[device];
-  const double rate = static_cast<double>(range.size()) / seconds;
+  const auto groups = static_cast<double>(range.size());
+  double rate = groups / seconds;
+  // What a larger chunk took more than a small one tells the speed without a chunk's fixed cost.
+  if (d.smallSeconds > 0 && groups >= 2 * d.smallGroups && seconds > d.smallSeconds)
+    rate = std::clamp((groups - d.smallGroups) / (seconds - d.smallSeconds), rate,
+                      static_cast<double>(growth) * rate);
+  if (d.smallSeconds == 0 || groups <= d.smallGroups) {
+    d.smallGroups = groups;
+    d.smallSeconds = seconds;
+  }
   d.rate = d.rate > 0 ? 0.3 * d.rate + 0.7 * rate : rate;
   if (samples_.size() < samples_.capacity())
     samples_.push_back({device, range.begin, range.end, seconds});

@@ -4,8 +4,9 @@
 // Sizes follow factoring (Hummel, Schonberg, Flynn, "Factoring: a method for scheduling parallel
 // loops", CACM 1992), weighted by the speeds that the chunks so far have shown: device i gets half
 // of its part of what remains, remaining * r_i / sum r / 2. The first chunks are small, later ones
-// grow at most fourfold, so that one wrong timing costs little. A device that would finish even one
-// unit later than all the others need for the rest gets nothing more.
+// grow at most fourfold, so that one wrong timing costs little. A device of which nothing is known
+// gets one group first: it may be a thousand times slower than the others. A device that would
+// finish even one unit later than all the others need for the rest gets nothing more.
 //
 // Not thread-safe: the caller serialises. next and finish allocate nothing beyond `samples`, for
 // which begin reserves.
@@ -54,10 +55,12 @@ private:
   struct Device {
     double rate = 0; // groups per second; 0 until measured
     double hint = 0;
-    std::uint64_t last = 0; // size of its last chunk
-    std::uint64_t fill = 1; // groups that it runs at once
-    bool retired = false;   // gets nothing more in this launch
+    std::uint64_t last = 0;                   // size of its last chunk
+    std::uint64_t fill = 1;                   // groups that it runs at once
+    bool retired = false;                     // gets nothing more in this launch
+    double smallGroups = 0, smallSeconds = 0; // of its smallest chunk
   };
+  double rateOf(unsigned device) const;
   double weight(unsigned device) const;
   bool wouldBeLast(unsigned device, std::uint64_t unit) const;
 

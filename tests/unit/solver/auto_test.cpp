@@ -144,11 +144,26 @@ TEST(ChunkPlan, aDeviceThatWouldFinishLastGetsNoMore) {
 TEST(ChunkPlan, noChunkIsSmallerThanWhatItsDeviceRunsAtOnceNorShorterThanWorthwhile) {
   ChunkPlan plan(2);
   const std::uint64_t fill[] = {1, 40};
-  plan.begin(1000, 1, {}, {0.5, fill});
+  const double alike[] = {1, 1};
+  plan.begin(1000, 1, alike, {0.5, fill});
   const GroupRange first = plan.next(0);
   EXPECT_GE(plan.next(1).size(), 40u);
   plan.finish(0, first, static_cast<double>(first.size()) / 100); // 100 groups per second
   EXPECT_GE(plan.next(0).size(), 50u);
+}
+
+TEST(ChunkPlan, aDeviceOfWhichNothingIsKnownGetsOneGroup) {
+  ChunkPlan plan(2);
+  const std::uint64_t fill[] = {1, 32};
+  const double home[] = {1, 0};
+  plan.begin(4096, 1, home, {2e-3, fill});
+  const GroupRange first = plan.next(0);
+  EXPECT_GT(first.size(), 10u);
+  plan.finish(0, first, 1e-3);
+  const GroupRange probe = plan.next(1);
+  EXPECT_EQ(probe.size(), 1u);
+  plan.finish(1, probe, 0.01); // as long as a thousand groups take elsewhere
+  EXPECT_LE(plan.next(1).size(), 4u);
 }
 
 TEST(ChunkPlan, aPartCanBeTakenWhateverThePlan) {
