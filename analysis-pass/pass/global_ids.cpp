@@ -8,6 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -61,15 +62,80 @@ bool isSum(const llvm::Value* value) {
   return operation && operation->getOpcode() == llvm::Instruction::Add;
 }
 
+constexpr std::size_t mostTerms = 16;
+
 void collectTerms(llvm::Value* value, std::vector<llvm::Value*>& terms) {
-  constexpr std::size_t most = 16;
   auto* sum = isSum(value) ? llvm::cast<llvm::BinaryOperator>(value) : nullptr;
-  if (!sum || terms.size() >= most) {
+  if (!sum || terms.size() >= mostTerms) {
     terms.push_back(value);
     return;
   }
   collectTerms(sum->getOperand(0), terms);
   collectTerms(sum->getOperand(1), terms);
+}
+
+/// A local id, and a constant that is added to it.
+struct ShiftedLocalId {
+  llvm::Value* id = nullptr;
+  std::int64_t shift = 0;
+
+  /// Takes what is added up in `value`. False if that is anything else.
+  bool add(llvm::Value* value, unsigned depth = 0) {
+    auto* operation = dyn_cast<llvm::BinaryOperator>(value);
+    if (auto* constant = dyn_cast<llvm::ConstantInt>(value))
+      return add(*constant, 1);
+    if (isSum(value) && depth < mostTerms)
+      return add(operation->getOperand(0), depth + 1) && add(operation->getOperand(1), depth + 1);
+    if (operation && operation->getOpcode() == llvm::Instruction::Sub && depth < mostTerms)
+      if (auto* constant = dyn_cast<llvm::ConstantInt>(operation->getOperand(1)))
+        return add(*constant, -1) && add(operation->getOperand(0), depth + 1);
+    const auto query = queryOf(value);
+    if (!query || query->of != Expr::Op::LocalId || id)
+      return false;
+    id = value;
+    return true;
+  }
+
+private:
+  bool add(const llvm::ConstantInt& constant, std::int64_t sign) {
+    constexpr std::int64_t far = std::int64_t{1} << 30;
+    if (constant.getValue().getSignificantBits() > 32)
+      return false;
+    shift += sign * constant.getSExtValue();
+    reach_ += std::abs(constant.getSExtValue());
+    return reach_ < far;
+  }
+
+  std::int64_t reach_ = 0; ///< of partial sums
+};
+
+/// What was made wider only after it was added up: `4 + item` of ints, beside terms of size_t. No
+/// device has work-groups of anything like 2^30 work-items, so the sum is what it would have been
+/// with more bits.
+std::optional<ShiftedLocalId> widenedLocalId(llvm::Value* value) {
+  auto* cast = dyn_cast<llvm::CastInst>(value);
+  if (!cast || !llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast) ||
+      !llvm::isa<llvm::BinaryOperator>(cast->getOperand(0)) ||
+      cast->getSrcTy()->getIntegerBitWidth() < 32)
+    return std::nullopt;
+  ShiftedLocalId found;
+  if (!found.add(cast->getOperand(0)) || !found.id ||
+      (llvm::isa<llvm::ZExtInst>(cast) && found.shift < 0))
+    return std::nullopt;
+  return found;
+}
+
+/// The terms of a sum, with local ids by themselves.
+std::vector<llvm::Value*> termsOf(llvm::BinaryOperator& sum) {
+  std::vector<llvm::Value*> together, terms;
+  collectTerms(&sum, together);
+  for (llvm::Value* term : together) {
+    const auto widened = widenedLocalId(term);
+    terms.push_back(widened ? widened->id : term);
+    if (widened)
+      terms.push_back(llvm::ConstantInt::getSigned(sum.getType(), widened->shift));
+  }
+  return terms;
 }
 
 /// The call of another query, in the same dimension and of the same making.
@@ -90,8 +156,7 @@ llvm::Value* ask(llvm::IRBuilder<>& code, const llvm::CallInst& like, const char
 
 /// Modulo 2^n, as the program's own sum. Null if there is no global id in it.
 llvm::Value* withGlobalId(llvm::BinaryOperator& sum) {
-  std::vector<llvm::Value*> terms;
-  collectTerms(&sum, terms);
+  std::vector<llvm::Value*> terms = termsOf(sum);
   for (llvm::Value*& product : terms) {
     const auto group = firstItemOfGroup(product);
     if (!group)
@@ -107,7 +172,7 @@ llvm::Value* withGlobalId(llvm::BinaryOperator& sum) {
                                  sum.getType());
       for (llvm::Value*& term : terms)
         if (&term != &product && &term != &local)
-          all = code.CreateAdd(all, term);
+          all = code.CreateAdd(all, code.CreateZExtOrTrunc(term, sum.getType()));
       return all;
     }
   }

@@ -37,6 +37,31 @@ kernel void by_way_of_ints(global int* a) {
   a[item + group * get_local_size(1) + 4] = 0;
 }
 
+// A sum of ints within one of size_t's: local ids are far from where ints end.
+// CHECK-LABEL: kernel int_within_size(
+// CHECK-NEXT: needs the partition argument
+// CHECK-NEXT: writes a at 4*(G0 - 1*globalOffset0 + 4), 4 bytes{{$}}
+kernel void int_within_size(global int* a) {
+  int group = get_group_id(0), item = get_local_id(0);
+  a[4 + item + group * get_local_size(0)] = 0;
+}
+
+// CHECK-LABEL: kernel int_within_size_less(
+// CHECK-NEXT: needs the partition argument
+// CHECK: writes a at 4*(G0 - 1*globalOffset0 + 13), 4 bytes
+kernel void int_within_size_less(global int* a) {
+  int item = get_local_id(0);
+  a[item - 3 + get_group_id(0) * get_local_size(0) + 16] = 0;
+}
+
+// An int that may be any number can end between.
+// CHECK-LABEL: kernel any_int_within_size(
+// CHECK-NEXT: depends on work-groups
+kernel void any_int_within_size(global int* a, int n) {
+  int group = get_group_id(0), item = get_local_id(0);
+  a[n + item + group * get_local_size(0)] = 0;
+}
+
 // Other sums of these are none.
 // CHECK-LABEL: kernel mixed_dimensions(
 // CHECK-NEXT: depends on work-groups

@@ -4,6 +4,7 @@
 //@ splits own_id_of_two
 //@ splits own_id_in_a_helper
 //@ splits also_a_size
+//@ splits int_within_size
 //@ buffer a 20000*4 random 1
 //@ buffer b 20000*4 zero
 //@ buffer c 100*40*4 zero
@@ -20,6 +21,8 @@
 //@ run own_id_in_a_helper g=5003 : d int=5003
 //@ run also_a_size g=4099 : e
 //@ run also_a_size g=4096 l=64 : e
+//@ run int_within_size g=4097 : a e
+//@ run int_within_size g=4096 l=32 : a e
 kernel void own_id(global const uint* a, global uint* b) {
   int i = get_group_id(0) * get_local_size(0) + get_local_id(0);
   b[i] += a[i] ^ (uint)get_global_id(0);
@@ -38,4 +41,8 @@ kernel void own_id_in_a_helper(global uint* d, int n) {
 kernel void also_a_size(global uint* e) {
   size_t i = get_group_id(0) * get_local_size(0) + get_local_id(0);
   e[get_global_size(0) - 1 - i] = i + get_global_offset(0);
+}
+kernel void int_within_size(global const uint* a, global uint* e) {
+  const int group = get_group_id(0), item = get_local_id(0);
+  e[4 + item + group * get_local_size(0)] ^= a[item - 1 + get_group_id(0) * get_local_size(0) + 1];
 }
