@@ -1,8 +1,8 @@
 // What the overrides share: the session, the next layer, and a barrier that no exception passes.
 #pragma once
 
-#include "runtime/log.h"
-#include "runtime/session.h"
+#include "runtime/core/log.h"
+#include "runtime/session/session.h"
 
 #include <exception>
 

@@ -111,15 +111,16 @@ cl_int CL_API_CALL svmFill(cl_command_queue queue, void* memory, const void* pat
                            size_t patternSize, size_t size, cl_uint count, const cl_event* list,
                            cl_event* event) {
   return guarded([&] {
+    const bool fits = memory && pattern && std::has_single_bit(patternSize) &&
+                      patternSize <= sizeof(cl_double16) && size % patternSize == 0;
     const auto bytes = static_cast<const std::byte*>(pattern);
-    return enqueue(
-        !memory || !pattern || !std::has_single_bit(patternSize) || size % patternSize != 0,
-        {queue, CL_COMMAND_SVM_MEMFILL, count, list, event}, {},
-        [=, copied = std::vector(bytes, bytes + (bytes ? patternSize : 0))](
-            cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueSVMMemFill(queue, memory, bytes ? copied.data() : nullptr,
-                                            patternSize, size, n, events, done);
-        });
+    return enqueue(!fits, {queue, CL_COMMAND_SVM_MEMFILL, count, list, event}, {},
+                   [=, copied = std::vector(bytes, fits ? bytes + patternSize : bytes)](
+                       cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueSVMMemFill(queue, memory,
+                                                       fits ? copied.data() : pattern, patternSize,
+                                                       size, n, events, done);
+                   });
   });
 }
 

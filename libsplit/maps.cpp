@@ -44,11 +44,21 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
                            cl_map_flags flags, const size_t* origin, const size_t* region,
                            size_t* row, size_t* slice, cl_uint count, const cl_event* list,
                            cl_event* event, cl_int* error) {
+  const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+  cl_int status = CL_SUCCESS;
   tracked([&] {
-    session().settle({queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, true}});
+    status = session().settle({queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, writes}});
   });
-  return next().clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, count,
-                                  list, event, error);
+  if (status != CL_SUCCESS) {
+    report(error, status);
+    return nullptr;
+  }
+  void* address = next().clEnqueueMapImage(queue, image, blocking, flags, origin, region, row,
+                                           slice, count, list, event, &status);
+  report(error, status);
+  if (address)
+    tracked([&] { session().mapped(image, address, writes); });
+  return address;
 }
 
 cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,

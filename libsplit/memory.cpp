@@ -70,6 +70,8 @@ cl_mem CL_API_CALL createImageWithProperties(cl_context context,
                                                     host, &status);
   report(error, status);
   imageMade(image, description);
+  if (image && properties && properties[0] != 0)
+    tracked([&] { session().keepAtHome(image, "it may be somebody else's memory"); });
   return image;
 }
 

@@ -14,13 +14,25 @@ LAYERS = {
     "analysis-pass/pass": {"analysis-pass/summary", "llvm", "clang", "xxhash.h", "spirv-tools", "spirv",
                            "opencl_c_base_header.inc"},  # the last is generated
     "solver": {"Eigen"},
-    "runtime": {"solver", "analysis-pass/summary", "CL", "nlohmann", "xxhash.h"},
-    "libsplit": {"runtime", "CL"},
-    "tools": {"runtime", "analysis-pass/summary", "analysis-pass/pass", "CL", "CLI", "nlohmann"},
+    # The runtime's rooms; runtime/README.md says what each is for.
+    "runtime/core": {"CL", "xxhash.h"},
+    "runtime/trace": {"runtime/core", "CL", "nlohmann"},
+    "runtime/plan": {"analysis-pass/summary"},
+    "runtime/cost": {"solver", "runtime/core", "runtime/plan", "analysis-pass/summary", "nlohmann"},
+    "runtime/device": {"runtime/core", "runtime/plan", "runtime/trace", "analysis-pass/summary", "CL"},
+    "runtime/program": {"runtime/core", "runtime/plan", "runtime/cost", "runtime/device", "analysis-pass/summary",
+                        "CL", "nlohmann", "xxhash.h"},
+    "runtime/session": {"runtime/core", "runtime/plan", "runtime/cost", "runtime/device", "runtime/program",
+                        "runtime/trace", "solver", "analysis-pass/summary", "CL", "nlohmann"},
+    "libsplit": {"runtime/session", "runtime/core", "CL"},
+    "tools": {"runtime/core", "runtime/plan", "runtime/device", "runtime/trace", "analysis-pass/summary",
+              "analysis-pass/pass", "CL", "CLI", "nlohmann"},
     # Programs for tests and benchmarks know nothing of libsplit. `kernels` is generated.
     "tests/samples": {"CL", "kernels"},
     "tests/doors": {"CL", "libsplit"},  # the table of the API's names
+    "tests/conformance": {"CL", "libsplit"},  # the list of entry points
     "tests/corpus": {"CL"},
+    "tests/programs": {"boost", "viennacl", "clblast_c.h"},
     "benchmarks": {"tests/samples", "CL", "kernels"},
 }
 # Tests of our own code may include anything.

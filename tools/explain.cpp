@@ -1,7 +1,7 @@
 #include "tools/explain.h"
 
 #include "analysis-pass/summary/inspection.h"
-#include "runtime/planner.h"
+#include "runtime/plan/planner.h"
 #include "tools/source_terms.h"
 
 #include <algorithm>

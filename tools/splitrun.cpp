@@ -2,9 +2,9 @@
 //
 // Exit status: that of the program, which takes splitrun's place. Where it can't: 127 if there is
 // no such program, 2 for a bad command line, 1 otherwise.
-#include "runtime/device_spec.h"
-#include "runtime/machine.h"
-#include "runtime/options.h"
+#include "runtime/core/device_spec.h"
+#include "runtime/core/options.h"
+#include "runtime/device/machine.h"
 #include "tools/command_line.h"
 
 #include <CL/cl.h>

@@ -1,6 +1,6 @@
 #include "tools/trace_summary.h"
 
-#include "runtime/trace_layout.h"
+#include "runtime/trace/trace_layout.h"
 
 #include <nlohmann/json.hpp>
 

@@ -42,8 +42,9 @@ const llvm::StringMap<Builtin>& namedBuiltins() {
           "get_sub_group_size", "get_max_sub_group_size", "get_num_sub_groups",
           "get_enqueued_num_sub_groups", "get_sub_group_id", "get_sub_group_local_id"})
       t[name] = of(BuiltinKind::GroupSensitive);
-    for (StringRef name : {"mem_fence", "read_mem_fence", "write_mem_fence", "prefetch",
-                           "atomic_work_item_fence", "get_fence"})
+    for (StringRef name :
+         {"mem_fence", "read_mem_fence", "write_mem_fence", "prefetch", "atomic_work_item_fence",
+          "get_fence", "__translate_sampler_initializer"})
       t[name] = of(BuiltinKind::Harmless);
     for (StringRef name :
          {"min", "max", "clamp", "abs", "mul24", "mad24", "abs_diff", "add_sat", "sub_sat"})

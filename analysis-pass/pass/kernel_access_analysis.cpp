@@ -105,6 +105,7 @@ public:
         for (llvm::Instruction& instruction : block)
           visit(instruction);
     summary_.accesses = accesses_.take();
+    summary_.accesses.insert(summary_.accesses.end(), imageReads_.begin(), imageReads_.end());
     summary_.variables = names_.variables();
     checkUpdates();
     return std::move(summary_);
@@ -154,6 +155,7 @@ private:
   SourceNames names_;
   std::vector<bool> readOnly_; ///< by parameter
   AccessCollector accesses_;
+  std::vector<Access> imageReads_;
   KernelSummary summary_;
 };
 
@@ -178,9 +180,20 @@ void KernelWalk::readSignature() {
         parameter.members = names_.membersOf(i);
     }
     SourceLine line{{}, function_.getSubprogram() ? function_.getSubprogram()->getLine() : 0};
-    if (parameter.kind == ParameterKind::Image)
-      summary_.obstacles.push_back(
-          {Kind::Image, {"image parameter `" + parameter.name + "`", line}});
+    if (parameter.kind == ParameterKind::Image) {
+      // Where in an image a kernel reads is not asked: each device gets all of it.
+      if (metadataText(function_, "kernel_arg_access_qual", i) == "read_only") {
+        Access whole;
+        whole.parameter = i;
+        whole.offset = Expr::unknown("it is an image", line.line);
+        whole.length = 1;
+        whole.where = line;
+        imageReads_.push_back(std::move(whole));
+      } else {
+        summary_.obstacles.push_back(
+            {Kind::Image, {"image parameter `" + parameter.name + "` is written to", line}});
+      }
+    }
     if (parameter.kind == ParameterKind::Other)
       summary_.obstacles.push_back(
           {Kind::Other, {"parameter `" + parameter.name + "` of type " + parameter.type, line}});
@@ -333,7 +346,9 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
   case BuiltinKind::Printf:
     return obstacle(Kind::Printf, call, "printf");
   case BuiltinKind::Image:
-    return obstacle(Kind::Image, call, "image access by `" + name + "`");
+    if (name.starts_with("write_"))
+      obstacle(Kind::Image, call, "image access by `" + name + "`");
+    return;
   case BuiltinKind::Pipe:
     return obstacle(Kind::Pipe, call, "pipe access by `" + name + "`");
   case BuiltinKind::DeviceEnqueue:
@@ -580,9 +595,10 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     case PointerTarget::Kind::Parameter:
       break;
     }
-    if (isVolatile && touch.effect != Effect::Update)
+    // Who looks for what others store must read it so, or the compiler need not look again.
+    if (isVolatile && touch.effect == Effect::Read)
       obstacle(Kind::Other, instruction,
-               "volatile access to `" + summary_.parameters[target.parameter].name +
+               "volatile read of `" + summary_.parameters[target.parameter].name +
                    "`: work-groups may communicate");
     PathOfBlock path = paths_.of(instruction.getParent());
     for (LoopRuns& loop : path.loops)

@@ -586,7 +586,8 @@ ByteSet& ArgumentRegions::updatedBy(const Access& access) {
 
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
-                                      std::size_t maxRanges, Contents* contents) {
+                                      std::size_t maxRanges, Contents* contents,
+                                      const std::vector<bool>& unasked) {
   std::vector<ArgumentRegions> regions(summary.parameters.size());
   const GroupBox inside = existing(box, range);
   if (inside.empty())
@@ -597,7 +598,8 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
   std::vector<const Access*> open; // not evaluated yet
   for (std::size_t i = 0; i < summary.accesses.size(); ++i) {
     const Access& access = summary.accesses[i];
-    if (!touchesBuffer(access, summary, arguments))
+    if (!touchesBuffer(access, summary, arguments) ||
+        (access.parameter < unasked.size() && unasked[access.parameter]))
       continue;
     // Updates may overlap: where exactly they lie is not worth looking through buffers.
     const bool isPlain = access.effect == Effect::Read || access.effect == Effect::Write;

@@ -52,9 +52,11 @@ struct ArgumentRegions {
 /// (certain writes). Pure, thread-safe, no exceptions; an empty box has empty regions. Two boxes
 /// that overlap in no group may still overlap in bytes: the caller compares. Without `contents`,
 /// what is loaded from buffers is unknown; with them, the answer holds as long as they do.
+/// `unasked`: by parameter, whether its regions are to be left empty.
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
-                                      std::size_t maxRanges = 65536, Contents* contents = nullptr);
+                                      std::size_t maxRanges = 65536, Contents* contents = nullptr,
+                                      const std::vector<bool>& unasked = {});
 
 /// Bytes that work-groups of `box` certainly touch by `access`, a read or write of one of
 /// `summary`'s buffers: a subset, empty where data decide. `budget` bounds the work, for as many

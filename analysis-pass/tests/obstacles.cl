@@ -24,9 +24,7 @@ kernel void local_atomic(global int* a, local int* sum) {
 }
 
 // CHECK-LABEL: kernel images(
-// CHECK-DAG: can't be split: image parameter `in`
-// CHECK-DAG: can't be split: image parameter `out`
-// CHECK-DAG: can't be split: image access by `read_imagef`
+// CHECK-DAG: can't be split: image parameter `out` is written to
 // CHECK-DAG: can't be split: image access by `write_imagef`
 kernel void images(read_only image2d_t in, write_only image2d_t out, sampler_t s) {
   int2 p = (int2)(get_global_id(0), get_global_id(1));
@@ -34,8 +32,23 @@ kernel void images(read_only image2d_t in, write_only image2d_t out, sampler_t s
 }
 
 // CHECK-LABEL: kernel waits(
-// CHECK: can't be split: volatile access to `flag`
+// CHECK: can't be split: volatile read of `flag`
 kernel void waits(global volatile int* flag) { while (*flag == 0) {} }
+
+// A volatile store is one like others where no work-group can wait for it.
+// CHECK-LABEL: kernel stores(
+// CHECK-NEXT: writes a at 4*G0, 4 bytes
+// CHECK-NEXT: writes done at 0, 4 bytes
+// CHECK-NOT: can't be split
+// CHECK-LABEL: kernel stores_and_reads(
+// CHECK: can't be split: volatile read of `other`
+kernel void stores(global volatile int* a, global volatile int* done) {
+  a[get_global_id(0)] = 1;
+  *done = 1;
+}
+kernel void stores_and_reads(global volatile int* a, global const volatile int* other) {
+  a[get_global_id(0)] = other[get_global_id(0)];
+}
 
 void elsewhere(global int* a);
 // CHECK-LABEL: kernel calls_elsewhere(

@@ -144,6 +144,9 @@ cl_int rectangle(const char* name, const Enqueue& how, cl_mem memory, const std:
   if (!complete(buffer, region) || !complete(outside, region) ||
       endOf(buffer, region) > memory->size)
     return CL_INVALID_VALUE;
+  if (memory->flags &
+      (CL_MEM_HOST_NO_ACCESS | (toHost ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY)))
+    return CL_INVALID_OPERATION;
   const std::size_t bytes = region[0] * region[1] * region[2];
   Work work;
   if constexpr (toHost)

@@ -101,8 +101,11 @@ cl_mem CL_API_CALL createSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_
   memory->origin = region.origin;
   memory->size = region.size;
   constexpr cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+  constexpr cl_mem_flags fromHost =
+      CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY;
   memory->flags =
-      (flags & access ? flags : flags | (parent->flags & access)) |
+      flags | (flags & access ? 0 : parent->flags & access) |
+      (flags & fromHost ? 0 : parent->flags & fromHost) |
       (parent->flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR));
   memory->storage = parent->storage + region.origin;
   if (parent->window)

@@ -23,7 +23,8 @@ MACHINES = {
 
 
 def policies(devices):
-    return ({"POLICY": "static:" + ",".join(["1"] * devices)}, {"POLICY": "static:" + ",".join("123"[:devices])},
+    return ({"POLICY": "static:" + ",".join(["1"] * devices)},
+            {"POLICY": "static:" + ",".join("123"[:devices]), "STAGING": "1K"},  # many chunks
             {"POLICY": "dynamic"}, {"POLICY": "auto", "MIN_LAUNCH": "0"})
 
 
@@ -41,29 +42,30 @@ class Fake:
 
     def run(self, sample, options=None, *, arguments=(), script=(), seed=1, goes_on=False, timeout=60):
         """Natively if there are no `options`."""
+        compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
-                         "cache": str(self.bench.build / "tests" / "fake-cache"), "report": str(self.report)}
+                         "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
         env = {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}
         self.report.unlink(missing_ok=True)
         if options is not None:
             options = {"WAIT_ANALYSIS": "1", "PERSIST": "0"} | options
-        return self.bench.run(self.bench.sample(sample, *arguments), "preload" if options is not None else None, options or {},
-                              env=env, dump=True, timeout=timeout)
+        door = None if options is None else "layer" if self.bench.compilers else "preload"
+        return self.bench.run(self.bench.sample(sample, *arguments), door, options or {}, env=env, dump=True, timeout=timeout)
 
     def calls(self, device):
         return json.loads(self.report.read_text())["devices"][device]
 
 
-def sample(bench, name, machine):
+def sample(bench, name, machine, *arguments):
     """The same bytes, whatever the shares and the order in which devices do what they may do in any order."""
     fake = Fake(bench, machine)
-    native = fake.run(name)
+    native = fake.run(name, arguments=arguments)
     native.require_success()
     misuse = json.loads(fake.report.read_text())["misuse"]
     for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
         for seed in (1, 2):
-            run = fake.run(name, options, seed=seed)
+            run = fake.run(name, options, arguments=arguments, seed=seed)
             run.require_same_as(native)
             run.require(json.loads(fake.report.read_text())["misuse"] == misuse, "the driver was misused")
 
@@ -110,17 +112,19 @@ def failures(bench, name, goes_on="0", machine="two_gpus", stride="1"):
     print(f"{2 * commands} commands failed: {counts['same']} times as natively, {counts['error']} times an error")
 
 
-def random_calls(bench, count, first="1"):
-    """Random calls on shared buffers: the same bytes on every machine by every policy; with a call refused, too;
-    with a command that fails the same or an error."""
+def random_calls(bench, count, first="1", threads="1"):
+    """Random calls on shared buffers, by several threads at once: the same bytes on every machine by every policy; with
+    a call refused, too; with a command that fails the same or an error."""
     native_of = Fake(bench)
     runs = 0
+    # What waits for a user event would wait for ever where commands run in the calling thread.
+    machines = [machine for machine in MACHINES if threads == "1" or machine != "in_caller_and_gpu"]
     for seed in range(int(first), int(first) + int(count)):
-        arguments = ("--size", str(seed))
+        arguments = ("--size", str(seed), "--variant", threads)
         native = native_of.run("random_calls", arguments=arguments)
         native.require_success()
         draw = random.Random(seed)
-        for machine in MACHINES:
+        for machine in machines:
             fake = Fake(bench, machine)
             devices = sum(len(platform["devices"]) for platform in fake.platforms)
             fake.run("random_calls", draw.choice(policies(devices)), arguments=arguments,
@@ -136,7 +140,7 @@ def random_calls(bench, count, first="1"):
                 run.stderr = native.stderr
                 run.require_same_as(native)
             runs += 1
-        runs += len(MACHINES)
+        runs += len(machines)
     print(f"{runs} runs of {count} random programs: all as natively, or with an error where bytes were lost")
 
 

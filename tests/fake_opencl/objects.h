@@ -2,7 +2,7 @@
 // unless said otherwise.
 #pragma once
 
-#include "runtime/opencl.h"
+#include "runtime/core/opencl.h"
 #include "tests/fake_opencl/configuration.h"
 
 #include <cstddef>

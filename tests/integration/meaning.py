@@ -21,7 +21,12 @@ def first_program_keeps_its_header(bench):
 
 
 def says_why(bench):
-    run = bench.run(bench.sample("stale_header"), "preload", {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1"})
+    """Where the analysis comes too late to find the header that the driver saw."""
+    late = bench.tmp / "splitc"
+    late.write_text(f'#!/bin/sh\nsleep 1\nexec {bench.build / "bin" / "splitc"} "$@"\n')
+    late.chmod(0o755)
+    run = bench.run(bench.sample("stale_header"), "preload",
+                    {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1", "SPLITC": str(late)})
     reasons = [kernel["reason"] for kernel in run.stats["kernels"]]
     run.require(any("config.h" in reason and "changed" in reason for reason in reasons), f"the reasons are {reasons}")
 

@@ -33,7 +33,7 @@ SAMPLES = {
     "float_sum": Expectation(whole=("float_sum",), launches={"float_sum": 2}),
     "scatter": Expectation(("scatter",), launches={"scatter": 4}),
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
-    "images": Expectation(whole=("to_image", "blur", "from_image"), launches={"blur": 3}),
+    "images": Expectation(whole=("to_image", "blur"), launches={"blur": 3}),
     "two_queues": Expectation(launches={"scale": 8, "add": 4}),
     # Launches from callbacks, which PoCL's basic device runs inside other calls.
     "many_threads": Expectation(("triple", "scatter", "gather"), launches={"triple": 48, "tally": 96},
@@ -48,8 +48,11 @@ SAMPLES = {
                                  "scatter_looked_up"), launches={"gather_nested": 2}),
     "late_migration": Expectation(("stir",), launches={"stir": 12}),
     # PoCL reads samplers late: on a device with a thread of its own this fails natively as well.
-    "late_release": Expectation(("slow",), ("look",), launches={"look": 4}, homes=("0.0",)),
+    "late_release": Expectation(("slow",), launches={"look": 4}, homes=("0.0",)),
     "short_map": Expectation(("short_map",), launches={"short_map": 8}),
+    # Where devices share a memory images stay at home.
+    "image_reader": Expectation(whole=("invert",)),
+    "host_access": Expectation(("advance", "fill_columns", "tally", "scatter")),
     "shared_virtual": Expectation(whole=("add",), launches={"add": 1}),
     "two_devices": Expectation(homes=("0.0",)),
     # Its macros are asked of the device, and its second build has options that Clang does not know.
@@ -261,6 +264,49 @@ def speeds_are_kept_between_runs(bench):
         speeds.write_bytes(kept)
 
 
+def images_are_copied(bench):
+    """Where each device has a memory of its own, kernels that only read images run on all."""
+    for home in ("0.0", "0.1"):
+        command = bench.sample("image_reader", "--device", home)
+        native = bench.native(command, dump=True)
+        native.require_success()
+        for policy in ("static:0.5,0.5", "static:0.2,0.8", "dynamic"):
+            for verify in ("0", "1"):
+                run = bench.run(command, "preload", {"POLICY": policy, "SEPARATE_NODES": "1", "WAIT_ANALYSIS": "1",
+                                                     "VERIFY": verify}, dump=True)
+                run.require_same_as(native)
+                for kernel in ("look", "look_through") if policy != "dynamic" else ():
+                    counted = run.kernel(kernel)
+                    run.require(counted["split_launches"] == counted["launches"],
+                                f"{kernel} was not split: {counted['reasons']}")
+
+
+def preparation_goes_on_in_the_next_run(bench):
+    """A kernel that had paid for its analysis when the program ended is analysed from the next run's start on."""
+    asked = bench.tmp / "asked"
+    splitc = bench.tmp / "splitc"
+    splitc.write_text(f"#!/bin/sh\necho >> {asked}\nexec sleep 1000\n")  # it ends with the program
+    splitc.chmod(0o755)
+    options = {"SPLITC": str(splitc)}
+
+    def run(iterations):
+        asked.unlink(missing_ok=True)
+        command = bench.sample("nbody", "--device", "0.1", "--size", "8192", "--iterations", str(iterations))
+        done = bench.run(command, "preload", options, dump=True)
+        done.require_same_as(bench.native(command, dump=True))
+        return done
+
+    short = run(1)
+    short.require(not asked.exists(), "a program was analysed whose launches had not paid for it")
+    for _ in range(5):
+        long = run(20)
+        if asked.exists():
+            break
+    long.require(asked.exists(), "nothing was analysed in a program that ran for long")
+    long.require(long.total("split_launches") == 0, "it was analysed after all")
+    run(1).require(asked.exists(), "the next run did not go on with the analysis")
+
+
 def fails_the_same(bench):
     """A kernel that does not compile: same error code, status and build log."""
 
@@ -298,6 +344,8 @@ if __name__ == "__main__":
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
         "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
+        "images_are_copied": images_are_copied,
+        "preparation_goes_on_in_the_next_run": preparation_goes_on_in_the_next_run,
         "callbacks_that_launch": callbacks_that_launch,
         "threads_that_share_a_buffer": threads_that_share_a_buffer,
         "fails_the_same": fails_the_same,

@@ -1,6 +1,6 @@
 // Generated inspectors, run on PoCL, against brute force: what a work-group touches is what its
 // cell says, to the byte, or the cell says that it does not know, and only where it must.
-#include "runtime/inspector_source.h"
+#include "runtime/plan/inspector_source.h"
 #include "tests/property/brute_force.h"
 #include "tests/property/buffer_contents.h"
 #include "tests/property/host_inspector.h"

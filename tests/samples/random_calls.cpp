@@ -2,20 +2,35 @@
 // maps, fills, copies, sub-buffers, three queues one of which is out of order, events between them,
 // objects that are given up while commands use them. The program orders what touches the same
 // buffer, and nothing else; so its result is one.
+//
+// --variant N: N threads do so at once. Each has a queue of its own, and all have two in common.
+// In each phase a buffer is one thread's, or all may read it; parts of one large buffer are a
+// thread's for ever. Threads meet between phases, but do not wait for commands: what a thread
+// enqueues waits for events of other threads'. They ask after such events, too, hold commands back
+// by user events, have themselves called when a command is over, and build programs.
 #include "kernels/random_calls.h"
 #include "tests/samples/sample.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <barrier>
+#include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <random>
+#include <thread>
 
 namespace {
 
 constexpr std::size_t elements = 1 << 13; // of a buffer; a power of two
 constexpr std::size_t partElements = elements / 4;
+constexpr unsigned phases = 4;
+constexpr unsigned nobody = ~0U;
 
 struct Pending {
-  cl_event event = nullptr; // kept by `events`
+  cl_event event = nullptr; // kept by the thread that enqueued the command
   unsigned queue = 0;
   bool writes = false;
 };
@@ -23,8 +38,9 @@ struct Pending {
 /// A buffer, a part of it, and what was enqueued on either.
 struct Shared {
   sample::Memory whole, part;
-  std::size_t partBegin = 0; // elements
   std::vector<Pending> pending;
+  unsigned owner = nobody; ///< the thread that may write it in this phase
+  bool isSlice = false;    ///< it has no parts, and its owner stays
 };
 
 /// A view of a buffer that a command uses.
@@ -34,46 +50,92 @@ struct View {
   std::size_t size = 0; // elements
 };
 
-class RandomCalls {
-public:
-  explicit RandomCalls(sample::Sample& s)
-      : s_(s), random_(s.options().size), program_(s.program(sample::randomCallsSource)) {
-    queues_[0] = s.queue();
-    queues_[1] = s.queue();
-    queues_[2] = s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-    for (const char* name : {"plus", "add_to", "neighbours", "reverse", "permute", "count",
-                             "largest", "odd_ones", "tiles"})
-      kernels_.push_back(sample::kernel(program_, name));
-    for (auto& each : shared_) {
-      each = std::make_unique<Shared>();
-      renew(*each);
+sample::Memory part(cl_mem whole, std::size_t begin, std::size_t count) {
+  const cl_buffer_region region{begin * sizeof(cl_uint), count * sizeof(cl_uint)};
+  cl_int error = CL_SUCCESS;
+  sample::Memory made =
+      clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  sample::check(error, "clCreateSubBuffer");
+  return made;
+}
+
+/// What all threads use.
+struct Common {
+  Common(sample::Sample& s, unsigned threadCount) : sample(s), threads(threadCount) {
+    for (unsigned i = 0; i <= threads; ++i)
+      queues.push_back(s.queue());
+    queues.push_back(s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    for (unsigned i = 0; i < 4; ++i)
+      buffers.push_back(std::make_unique<Shared>());
+    if (threads == 1)
+      return;
+    const std::vector<cl_uint> zeros(threads * elements);
+    root = s.buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, zeros.size() * sizeof(cl_uint),
+                    const_cast<cl_uint*>(zeros.data()));
+    for (unsigned t = 0; t < threads; ++t) {
+      Shared& slice = *buffers.emplace_back(std::make_unique<Shared>());
+      slice.whole = part(root, t * elements, elements);
+      slice.owner = t;
+      slice.isSlice = true;
     }
   }
-
   /// After a failure, too: what is pending uses memory that goes now.
-  ~RandomCalls() {
-    for (const auto& queue : queues_)
+  ~Common() {
+    for (const auto& queue : queues)
       clFlush(queue);
-    for (const auto& queue : queues_)
+    for (const auto& queue : queues)
       clFinish(queue);
+    while (callbacks > 0)
+      std::this_thread::yield();
   }
-  RandomCalls(const RandomCalls&) = delete;
+  Common(const Common&) = delete;
 
-  void run() {
-    for (unsigned i = 0; i < s_.options().iterations; ++i)
+  void flushAll() {
+    for (const auto& queue : queues)
+      sample::check(clFlush(queue), "clFlush");
+  }
+
+  sample::Sample& sample;
+  unsigned threads;
+  std::vector<sample::Queue> queues; ///< each thread's, one in order, one out of order
+  sample::Memory root{};
+  std::vector<std::unique_ptr<Shared>> buffers{};
+  std::atomic<int> callbacks = 0; ///< that are still to come
+};
+
+/// One thread's calls.
+class Caller {
+public:
+  Caller(Common& common, unsigned number)
+      : common_(common), number_(number), random_(common.sample.options().size + 7919UL * number) {
+    build();
+  }
+
+  /// Buffers to begin with.
+  void makeBuffers() {
+    for (const auto& each : common_.buffers)
+      if (!each->isSlice)
+        renew(*each);
+  }
+  /// Who may write what in the next phase.
+  void handOut() {
+    for (const auto& each : common_.buffers)
+      if (!each->isSlice)
+        each->owner = chance(30) ? nobody : static_cast<unsigned>(below(common_.threads));
+  }
+  void calls(unsigned count) {
+    for (unsigned i = 0; i < count; ++i)
       call();
-    for (unsigned queue = 0; queue < queues_.size(); ++queue)
-      finish(queue);
-    for (const auto& each : shared_) {
-      std::vector<cl_uint> bytes(elements);
-      sample::check(clEnqueueReadBuffer(queues_[0], each->whole, CL_TRUE, 0,
-                                        elements * sizeof(cl_uint), bytes.data(), 0, nullptr,
-                                        nullptr),
-                    "clEnqueueReadBuffer");
-      s_.output(bytes);
-    }
+  }
+  /// After a phase, by one thread for all: what this one enqueued on what was nobody's.
+  void tellReads() {
+    for (auto& [shared, reads] : reads_)
+      shared->pending.insert(shared->pending.end(), reads.begin(), reads.end());
+    reads_.clear();
+  }
+  void output() const {
     for (const auto& bytes : read_)
-      s_.output(*bytes);
+      common_.sample.output(*bytes);
   }
 
 private:
@@ -87,26 +149,35 @@ private:
     return result;
   }
 
+  void build() {
+    program_ = common_.sample.program(sample::randomCallsSource);
+    kernels_.clear();
+    for (const char* name : {"plus", "add_to", "neighbours", "reverse", "permute", "count",
+                             "largest", "odd_ones", "tiles"})
+      kernels_.push_back(sample::kernel(program_, name));
+  }
+
   /// A new buffer in the place of one that commands may still use.
   void renew(Shared& shared) {
     auto first = values(elements);
     constexpr cl_mem_flags flags[] = {CL_MEM_READ_WRITE, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR};
     shared.part.reset();
-    shared.whole =
-        s_.buffer(flags[below(2)] | CL_MEM_COPY_HOST_PTR, elements * sizeof(cl_uint), first.data());
-    shared.partBegin = below(4) * partElements;
-    const cl_buffer_region region{shared.partBegin * sizeof(cl_uint),
-                                  partElements * sizeof(cl_uint)};
-    cl_int error = CL_SUCCESS;
-    shared.part = clCreateSubBuffer(shared.whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                    &region, &error);
-    sample::check(error, "clCreateSubBuffer");
+    shared.whole = common_.sample.buffer(flags[below(2)] | CL_MEM_COPY_HOST_PTR,
+                                         elements * sizeof(cl_uint), first.data());
+    shared.part = part(shared.whole, below(4) * partElements, partElements);
     shared.pending.clear();
   }
 
-  View view(bool parts = true) {
-    Shared& shared = *shared_[below(shared_.size())];
-    if (parts && chance(25))
+  /// Of a buffer that this thread may read, or write.
+  View view(bool writes) {
+    std::vector<Shared*> possible;
+    for (const auto& each : common_.buffers)
+      if (each->owner == number_ || (!writes && each->owner == nobody))
+        possible.push_back(each.get());
+    if (possible.empty())
+      return {};
+    Shared& shared = *possible[below(possible.size())];
+    if (!shared.isSlice && chance(25))
       return {&shared, shared.part, partElements};
     return {&shared, shared.whole, elements};
   }
@@ -115,13 +186,17 @@ private:
   std::vector<cl_event> waits(unsigned queue, const View& of, bool writes) {
     std::vector<cl_event> events;
     for (const Pending& each : of.shared->pending) {
-      const bool implied = each.queue == queue && queue != 2 && chance(70);
+      const bool implied = each.queue == queue && queue <= common_.threads && chance(70);
       if ((writes || each.writes) && !implied)
         events.push_back(each.event);
     }
     return events;
   }
   void note(unsigned queue, const View& of, bool writes, cl_event event) {
+    if (of.shared->owner != number_) {
+      reads_[of.shared].push_back({event, queue, writes});
+      return;
+    }
     if (writes)
       of.shared->pending.clear();
     of.shared->pending.push_back({event, queue, writes});
@@ -132,8 +207,8 @@ private:
   }
 
   void launch(unsigned queue) {
-    View in = view(), out = view();
-    if (in.shared == out.shared)
+    View in = view(false), out = view(true);
+    if (!in.shared || !out.shared || in.shared == out.shared)
       return;
     const std::size_t size = std::min(in.size, out.size);
     const std::size_t which = below(kernels_.size());
@@ -153,7 +228,7 @@ private:
     for (cl_event each : waits(queue, out, true))
       events.push_back(each);
     cl_event event = nullptr;
-    sample::check(clEnqueueNDRangeKernel(queues_[queue], kernel, 1, &offset, &global,
+    sample::check(clEnqueueNDRangeKernel(common_.queues[queue], kernel, 1, &offset, &global,
                                          givesLocal ? &local : nullptr,
                                          static_cast<cl_uint>(events.size()),
                                          events.empty() ? nullptr : events.data(), &event),
@@ -164,7 +239,9 @@ private:
   }
 
   void transfer(unsigned queue, bool toHost) {
-    View of = view();
+    View of = view(!toHost);
+    if (!of.shared)
+      return;
     const std::size_t count = 1 + below(of.size), begin = below(of.size - count + 1);
     const auto events = waits(queue, of, !toHost);
     auto host = std::make_unique<std::vector<cl_uint>>(values(count));
@@ -173,11 +250,11 @@ private:
     const auto waiting = static_cast<cl_uint>(events.size());
     const cl_event* list = events.empty() ? nullptr : events.data();
     const std::size_t offset = begin * sizeof(cl_uint), size = count * sizeof(cl_uint);
-    flushAll();
-    sample::check(toHost ? clEnqueueReadBuffer(queues_[queue], of.memory, blocking, offset, size,
-                                               host->data(), waiting, list, &event)
-                         : clEnqueueWriteBuffer(queues_[queue], of.memory, blocking, offset, size,
-                                                host->data(), waiting, list, &event),
+    common_.flushAll();
+    sample::check(toHost ? clEnqueueReadBuffer(common_.queues[queue], of.memory, blocking, offset,
+                                               size, host->data(), waiting, list, &event)
+                         : clEnqueueWriteBuffer(common_.queues[queue], of.memory, blocking, offset,
+                                                size, host->data(), waiting, list, &event),
                   "a transfer");
     keep(event);
     note(queue, of, !toHost, event);
@@ -185,15 +262,15 @@ private:
   }
 
   void copy(unsigned queue) {
-    View from = view(), to = view();
-    if (from.shared == to.shared)
+    View from = view(false), to = view(true);
+    if (!from.shared || !to.shared || from.shared == to.shared)
       return;
     const std::size_t count = 1 + below(std::min(from.size, to.size));
     auto events = waits(queue, from, false);
     for (cl_event each : waits(queue, to, true))
       events.push_back(each);
     cl_event event = nullptr;
-    sample::check(clEnqueueCopyBuffer(queues_[queue], from.memory, to.memory,
+    sample::check(clEnqueueCopyBuffer(common_.queues[queue], from.memory, to.memory,
                                       below(from.size - count + 1) * sizeof(cl_uint),
                                       below(to.size - count + 1) * sizeof(cl_uint),
                                       count * sizeof(cl_uint), static_cast<cl_uint>(events.size()),
@@ -205,12 +282,14 @@ private:
   }
 
   void fill(unsigned queue) {
-    View of = view();
+    View of = view(true);
+    if (!of.shared)
+      return;
     const std::size_t count = 1 + below(of.size);
     const auto events = waits(queue, of, true);
     const auto pattern = static_cast<cl_uint>(random_());
     cl_event event = nullptr;
-    sample::check(clEnqueueFillBuffer(queues_[queue], of.memory, &pattern, sizeof pattern,
+    sample::check(clEnqueueFillBuffer(common_.queues[queue], of.memory, &pattern, sizeof pattern,
                                       below(of.size - count + 1) * sizeof(cl_uint),
                                       count * sizeof(cl_uint), static_cast<cl_uint>(events.size()),
                                       events.empty() ? nullptr : events.data(), &event),
@@ -221,15 +300,18 @@ private:
 
   /// A map that waits, a change by the host, and an unmap that does not.
   void map(unsigned queue) {
-    View of = view();
+    View of = view(true);
+    if (!of.shared)
+      return;
     const bool writes = chance(60);
     const std::size_t count = 1 + below(of.size), begin = below(of.size - count + 1);
     const auto events = waits(queue, of, true);
-    flushAll();
+    common_.flushAll();
     cl_int error = CL_SUCCESS;
     auto* mapped = static_cast<cl_uint*>(clEnqueueMapBuffer(
-        queues_[queue], of.memory, CL_TRUE, writes ? CL_MAP_READ | CL_MAP_WRITE : CL_MAP_READ,
-        begin * sizeof(cl_uint), count * sizeof(cl_uint), static_cast<cl_uint>(events.size()),
+        common_.queues[queue], of.memory, CL_TRUE,
+        writes ? CL_MAP_READ | CL_MAP_WRITE : CL_MAP_READ, begin * sizeof(cl_uint),
+        count * sizeof(cl_uint), static_cast<cl_uint>(events.size()),
         events.empty() ? nullptr : events.data(), nullptr, &error));
     sample::check(error, "clEnqueueMapBuffer");
     read_.push_back(std::make_unique<std::vector<cl_uint>>(mapped, mapped + count));
@@ -237,26 +319,60 @@ private:
       for (std::size_t i = 0; i < count; i += 1 + below(8))
         mapped[i] = mapped[i] * 3 + 1;
     cl_event event = nullptr;
-    sample::check(clEnqueueUnmapMemObject(queues_[queue], of.memory, mapped, 0, nullptr, &event),
-                  "clEnqueueUnmapMemObject");
+    sample::check(
+        clEnqueueUnmapMemObject(common_.queues[queue], of.memory, mapped, 0, nullptr, &event),
+        "clEnqueueUnmapMemObject");
     keep(event);
     note(queue, of, true, event);
   }
 
-  void flushAll() {
-    for (const auto& queue : queues_)
-      sample::check(clFlush(queue), "clFlush");
-  }
-
   /// What the queue waits for in others must be on its way.
   void finish(unsigned queue) {
-    flushAll();
-    sample::check(clFinish(queues_[queue]), "clFinish");
+    common_.flushAll();
+    sample::check(clFinish(common_.queues[queue]), "clFinish");
+  }
+
+  /// A user event, which is over when this goes.
+  struct Gate {
+    sample::Event event;
+    ~Gate() { clSetUserEventStatus(event, CL_COMPLETE); }
+  };
+
+  /// A command that the program holds back for a moment, while other threads enqueue behind it.
+  void heldBack(unsigned queue) {
+    cl_int error = CL_SUCCESS;
+    const Gate gate{clCreateUserEvent(common_.sample.context(), &error)};
+    sample::check(error, "clCreateUserEvent");
+    const cl_event waited = gate.event;
+    cl_event event = nullptr;
+    sample::check(clEnqueueMarkerWithWaitList(common_.queues[queue], 1, &waited, &event),
+                  "clEnqueueMarkerWithWaitList");
+    keep(event);
+    launch(queue);
+  }
+
+  static void CL_CALLBACK over(cl_event, cl_int, void* data) {
+    --*static_cast<std::atomic<int>*>(data);
+  }
+
+  void askAfter() {
+    if (events_.empty())
+      return;
+    const cl_event event = events_[below(events_.size())];
+    cl_int status = CL_SUCCESS;
+    sample::check(
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+        "clGetEventInfo");
+    ++common_.callbacks;
+    sample::check(clSetEventCallback(event, CL_COMPLETE, over, &common_.callbacks),
+                  "clSetEventCallback");
   }
 
   void call() {
-    const auto queue = static_cast<unsigned>(below(3));
-    const std::size_t kind = below(100);
+    const std::size_t which = below(3);
+    const unsigned queue =
+        which == 0 ? number_ : common_.threads + static_cast<unsigned>(which) - 1;
+    const std::size_t kind = below(common_.threads > 1 ? 110 : 100);
     if (kind < 50)
       launch(queue);
     else if (kind < 60)
@@ -270,26 +386,89 @@ private:
     else if (kind < 90)
       map(queue);
     else if (kind < 94)
-      flushAll();
+      common_.flushAll();
     else if (kind < 97)
       finish(queue);
+    else if (kind < 100) {
+      Shared& shared = *common_.buffers[below(common_.buffers.size())];
+      if (!shared.isSlice && (common_.threads == 1 || shared.owner == number_))
+        renew(shared);
+    } else if (kind < 104)
+      heldBack(queue);
+    else if (kind < 109)
+      askAfter();
     else
-      renew(*shared_[below(shared_.size())]);
+      build();
   }
 
-  sample::Sample& s_;
+  Common& common_;
+  unsigned number_;
   std::mt19937_64 random_;
-  sample::Program program_;
-  std::array<sample::Queue, 3> queues_;
-  std::vector<sample::Kernel> kernels_;
-  std::array<std::unique_ptr<Shared>, 4> shared_;
-  std::vector<sample::Event> events_;
-  std::vector<std::unique_ptr<std::vector<cl_uint>>> read_, written_;
+  sample::Program program_{};
+  std::vector<sample::Kernel> kernels_{};
+  std::vector<sample::Event> events_{};
+  std::map<Shared*, std::vector<Pending>> reads_{}; ///< of what was nobody's in this phase
+  std::vector<std::unique_ptr<std::vector<cl_uint>>> read_{}, written_{};
 };
+
+void randomCalls(sample::Sample& s) {
+  const auto threads = static_cast<unsigned>(std::clamp(std::stoi(s.options().variant), 1, 8));
+  const unsigned each = s.options().iterations / phases;
+  std::vector<std::unique_ptr<Caller>> callers; // what they gave to commands outlives these
+  Common common(s, threads);
+  for (unsigned t = 0; t < threads; ++t)
+    callers.push_back(std::make_unique<Caller>(common, t));
+  callers[0]->makeBuffers();
+  callers[0]->handOut();
+
+  std::barrier meeting(threads, [&]() noexcept {
+    for (const auto& caller : callers)
+      caller->tellReads();
+    callers[0]->handOut();
+  });
+  std::mutex mutex;
+  std::exception_ptr failure;
+  auto work = [&](unsigned t) {
+    try {
+      for (unsigned phase = 0; phase < phases; ++phase) {
+        callers[t]->calls(each);
+        common.flushAll(); // others may wait behind a command that waits for one of this thread's
+        meeting.arrive_and_wait();
+      }
+    } catch (...) {
+      for (const auto& queue : common.queues)
+        clFlush(queue);
+      std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      meeting.arrive_and_drop();
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned t = 1; t < threads; ++t)
+    others.emplace_back(work, t);
+  work(0);
+  for (std::thread& other : others)
+    other.join();
+  if (failure)
+    std::rethrow_exception(failure);
+
+  common.flushAll();
+  for (const auto& queue : common.queues)
+    sample::check(clFinish(queue), "clFinish");
+  std::vector<cl_mem> results;
+  for (const auto& shared : common.buffers)
+    results.push_back(shared->whole);
+  for (const cl_mem result : results) {
+    std::vector<cl_uint> bytes(elements);
+    sample::read(common.queues[0], result, bytes);
+    s.output(bytes);
+  }
+  for (const auto& caller : callers)
+    caller->output();
+}
 
 } // namespace
 
 int main(int argc, char** argv) {
-  return sample::run(argc, argv, {.size = 1, .iterations = 60},
-                     [](sample::Sample& s) { RandomCalls(s).run(); });
+  return sample::run(argc, argv, {.size = 1, .iterations = 60, .variant = "1"}, randomCalls);
 }

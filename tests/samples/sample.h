@@ -107,8 +107,9 @@ public:
     output(values.data(), values.size() * sizeof(T));
   }
 
-  /// Runs `launch` (which must wait for its own end) and notes how long it took.
-  void timed(const std::function<void()>& launch);
+  /// Runs `launch` (which must wait for its own end) and notes how long it took; if it is `several`
+  /// alike, how long one of them.
+  void timed(const std::function<void()>& launch, unsigned several = 1);
 
 private:
   Options options_;

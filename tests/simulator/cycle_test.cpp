@@ -1,8 +1,8 @@
 // Jacobi iterations on devices that exist as formulas, with memories of their own: the decisions of
 // the runtime's controllers and of its cycle, launch by launch, on data that a Directory keeps.
-#include "runtime/directory.h"
-#include "runtime/launch_cycle.h"
-#include "runtime/share_controller.h"
+#include "runtime/cost/launch_cycle.h"
+#include "runtime/cost/share_controller.h"
+#include "runtime/plan/directory.h"
 
 #include <gtest/gtest.h>
 

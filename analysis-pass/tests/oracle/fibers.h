@@ -32,16 +32,31 @@ private:
   static constexpr std::size_t stackSize = 512 * 1024;
   static void start();
 
+  /// What sanitizers know of a stack; null without them.
+  struct Shadow {
+    void* thread = nullptr;      ///< ThreadSanitizer's idea of who runs on it
+    void* fakeStack = nullptr;   ///< AddressSanitizer's, while another runs
+    const void* begin = nullptr; ///< of the scheduler's stack, which is not ours
+    std::size_t size = 0;
+  };
+  struct Stack {
+    void* memory = nullptr;
+    Shadow shadow;
+  };
   struct Fiber {
     ucontext_t context;
-    void* stack = nullptr;
+    Stack* stack = nullptr;
     std::size_t number = 0;
     bool ended = false;
   };
   std::unique_ptr<Fiber> make(std::size_t number);
+  void enter(Fiber& fiber); ///< returns when the fiber has ended or waits
+  void arrived();           ///< on a fiber's stack
 
   ucontext_t scheduler_;
-  std::vector<void*> stacks_, freeStacks_;
+  Shadow schedulerShadow_;
+  std::vector<std::unique_ptr<Stack>> stacks_;
+  std::vector<Stack*> freeStacks_;
   std::vector<std::unique_ptr<Fiber>> waiting_;
   Fiber* active_ = nullptr;
   const std::function<void()>* body_ = nullptr;

@@ -1,4 +1,4 @@
-#include "runtime/child_process.h"
+#include "runtime/core/child_process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // Tables of extremes, and when finding contents out is given up.
-#include "runtime/contents.h"
-#include "runtime/device_extremes.h"
+#include "runtime/cost/contents_budget.h"
+#include "runtime/device/device_extremes.h"
+#include "runtime/session/contents.h"
 
 #include <gtest/gtest.h>
 

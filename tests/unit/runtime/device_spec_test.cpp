@@ -1,4 +1,4 @@
-#include "runtime/device_spec.h"
+#include "runtime/core/device_spec.h"
 
 #include <gtest/gtest.h>
 

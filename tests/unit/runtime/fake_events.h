@@ -1,7 +1,7 @@
 // A driver's events without a driver: made by tests, ended by tests.
 #pragma once
 
-#include "runtime/opencl.h"
+#include "runtime/core/opencl.h"
 
 #include <condition_variable>
 #include <cstring>

@@ -1,6 +1,6 @@
-#include "runtime/header_snapshot.h"
+#include "runtime/program/header_snapshot.h"
 
-#include "runtime/disk_cache.h"
+#include "runtime/core/disk_cache.h"
 
 #include <gtest/gtest.h>
 

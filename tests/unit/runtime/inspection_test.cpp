@@ -1,4 +1,4 @@
-#include "runtime/inspection.h"
+#include "runtime/program/inspection.h"
 
 #include <gtest/gtest.h>
 

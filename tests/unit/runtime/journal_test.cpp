@@ -1,4 +1,4 @@
-#include "runtime/journal.h"
+#include "runtime/device/journal.h"
 
 #include <gtest/gtest.h>
 

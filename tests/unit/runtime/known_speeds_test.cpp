@@ -1,4 +1,4 @@
-#include "runtime/known_speeds.h"
+#include "runtime/cost/known_speeds.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "runtime/lane.h"
+#include "runtime/device/lane.h"
 
-#include "runtime/worker.h"
+#include "runtime/core/worker.h"
 #include "tests/unit/runtime/fake_events.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ cl_command_queue queueNumber(std::uintptr_t number) {
 Instruction instruction(std::vector<CompletionPtr> after, std::function<cl_int()> body) {
   Instruction made;
   made.after = std::move(after);
-  made.run = [body = std::move(body)](cl_event*) { return body(); };
+  made.run = [body = std::move(body)](WaitList, cl_event*) { return body(); };
   made.done = completion();
   return made;
 }
@@ -108,6 +108,58 @@ TEST(Lane, DoesNotWaitForWhatItsQueueImplies) {
   EXPECT_EQ(done->wait(), CL_SUCCESS) << "it would never end";
   FakeEvent::end(unfinished);
   cl.clReleaseEvent(unfinished);
+}
+
+TEST(Lane, LetsCommandsWaitThemselvesForWorkInTheirContext) {
+  Lane lane(cl, "lane");
+  const auto context = reinterpret_cast<cl_context>(std::uintptr_t{1});
+  const auto other = reinterpret_cast<cl_context>(std::uintptr_t{2});
+  cl_event unfinished = FakeEvent::make(), own = FakeEvent::make();
+  const CompletionPtr before = completion();
+  before->submit(Ref<cl_event>::retain(cl, unfinished), queueNumber(1), context);
+  EXPECT_FALSE(before->eventIn(other));
+  Instruction behind = instruction({before, before}, [] { return CL_SUCCESS; });
+  behind.queue = queueNumber(2);
+  behind.context = context;
+  std::vector<cl_event> waitedFor;
+  behind.run = [&](WaitList waits, cl_event* last) {
+    waitedFor.assign(waits.data(), waits.data() + waits.count());
+    *last = own;
+    return CL_SUCCESS;
+  };
+  const CompletionPtr done = behind.done;
+  lane.issue(std::move(behind));
+  done->waitSubmitted();
+  EXPECT_EQ(waitedFor, std::vector<cl_event>{unfinished});
+  // As the driver does when what a command waits for has failed.
+  FakeEvent::end(unfinished, CL_OUT_OF_RESOURCES);
+  FakeEvent::end(own, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(done->wait(), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(done->outcome(), Outcome::Skipped);
+  EXPECT_EQ(before->outcome(), Outcome::Failed);
+  cl.clReleaseEvent(unfinished);
+}
+
+TEST(Lane, TakesWorkForFailedThatRanBehindWorkThatFailed) {
+  Lane lane(cl, "lane");
+  const auto context = reinterpret_cast<cl_context>(std::uintptr_t{1});
+  cl_event failing = FakeEvent::make(), own = FakeEvent::make();
+  const CompletionPtr before = completion();
+  before->submit(Ref<cl_event>::retain(cl, failing), queueNumber(1), context);
+  Instruction behind = instruction({before}, [] { return CL_SUCCESS; });
+  behind.queue = queueNumber(1);
+  behind.run = [&](WaitList waits, cl_event* last) {
+    EXPECT_EQ(waits.count(), 0u) << "the queue is in order";
+    *last = own;
+    return CL_SUCCESS;
+  };
+  const CompletionPtr done = behind.done;
+  lane.issue(std::move(behind));
+  FakeEvent::end(failing, CL_OUT_OF_RESOURCES);
+  FakeEvent::end(own);
+  EXPECT_EQ(done->wait(), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(done->outcome(), Outcome::Failed);
+  cl.clReleaseEvent(failing);
 }
 
 TEST(Lane, RunsWhatIsImmediateInTheThreadThatIssuesIt) {

@@ -1,4 +1,4 @@
-#include "runtime/launch_cycle.h"
+#include "runtime/cost/launch_cycle.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/launch_history.h"
+#include "runtime/cost/launch_history.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/merge_plan.h"
+#include "runtime/plan/merge_plan.h"
 
 #include <gtest/gtest.h>
 

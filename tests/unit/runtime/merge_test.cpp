@@ -1,4 +1,4 @@
-#include "runtime/merge.h"
+#include "runtime/plan/merge.h"
 #include "tests/property/seeds.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "runtime/options.h"
+#include "runtime/core/options.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(Options, ReadEveryKindOfValue) {
   Options options =
       parse({"LIBSPLIT_VERIFY=1", "LIBSPLIT_LOG=debug", "LIBSPLIT_DEVICES=0.0,1.0/2+6",
              "LIBSPLIT_POLICY=static:3,1", "LIBSPLIT_STATS=s.json", "LIBSPLIT_MIN_LAUNCH=1000",
-             "LIBSPLIT_RELAXED_FP=1", "LIBSPLIT_SEPARATE_NODES=home"});
+             "LIBSPLIT_RELAXED_FP=1", "LIBSPLIT_SEPARATE_NODES=home", "LIBSPLIT_STAGING=3M"});
   EXPECT_TRUE(options.verify);
   EXPECT_EQ(options.log, LogLevel::Debug);
   EXPECT_EQ(options.devices, "0.0,1.0/2+6");
@@ -44,15 +44,26 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_DOUBLE_EQ(options.minLaunchSeconds, 1e-3);
   EXPECT_TRUE(options.relaxedFloat);
   EXPECT_EQ(options.separateNodes, SeparateNodes::Home);
+  EXPECT_EQ(options.stagingBytes, std::size_t{3} << 20);
 }
 
 TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {
   Options options = parse({"LIBSPLIT_VERIFY=yes", "LIBSPLIT_LOG=loud", "LIBSPLIT_DEVICES=x",
-                           "LIBSPLIT_POLICY=static:-1", "LIBSPLIT_MIN_LAUNCH=nan"},
-                          5);
+                           "LIBSPLIT_POLICY=static:-1", "LIBSPLIT_MIN_LAUNCH=nan",
+                           "LIBSPLIT_STAGING=99999999999G"},
+                          6);
   EXPECT_FALSE(options.verify);
   EXPECT_EQ(options.devices, "all");
   EXPECT_EQ(options.policy.kind, Policy::Kind::Auto);
+}
+
+TEST(Options, TakeSizesWithUnits) {
+  EXPECT_EQ(parse({"LIBSPLIT_STAGING=4096"}).stagingBytes, 4096u);
+  EXPECT_EQ(parse({"LIBSPLIT_STAGING=64K"}).stagingBytes, 65536u);
+  for (const char* bad : {"", "K", "-1M", "1MB", "12", "1T", "0x800"})
+    EXPECT_EQ(parse({std::string("LIBSPLIT_STAGING=") + bad}, 1).stagingBytes,
+              std::size_t{24} << 20)
+        << bad;
 }
 
 TEST(Options, SayWhichValuesThereAre) {

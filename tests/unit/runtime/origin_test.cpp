@@ -1,4 +1,4 @@
-#include "runtime/origin.h"
+#include "runtime/program/origin.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/piece_range.h"
+#include "runtime/plan/piece_range.h"
 
 #include <gtest/gtest.h>
 

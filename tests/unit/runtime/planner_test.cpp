@@ -1,4 +1,4 @@
-#include "runtime/planner.h"
+#include "runtime/plan/planner.h"
 
 #include <gtest/gtest.h>
 
@@ -100,6 +100,28 @@ TEST(Planner, MergesWhatSeveralNodesMayWriteAndNothingElse) {
   EXPECT_EQ(plan.pieces[1].uses[0].writes, ByteSet(132, 256));
   std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
   EXPECT_TRUE(std::get<LaunchPlan>(planCut(request(64), together, 0, groups)).merges.empty());
+}
+
+TEST(Planner, DoesNotAskWhichBytesAreReadInOneMemoryOfWhatNobodyWrites) {
+  KernelSummary summary = stencil(true);
+  std::vector<std::uint64_t> groups = {4, 4};
+  std::vector<PlanDevice> together = {{0, &summary}, {0, &summary}};
+  LaunchRequest launch = request(64);
+  const LaunchPlan plan = std::get<LaunchPlan>(planCut(launch, together, 0, groups));
+  EXPECT_EQ(plan.rung, Rung::Exact);
+  EXPECT_EQ(plan.pieces[0].uses[1].needs, ByteSet(0, 256));
+  EXPECT_EQ(plan.pieces[0].uses[0].writes, ByteSet(0, 128));
+  // Nor takes all of it where a device has a memory of its own, though no part in this launch.
+  std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  std::vector<std::uint64_t> alone = {8, 0};
+  summary.accesses[0].offset = summary.accesses[1].offset = Expr::constant(0);
+  EXPECT_EQ(std::get<LaunchPlan>(planCut(launch, apart, 0, alone)).pieces[0].uses[1].needs,
+            ByteSet(0, 4));
+  // Of a buffer that it also writes, every byte counts: here each group needs its neighbours'.
+  launch.buffers = {{0, 0, 0}, {1, 0, 0}};
+  launch.bufferCount = 1;
+  const LaunchPlan same = std::get<LaunchPlan>(planCut(launch, together, 0, alone));
+  EXPECT_EQ(same.pieces[0].uses[0].needs, ByteSet(0, 4));
 }
 
 TEST(Planner, MergesUnknownWritesByDifferenceOrLeavesThemInOneMemory) {

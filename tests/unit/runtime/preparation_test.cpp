@@ -1,4 +1,4 @@
-#include "runtime/preparation.h"
+#include "runtime/cost/preparation.h"
 
 #include <gtest/gtest.h>
 

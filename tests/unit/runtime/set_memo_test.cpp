@@ -1,6 +1,6 @@
-#include "runtime/set_memo.h"
+#include "runtime/plan/set_memo.h"
 
-#include "runtime/directory.h"
+#include "runtime/plan/directory.h"
 #include "tests/unit/runtime/grid.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "runtime/share_controller.h"
+#include "runtime/cost/share_controller.h"
 
 #include <gtest/gtest.h>
 
@@ -241,22 +241,6 @@ TEST(ShareController, AutoSplitsTheFirstLaunchWhereItsLikeGained) {
   EXPECT_EQ(ShareController(known(From::SameLaunch, 0.1, 0.9)).next().action, Action::Measure);
   EXPECT_EQ(ShareController(known(From::SameLaunch, 1e-4, 1.5)).next().action, Action::Measure);
   EXPECT_EQ(ShareController(known(From::OtherKernels, 0, 0)).next().action, Action::Measure);
-}
-
-TEST(ShareController, TellsWhatIsAtStakeWhereALaunchMayLeaveHome) {
-  ShareController controller(setup("auto"));
-  EXPECT_EQ(controller.secondsAtStake(), 0) << "nobody knows";
-  controller.next();
-  controller.observeHome(8e-3);
-  EXPECT_EQ(controller.secondsAtStake(), 8e-3);
-
-  ShareController brief(setup("auto"));
-  brief.next();
-  brief.observeHome(1e-4);
-  EXPECT_EQ(brief.secondsAtStake(), 0) << "it stays at home";
-
-  EXPECT_EQ(ShareController(setup("static:0.5,0.5")).secondsAtStake(), 0)
-      << "the user wants it split whatever it takes";
 }
 
 TEST(ShareController, AutoGivesOutALaunchOfWhichNothingIsKnownInChunks) {

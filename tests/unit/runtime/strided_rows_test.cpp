@@ -1,4 +1,4 @@
-#include "runtime/strided_rows.h"
+#include "runtime/plan/strided_rows.h"
 
 #include "tests/unit/runtime/grid.h"
 
@@ -65,6 +65,50 @@ TEST(StridedRows, coverExactlyTheSet) {
     const std::vector<Rows> all = asRows(bytes);
     EXPECT_EQ(bytesOf(all), bytes) << "seed " << seed;
     EXPECT_EQ(sizeOf(all), bytes.size()) << "seed " << seed << ": something is there twice";
+  }
+}
+
+std::vector<Rows> rowsOf(const std::vector<Chunk>& chunks) {
+  std::vector<Rows> all;
+  for (const Chunk& chunk : chunks)
+    all.insert(all.end(), chunk.rows.begin(), chunk.rows.end());
+  return all;
+}
+
+TEST(Chunks, keepRowsTogetherAsFarAsTheyFit) {
+  EXPECT_EQ(inChunks({{0, 10, 100, 5}}, 25),
+            (std::vector<Chunk>{
+                {{{0, 10, 100, 2}}, 20}, {{{200, 10, 100, 2}}, 20}, {{{400, 10, 0, 1}}, 10}}));
+  EXPECT_TRUE(inChunks({}, 8).empty());
+}
+
+TEST(Chunks, cutRowsThatAreLongerThanAChunk) {
+  EXPECT_EQ(
+      inChunks({{100, 20, 0, 1}}, 8),
+      (std::vector<Chunk>{{{{100, 8, 0, 1}}, 8}, {{{108, 8, 0, 1}}, 8}, {{{116, 4, 0, 1}}, 4}}));
+}
+
+TEST(Chunks, coverExactlyTheRows) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](std::uint64_t n) { return random() % n; };
+    std::vector<Rows> rows;
+    std::uint64_t at = below(50);
+    for (std::uint64_t i = 0; i < 1 + below(6); ++i) {
+      const std::uint64_t length = 1 + below(40), pitch = length + 1 + below(20),
+                          count = 1 + below(9);
+      rows.push_back({at, length, count > 1 ? pitch : 0, count});
+      at += pitch * count + below(30);
+    }
+    const std::uint64_t most = 1 + below(60);
+    const std::vector<Chunk> chunks = inChunks(rows, most);
+    EXPECT_EQ(bytesOf(rowsOf(chunks)), bytesOf(rows)) << "seed " << seed;
+    EXPECT_EQ(sizeOf(rowsOf(chunks)), sizeOf(rows)) << "seed " << seed;
+    for (const Chunk& chunk : chunks) {
+      EXPECT_EQ(chunk.size, sizeOf(chunk.rows)) << "seed " << seed;
+      EXPECT_LE(chunk.size, most) << "seed " << seed;
+      EXPECT_GT(chunk.size, 0u) << "seed " << seed;
+    }
   }
 }
 

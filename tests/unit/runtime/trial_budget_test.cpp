@@ -1,4 +1,4 @@
-#include "runtime/trial_budget.h"
+#include "runtime/cost/trial_budget.h"
 
 #include <gtest/gtest.h>
 

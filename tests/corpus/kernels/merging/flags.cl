@@ -1,5 +1,7 @@
-// All who write a place write the same: flags, frontiers, marks.
+// All who write a place write the same: flags, frontiers, marks. Some are volatile, and nobody waits for them.
 //@ splits relax
+//@ splits note
+//@ splits_never wait
 //@ splits frontier
 //@ splits mark
 //@ buffer value 16384 below:1000 15
@@ -8,6 +10,8 @@
 //@ buffer link 16384 permutation 16
 //@ buffer level 16384 random 17
 //@ buffer visited 4096 zero
+//@ buffer seen 16384 zero
+//@ buffer found 4 zero
 //@ fill level 0 16384 255
 //@ fill level 400 4 0
 //@ for round 0..6
@@ -15,7 +19,9 @@
 //@ swap value next
 //@ run frontier g=4096 l=64 : link level changed int=$round
 //@ run mark g=4096 : link visited
+//@ run note g=4096 l=64 : value seen found
 //@ end
+//@ run wait g=4096 l=64 : value seen
 kernel void relax(global const int* value, global int* next, global int* changed) {
   int i = get_global_id(0), n = get_global_size(0);
   int least = min(value[i], min(value[(i + 1) % n], value[(i + n - 1) % n]));
@@ -40,4 +46,17 @@ kernel void frontier(global const uint* link, global int* level, global int* cha
 kernel void mark(global const uint* link, global uchar* visited) {
   if (get_global_id(0) % 3 == 0)
     visited[link[get_global_id(0)]] = 1;
+}
+
+kernel void note(global const int* value, global volatile int* seen, global volatile int* found) {
+  int i = get_global_id(0);
+  seen[i] = value[i] * 3;
+  if (value[i] > 900)
+    *found = 1;
+}
+
+// No wait at all, but it could be one.
+kernel void wait(global int* value, global const volatile int* seen) {
+  int i = get_global_id(0);
+  value[i] += seen[i];
 }

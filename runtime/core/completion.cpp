@@ -1,0 +1,189 @@
+#include "runtime/core/completion.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// The event's status once it is over. That the driver refuses to wait says nothing of the command:
+/// it is asked again until it tells how that ended, or does not answer at all.
+cl_int awaitEvent(const Dispatch& cl, cl_event event) {
+  constexpr auto pause = std::chrono::microseconds(100);
+  constexpr unsigned patience = 3;
+  unsigned unanswered = 0;
+  for (;;) {
+    const cl_int waited = cl.clWaitForEvents(1, &event);
+    if (waited == CL_SUCCESS)
+      return CL_SUCCESS;
+    cl_int executed = CL_QUEUED;
+    if (cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof executed, &executed,
+                          nullptr) == CL_SUCCESS) {
+      if (executed <= CL_COMPLETE)
+        return executed;
+    } else if (++unanswered == patience) {
+      return waited;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+/// How the commands of one piece of work ended, all of which are over.
+Completion::Ends endsOf(const Dispatch& cl, cl_int last, const std::vector<Ref<cl_event>>& others) {
+  constexpr cl_int notRun = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  Completion::Ends ends{last, last == notRun};
+  for (const Ref<cl_event>& command : others) {
+    const auto status =
+        property<cl_int>(cl.clGetEventInfo, command.get(), CL_EVENT_COMMAND_EXECUTION_STATUS);
+    ends.worst = std::min(ends.worst, status);
+    ends.noneRan = ends.noneRan && status == notRun;
+  }
+  return ends;
+}
+
+} // namespace
+
+CompletionPtr Completion::of(const Dispatch& cl, cl_event event) {
+  auto completion = std::make_shared<Completion>(cl);
+  completion->submit(Ref<cl_event>::retain(cl, event), nullptr);
+  return completion;
+}
+
+void Completion::submit(Ref<cl_event> event, cl_command_queue queue, cl_context context,
+                        std::vector<std::shared_ptr<Completion>> implied) {
+  std::lock_guard lock(mutex_);
+  context_ = context;
+  implied_ = std::move(implied);
+  event_ = std::move(event);
+  queue_ = queue;
+  state_ = State::Submitted;
+  changed_.notify_all();
+}
+
+void Completion::precede(Ref<cl_event> command) {
+  std::lock_guard lock(mutex_);
+  preceding_.push_back(std::move(command));
+}
+
+void Completion::finish(cl_int status, Outcome outcome) {
+  std::lock_guard lock(mutex_);
+  status_ = status;
+  outcome_ = outcome;
+  state_ = State::Over;
+  changed_.notify_all();
+}
+
+void Completion::abandon(cl_int status) {
+  std::vector<Ref<cl_event>> begun;
+  {
+    std::lock_guard lock(mutex_);
+    begun = preceding_;
+  }
+  for (const Ref<cl_event>& command : begun)
+    awaitEvent(cl_, command.get());
+  finish(status, begun.empty() ? Outcome::Refused : Outcome::Failed);
+}
+
+void Completion::waitSubmitted() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return state_ != State::Pending; });
+}
+
+cl_int Completion::wait() {
+  cl_event event = nullptr;
+  std::vector<CompletionPtr> implied;
+  std::vector<Ref<cl_event>> preceding;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return state_ != State::Pending; });
+    if (state_ == State::Over)
+      return status_;
+    event = event_.get();
+    implied = implied_;
+    preceding = preceding_;
+  }
+  const cl_int last = awaitEvent(cl_, event);
+  const Ends own = endsOf(cl_, last, preceding);
+  cl_int status = CL_SUCCESS;
+  for (const CompletionPtr& before : implied)
+    status = std::min(status, before->wait());
+  std::lock_guard lock(mutex_);
+  if (state_ != State::Over)
+    end(own, status);
+  return status_;
+}
+
+bool Completion::precedes(cl_command_queue queue) const {
+  std::lock_guard lock(mutex_);
+  return state_ == State::Over ? status_ >= 0
+                               : state_ == State::Submitted && queue_ && queue_ == queue;
+}
+
+Ref<cl_event> Completion::eventIn(cl_context context) const {
+  std::lock_guard lock(mutex_);
+  return state_ == State::Submitted && context && context_ == context ? event_ : Ref<cl_event>();
+}
+
+bool Completion::submitted() const {
+  std::lock_guard lock(mutex_);
+  return state_ != State::Pending;
+}
+
+bool Completion::over() const {
+  std::lock_guard lock(mutex_);
+  return state_ == State::Over;
+}
+
+bool Completion::poll() {
+  std::lock_guard lock(mutex_);
+  if (state_ != State::Submitted)
+    return state_ == State::Over;
+  const auto status = property<cl_int>(cl_.clGetEventInfo, event_.get(),
+                                       CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
+  if (status > CL_COMPLETE ||
+      !std::ranges::all_of(implied_, [](const CompletionPtr& each) { return each->poll(); }))
+    return false;
+  cl_int implied = CL_SUCCESS;
+  for (const CompletionPtr& before : implied_)
+    implied = std::min(implied, before->wait());
+  end(endsOf(cl_, status, preceding_), implied);
+  return true;
+}
+
+/// Its commands are over, and what they depend on. The lock is held.
+void Completion::end(const Ends& own, cl_int implied) {
+  // A command whose wait list holds one that failed is not executed.
+  const bool wasSkipped = own.noneRan && implied < 0;
+  status_ = wasSkipped ? implied : std::min(own.worst, implied);
+  outcome_ = wasSkipped ? Outcome::Skipped : status_ < 0 ? Outcome::Failed : Outcome::Succeeded;
+  state_ = State::Over;
+  implied_.clear();
+}
+
+Outcome Completion::outcome() const {
+  std::lock_guard lock(mutex_);
+  return outcome_;
+}
+
+std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {
+  std::lock_guard lock(mutex_);
+  cl_ulong time = 0;
+  const bool ends = name == CL_PROFILING_COMMAND_END || preceding_.empty();
+  const cl_event event = ends ? event_.get() : preceding_.front().get();
+  if (!event_ ||
+      cl_.clGetEventProfilingInfo(event, name, sizeof time, &time, nullptr) != CL_SUCCESS)
+    return std::nullopt;
+  return time;
+}
+
+std::optional<DeviceInterval> Completion::interval() const {
+  auto start = profilingTime(CL_PROFILING_COMMAND_START);
+  auto end = profilingTime(CL_PROFILING_COMMAND_END);
+  if (!start || !end)
+    return std::nullopt;
+  return DeviceInterval{*start, *end};
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,47 @@
+#include "runtime/core/log.h"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include <unistd.h>
+
+namespace libsplit::runtime {
+
+namespace {
+std::atomic<LogLevel> currentLevel{LogLevel::Warn};
+} // namespace
+
+void setLogLevel(LogLevel level) {
+  currentLevel = level;
+}
+
+bool logs(LogLevel level) {
+  return level <= currentLevel.load(std::memory_order_relaxed);
+}
+
+void writeLog(LogLevel level, const std::string& text) noexcept {
+  if (!logs(level))
+    return;
+  try {
+    std::string line = "libsplit: " + text + "\n";
+    [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  } catch (...) { // out of memory: nothing sensible left to say
+  }
+}
+
+void writeLogOnce(LogLevel level, const std::string& text) noexcept {
+  try {
+    static std::mutex mutex;
+    static std::set<std::string> seen;
+    {
+      std::lock_guard lock(mutex);
+      if (!seen.insert(text).second)
+        return;
+    }
+    writeLog(level, text);
+  } catch (...) {
+  }
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,13 @@
+// Threads of libsplit's own in a process that is not its own.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace libsplit::runtime {
+
+/// A thread with all signals blocked but those that it raises itself, so that the application's
+/// handlers run on its own threads.
+std::thread startThread(std::function<void()> body);
+
+} // namespace libsplit::runtime

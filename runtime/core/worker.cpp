@@ -1,0 +1,97 @@
+#include "runtime/core/worker.h"
+
+#include "runtime/core/log.h"
+#include "runtime/core/thread.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include <sys/resource.h>
+
+namespace libsplit::runtime {
+
+namespace {
+/// How long a thread waits for another job.
+constexpr auto idleTime = std::chrono::milliseconds(100);
+} // namespace
+
+struct Worker::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> jobs;
+  bool started = false;
+  bool busy = false;
+  bool stopped = false;
+};
+
+Worker::Worker() : state_(std::make_shared<State>()) {}
+
+Worker::~Worker() {
+  stop(0);
+}
+
+void Worker::post(std::function<void()> job) {
+  std::lock_guard lock(state_->mutex);
+  if (state_->stopped)
+    return;
+  state_->jobs.push_back(std::move(job));
+  if (!std::exchange(state_->started, true))
+    startThread([state = state_] { loop(*state); }).detach();
+  state_->changed.notify_all();
+}
+
+void Worker::stop(double seconds) {
+  std::deque<std::function<void()>> dropped; // destroyed without the lock
+  std::unique_lock lock(state_->mutex);
+  state_->stopped = true;
+  dropped.swap(state_->jobs);
+  state_->changed.notify_all();
+  state_->changed.wait_for(lock, std::chrono::duration<double>(seconds),
+                           [&] { return !state_->busy; });
+  lock.unlock();
+}
+
+void runBelow(int steps, const std::function<void()>& work) {
+  std::exception_ptr failure;
+  startThread([&] {
+    // Of the thread alone; it may lower itself, but not come back.
+    ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + steps);
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
+void Worker::loop(State& state) {
+  std::unique_lock lock(state.mutex);
+  while (true) {
+    state.changed.wait_for(lock, idleTime, [&] { return state.stopped || !state.jobs.empty(); });
+    if (state.jobs.empty()) {
+      state.started = false;
+      return;
+    }
+    std::function<void()> job = std::move(state.jobs.front());
+    state.jobs.pop_front();
+    state.busy = true;
+    lock.unlock();
+    try {
+      job();
+    } catch (const std::exception& error) {
+      log(LogLevel::Error, "background work failed: ", error.what());
+    }
+    job = nullptr;
+    lock.lock();
+    state.busy = false;
+    state.changed.notify_all();
+  }
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,442 @@
+#include "runtime/cost/launch_cycle.h"
+
+#include "runtime/core/log.h"
+
+#include "solver/ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+constexpr std::size_t timedCycles = 3; ///< per phase; the first one, which moves data, not counted
+constexpr std::uint64_t trialCycles = 64; ///< a phase that is not timed by then is given up
+constexpr std::uint64_t longestLook = 64;
+constexpr std::uint64_t firstReview = 64;
+constexpr std::uint64_t firstHomeReview = 256; ///< a look from home moves everything twice
+constexpr std::uint64_t longestReview = 1 << 14;
+constexpr double weighty = 0.05;      ///< part of a cycle that moving all linked bytes would be
+constexpr double trialPart = 0.25;    ///< of the time so far, that moving for a trial may take
+constexpr double leastPromise = 0.02; ///< predicted gain of joint shares that is worth a try
+constexpr double leastGain = 0.005;   ///< measured gain that is worth keeping
+/// Own shares and home are tried if they promise no more than so many times what joint shares take:
+/// the promise comes from launches that shared the machine, or whose moving was hidden.
+constexpr double margin = 1.5;
+
+/// Devices that every place knows: the others stay without work.
+std::vector<std::size_t> knownDevices(std::span<const solver::LoadProfile> profiles) {
+  std::vector<std::size_t> known;
+  for (std::size_t d = 0; d < profiles.front().whole.size(); ++d)
+    if (std::all_of(profiles.begin(), profiles.end(), [&](const solver::LoadProfile& profile) {
+          return d < profile.whole.size() && std::isfinite(profile.whole[d]) &&
+                 profile.whole[d] > 0;
+        }))
+      known.push_back(d);
+  return known;
+}
+
+/// What it takes, once, to go from the shares `from` to the shares `to`: on the way that most
+/// takes.
+double movingSeconds(std::span<const std::vector<double>> from,
+                     std::span<const std::vector<double>> to,
+                     std::span<const solver::CycleLink> links) {
+  double most = 0;
+  for (const solver::CycleLink& link : links) {
+    double begin = 0, newBegin = 0;
+    for (std::size_t d = 0; d < to[link.to].size(); ++d) {
+      const double end = begin + from[link.to][d], newEnd = newBegin + to[link.to][d];
+      most = std::max(most, solver::newPart(newBegin, newEnd, begin, end) * link.secondsPerUnit);
+      begin = end;
+      newBegin = newEnd;
+    }
+  }
+  return most;
+}
+
+} // namespace
+
+void LaunchCycle::begin(std::size_t length) {
+  places_.assign(length, {});
+  // It begins with the last launch, which is also the one a whole cycle ago.
+  for (std::size_t i = 0; i < length; ++i)
+    places_[i].id = detector_.past(i == 0 ? 0 : length - i);
+  at_ = 0;
+  age_ = jointAt_ = 0;
+  lastJoint_ = 0;
+  seconds_ = {};
+  settled_ = Way::Own;
+  triedOwn_ = triedJoint_ = triedHome_ = false;
+  patience_ = 1;
+  enter(Phase::Free);
+}
+
+void LaunchCycle::enter(Phase phase) {
+  phase_ = phase;
+  ++phases_;
+  cycles_ = 0;
+  for (Place& place : places_)
+    place.readings.clear();
+}
+
+LaunchCycle::Way LaunchCycle::way() const {
+  switch (phase_) {
+  case Phase::Joint:
+    return Way::Joint;
+  case Phase::Home:
+    return Way::Home;
+  case Phase::Settled:
+    return settled_;
+  case Phase::Free:
+  case Phase::Own:
+    break;
+  }
+  return Way::Own;
+}
+
+/// The place that such a launch has. It need not come in turn: what an application does now and
+/// then between its cycles does not end them.
+LaunchCycle::Place* LaunchCycle::find(std::uint64_t id) {
+  if (at_ < places_.size() && places_[at_].id == id)
+    return &places_[at_];
+  auto found = std::find_if(places_.begin(), places_.end(),
+                            [&](const Place& place) { return place.id == id; });
+  return found == places_.end() ? nullptr : &*found;
+}
+
+LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
+  const std::size_t length = detector_.next(launch.id);
+  Place* place = find(launch.id);
+  if (length >= 2 && (!place || length != places_.size())) {
+    begin(length);
+    place = &places_.front();
+  }
+  if (!place)
+    return {};
+  Ruling ruling;
+  const auto index = static_cast<std::size_t>(place - places_.data());
+  const bool isLast = cycles_ + 1 >= patience_; // before a decision
+  const bool isTiming = phase_ == Phase::Own || phase_ == Phase::Joint;
+  if (isTiming ? cycles_ == timedCycles : isLast)
+    look(*place, launch);
+  if (governs() && place->isKnown) {
+    ruling.ticket = {phases_, cycles_, index};
+    if (way() == Way::Home) {
+      ruling.mode = phase_ == Phase::Settled ? Mode::Native : Mode::AtHome;
+    } else {
+      ruling.mode = Mode::Split;
+      ruled_ = way() == Way::Joint ? place->joint : place->own;
+      ruling.shares = ruled_;
+    }
+  }
+  at_ = index + 1;
+  if (at_ == places_.size()) {
+    at_ = 0;
+    cycleEnded(launch);
+  }
+  return ruling;
+}
+
+void LaunchCycle::look(Place& place, const Passing& launch) {
+  place.isKnown = launch.isKnown && launch.profile(place.profile);
+  if (!place.isKnown)
+    return;
+  if (phase_ == Phase::Free || place.own.empty()) {
+    const std::span<const double> own = launch.own();
+    place.own.assign(own.begin(), own.end());
+  }
+  if (place.joint.empty()) // it was not known when the others got theirs
+    place.joint = place.own;
+  if (place.section.empty())
+    place.section = launch.section();
+}
+
+void LaunchCycle::cycleEnded(const Passing& last) {
+  ++cycles_;
+  ++age_;
+  switch (phase_) {
+  case Phase::Free:
+    if (cycles_ < patience_)
+      return;
+    if (linksWeigh(last.secondsPerByte)) {
+      govern(last);
+    } else {
+      patience_ = std::min(longestLook, patience_ * 2);
+      enter(Phase::Free);
+    }
+    return;
+  case Phase::Settled:
+    // The devices may have changed: all is timed anew from time to time, the present way first.
+    if (cycles_ < patience_)
+      return;
+    if (jointAt_ > 0 && balance(last))
+      enter(Phase::Joint);
+    else
+      review();
+    return;
+  case Phase::Own:
+  case Phase::Joint:
+  case Phase::Home:
+    if (isTimed()) {
+      seconds_[static_cast<std::size_t>(way())] = cycleSeconds();
+      trialEnded(last);
+    } else if (cycles_ >= trialCycles) {
+      patience_ = longestLook;
+      enter(Phase::Free);
+    }
+    return;
+  }
+}
+
+/// Begins with one place's shares for all, where that promises a shorter cycle than each its own:
+/// what a kernel finds by itself may be far from what its neighbours found, or a trial of home.
+void LaunchCycle::govern(const Passing& last) {
+  patience_ = 0;
+  settled_ = Way::Own;
+  const std::optional<Model> model = modelOf(last, Way::Own);
+  double least = model ? model->seconds(model->shares) : 0;
+  const Place* best = nullptr;
+  for (std::size_t k = 0; model && k < model->places.size(); ++k) {
+    const double seconds = model->seconds({model->shares.size(), model->shares[k]});
+    if (seconds < least) {
+      least = seconds;
+      best = &places_[model->places[k]];
+    }
+  }
+  if (!best)
+    return enter(Phase::Own);
+  for (const std::size_t place : model->places)
+    places_[place].joint = best->own;
+  settled_ = Way::Joint;
+  enter(Phase::Joint);
+}
+
+void LaunchCycle::review() {
+  seconds_ = {};
+  triedJoint_ = triedHome_ = false;
+  lastJoint_ = 0;
+  constexpr Phase phases[ways] = {Phase::Own, Phase::Joint, Phase::Home};
+  enter(phases[static_cast<std::size_t>(settled_)]);
+}
+
+void LaunchCycle::trialEnded(const Passing& last) {
+  // With new shares comes new knowledge of the load: as long as that helps, there may be better
+  // ones. Where it did not, the shares before come back.
+  if (phase_ == Phase::Joint) {
+    double& joint = seconds_[static_cast<std::size_t>(Way::Joint)];
+    triedJoint_ = triedJoint_ && lastJoint_ > 0 && joint > (1 - leastPromise) * lastJoint_;
+    if (lastJoint_ > 0 && joint > lastJoint_) {
+      for (Place& place : places_)
+        if (!place.lastJoint.empty())
+          std::swap(place.joint, place.lastJoint);
+      joint = lastJoint_;
+    }
+    lastJoint_ = joint;
+  }
+  triedOwn_ = triedOwn_ || phase_ == Phase::Own;
+  triedHome_ = triedHome_ || phase_ == Phase::Home;
+  if (!std::exchange(triedJoint_, true) && balance(last))
+    return enter(Phase::Joint);
+  const auto [own, joint, home] = seconds_;
+  const double split = own > 0 && joint > 0 ? std::min(own, joint) : std::max(own, joint);
+  if (!std::exchange(triedOwn_, true))
+    if (const auto model = modelOf(last, Way::Own);
+        model && model->seconds(model->shares) < margin * split && affords(last, Way::Own, split))
+      return enter(Phase::Own);
+  if (!triedHome_ && homePromise(last.home) < margin * split && affords(last, Way::Home, split))
+    return enter(Phase::Home);
+  settle();
+}
+
+/// Whether going to another way and back is a small part of what the cycles so far took.
+bool LaunchCycle::affords(const Passing& last, Way way, double cycle) const {
+  const std::optional<Model> now = modelOf(last, this->way()), then = modelOf(last, way);
+  return !now || !then ||
+         2 * movingSeconds(now->shares, then->shares, now->links) <=
+             trialPart * static_cast<double>(age_) * cycle;
+}
+
+/// The fastest way that was tried stays.
+void LaunchCycle::settle() {
+  const auto [own, joint, home] = seconds_;
+  Way best = settled_;
+  double least = seconds_[static_cast<std::size_t>(best)];
+  for (const Way way : {Way::Own, Way::Joint, Way::Home})
+    if (const double took = seconds_[static_cast<std::size_t>(way)];
+        took > 0 && (!(least > 0) || took < (1 - leastGain) * least)) {
+      best = way;
+      least = took;
+    }
+  log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", own, " s split, ", joint,
+      " s with joint shares, ", home, " s at home (0: not tried)");
+  const std::uint64_t first = best == Way::Home ? firstHomeReview : firstReview;
+  patience_ = best == settled_ && patience_ > 0 ? std::min(longestReview, 2 * patience_) : first;
+  if (jointAt_ > 0)
+    patience_ = std::min(patience_, jointAt_ > age_ ? jointAt_ - age_ : 1);
+  settled_ = best;
+  enter(Phase::Settled);
+}
+
+void LaunchCycle::took(const Ticket& ticket, double seconds) {
+  // Launches of the phase before may still end, and the first cycle moves data.
+  if (ticket.phase == phases_ && ticket.cycle > 0 &&
+      places_[ticket.place].readings.size() < timedCycles)
+    places_[ticket.place].readings.push_back(seconds);
+}
+
+bool LaunchCycle::isTimed() const {
+  return std::all_of(places_.begin(), places_.end(), [](const Place& place) {
+    return !place.isKnown || place.readings.size() == timedCycles;
+  });
+}
+
+/// The sum of the places' medians.
+double LaunchCycle::cycleSeconds() const {
+  double sum = 0;
+  for (const Place& place : places_)
+    if (place.isKnown) {
+      std::array<double, timedCycles> sorted{};
+      std::copy(place.readings.begin(), place.readings.end(), sorted.begin());
+      std::sort(sorted.begin(), sorted.end());
+      sum += sorted[timedCycles / 2];
+    }
+  return sum;
+}
+
+double LaunchCycle::homePromise(std::size_t home) const {
+  double sum = 0;
+  for (const Place& place : places_)
+    if (place.isKnown)
+      sum += home < place.profile.fixed.size() ? place.profile.seconds(home, 0, 1)
+                                               : std::numeric_limits<double>::infinity();
+  return sum;
+}
+
+std::vector<std::size_t> LaunchCycle::knownPlaces() const {
+  std::vector<std::size_t> known;
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (places_[i].isKnown)
+      known.push_back(i);
+  return known;
+}
+
+/// Which known place needs in a section what another wrote in the same section. Their indices are
+/// among the known.
+std::vector<solver::CycleLink> LaunchCycle::links(double secondsPerByte) const {
+  std::vector<solver::CycleLink> links;
+  const std::vector<std::size_t> known = knownPlaces();
+  const std::size_t length = known.size();
+  for (std::size_t to = 0; to < length; ++to)
+    for (const SectionUse& use : places_[known[to]].section) {
+      if (use.needs.empty())
+        continue;
+      for (std::size_t back = 1; back < length; ++back) {
+        const std::size_t from = (to + length - back) % length;
+        const auto& written = places_[known[from]].section;
+        auto same = std::find_if(written.begin(), written.end(), [&](const SectionUse& each) {
+          return each.buffer == use.buffer && !each.writes.empty();
+        });
+        if (same == written.end())
+          continue;
+        const std::uint64_t bytes = intersect(use.needs, same->writes).size();
+        // Where all of the buffer is needed everywhere, cuts do not matter.
+        if (2 * bytes >= use.needs.size())
+          links.push_back({from, to, static_cast<double>(bytes) / sectionPart * secondsPerByte});
+        break;
+      }
+    }
+  return links;
+}
+
+/// Whether moving what the links say would take a part of the cycle that matters.
+bool LaunchCycle::linksWeigh(double secondsPerByte) const {
+  double moving = 0;
+  for (const solver::CycleLink& link : links(secondsPerByte))
+    moving += link.secondsPerUnit;
+  double computing = 0;
+  for (const std::size_t i : knownPlaces()) {
+    const Place& place = places_[i];
+    double begin = 0, longest = 0;
+    for (std::size_t d = 0; d < place.own.size(); begin += place.own[d++])
+      if (std::isfinite(place.profile.whole[d]))
+        longest = std::max(longest, place.profile.seconds(d, begin, begin + place.own[d]));
+    computing += longest;
+  }
+  return moving > weighty * computing;
+}
+
+double LaunchCycle::Model::seconds(const std::vector<std::vector<double>>& with) const {
+  return solver::cycleSeconds(profiles, links, with);
+}
+
+/// The known places with their shares in `way`, over the devices that all of them know; nothing if
+/// there is nothing to choose.
+std::optional<LaunchCycle::Model> LaunchCycle::modelOf(const Passing& last, Way way) const {
+  Model model;
+  model.places = knownPlaces();
+  if (!(last.secondsPerByte > 0) || model.places.empty())
+    return std::nullopt;
+  for (const std::size_t i : model.places)
+    model.profiles.push_back(places_[i].profile);
+  model.devices = knownDevices(model.profiles);
+  model.links = links(last.secondsPerByte);
+  if (model.devices.size() < 2 || model.links.empty())
+    return std::nullopt;
+  for (std::size_t k = 0; k < model.places.size(); ++k) {
+    const Place& place = places_[model.places[k]];
+    const std::vector<double>& now = way == Way::Joint ? place.joint : place.own;
+    solver::LoadProfile part{{}, {}, model.profiles[k].work};
+    std::vector<double>& shares = model.shares.emplace_back();
+    for (const std::size_t d : model.devices) {
+      part.fixed.push_back(model.profiles[k].fixed[d]);
+      part.whole.push_back(model.profiles[k].whole[d]);
+      if (way == Way::Home)
+        shares.push_back(d == last.home ? 1 : 0);
+      else
+        shares.push_back(d < now.size() ? now[d] : 0);
+    }
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    if (!(sum > 0))
+      return std::nullopt;
+    for (double& share : shares)
+      share /= sum;
+    model.profiles[k] = std::move(part);
+  }
+  return model;
+}
+
+/// Finds joint shares; false if they promise nothing, or nothing yet.
+bool LaunchCycle::balance(const Passing& last) {
+  jointAt_ = 0;
+  const std::optional<Model> model = modelOf(last, way());
+  // Descent over many cuts takes long, and it happens between two launches of the application.
+  constexpr std::size_t mostCuts = 24;
+  if (!model || model->places.size() * (model->devices.size() - 1) > mostCuts)
+    return false;
+  const double now = model->seconds(model->shares);
+  const solver::CycleShares joint =
+      solver::balanceCycle(model->profiles, model->links, model->shares);
+  log(LogLevel::Debug, "a cycle of ", places_.size(), " launches, ", model->links.size(),
+      " links: predicted ", now, " s, with joint shares ", joint.seconds, " s");
+  if (!(joint.seconds < (1 - leastPromise) * now))
+    return false;
+  // Whoever went round so often is expected to do so as often again.
+  jointAt_ = static_cast<std::uint64_t>(
+      std::ceil(movingSeconds(model->shares, joint.shares, model->links) / (now - joint.seconds)));
+  if (jointAt_ > age_)
+    return false;
+  jointAt_ = 0;
+  for (std::size_t k = 0; k < model->places.size(); ++k) {
+    Place& place = places_[model->places[k]];
+    place.lastJoint = std::exchange(place.joint, std::vector(place.own.size(), 0.0));
+    for (std::size_t i = 0; i < model->devices.size(); ++i)
+      place.joint[model->devices[i]] = joint.shares[k][i];
+  }
+  return true;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,91 @@
+// What is remembered of a kernel's launches, and under which key.
+//
+// Launches share their state where they can be expected to cost the same: same NDRange, and scalars
+// of one class each. Only scalars count that the analysis saw in a guard, a loop's length or an
+// offset: the width of a merge-sort pass, the step of an elimination, a multigrid level's size.
+//
+// A class is a single value up to 8 (flags, directions, colours of a red-black sweep) and a power
+// of two above, with the sign. Exact values would never come back where a scalar counts steps, and
+// nothing would ever be learnt; within a factor of two the solver follows as it follows any load
+// that drifts. A step counter goes through 8 + log2 of its range classes, each as long as all
+// before it; a new class begins with the speeds of its nearest neighbour (known_speeds.h).
+//
+// Worked example: lu(A, n, k) over 1024 x 1024 with the guard `i > k && j > k`. Steps k = 512 ..
+// 1023 are one class, 256 .. 511 another. The latter ends with shares that the former starts from.
+#pragma once
+
+#include "runtime/cost/contents_budget.h"
+#include "runtime/cost/share_controller.h"
+#include "runtime/plan/planner.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct SpeedRecord;
+
+/// The part of a by-value argument that the summary's expressions use.
+struct WorkScalar {
+  unsigned parameter = 0;
+  unsigned bit = 0; ///< where it lies in the argument
+  unsigned width = 32;
+  bool isSigned = true;
+  auto operator<=>(const WorkScalar&) const = default;
+};
+
+/// Scalars that can change how much a work-group does, or whether it does anything. Sorted.
+std::vector<WorkScalar> workScalars(const KernelSummary& summary);
+
+/// 0; ±1 .. ±8 for themselves; beyond, ±(6 + floor(log2 |value|)).
+int valueClass(std::int64_t value);
+
+struct LaunchKey {
+  std::string range;        ///< "1024x1024/8x8"
+  std::vector<int> classes; ///< by WorkScalar
+  auto operator<=>(const LaunchKey&) const = default;
+};
+
+/// The classes of `scalars`; arguments that hold too few bytes count as 0.
+std::vector<int> classesOf(std::span<const WorkScalar> scalars,
+                           std::span<const ArgumentValue> arguments);
+
+/// How unlike two launches of one kernel are: doublings between their sizes and their scalars.
+double distance(const LaunchKey& a, double itemsA, const LaunchKey& b, double itemsB);
+
+/// What is remembered of launches of one kernel under one key.
+struct LaunchHistory {
+  std::unique_ptr<ShareController> controller;
+  std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
+  std::optional<unsigned> dimension;   ///< in which the last split went
+  std::uint64_t splits = 0;            ///< launches split so far
+  std::vector<bool> lacksRoom;         ///< by device: it has no room for what launches need
+  ContentsBudget budget;
+  ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains
+};
+
+/// The histories of one kernel: at most `capacity`, the longest unused goes first.
+class LaunchHistories {
+public:
+  static constexpr std::size_t capacity = 64;
+
+  /// Made on first use. Valid until the next call.
+  LaunchHistory& at(const LaunchKey& key);
+  std::size_t size() const { return entries_.size(); }
+
+private:
+  struct Entry {
+    LaunchHistory history;
+    std::uint64_t used = 0;
+  };
+  std::map<LaunchKey, Entry> entries_;
+  std::uint64_t uses_ = 0;
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,385 @@
+#include "runtime/cost/share_controller.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Splitting is judged by the last `judgedSplits` of so many launches. Their mean, not their best:
+/// when launches overlap, only the sum of their times means anything.
+constexpr unsigned firstVerdict = 6;
+constexpr unsigned longestVerdict = 96;
+/// If none of the first splits comes near home's time, the rest is not waited for.
+constexpr unsigned hopelessSplits = 3;
+constexpr double hopelessFactor = 1.1;
+constexpr unsigned judgedSplits = 3;
+/// A launch with other shares than the one before is judged only if moving was at most this part of
+/// it, or if so many others had other shares already since the last verdict.
+constexpr double littleMoving = 0.02;
+constexpr unsigned mostUntypical = 12;
+constexpr double sameShare = 0.01; ///< how far shares may differ that count as the same
+/// How much longer than natively a launch at home may have seemed to take in the company of others.
+constexpr double companyMargin = 2;
+/// Launches at home that decide about a suspicion.
+constexpr unsigned remeasures = 2;
+/// Launches at home that the solver may ask for in a row, before it is left alone for a while.
+constexpr unsigned homeTrial = solver::longestTrial;
+constexpr unsigned firstRest = 16;
+constexpr unsigned longestRest = 4096;
+/// In the first split launch a device gets at most this part of what is expected of it: a guess
+/// that is wrong by a factor then costs little.
+constexpr double guessCaution = 0.25;
+constexpr double otherKernelsCaution = 0.7;
+/// What another launch of the kernel says of this one's length may be off by this factor.
+constexpr double lengthMargin = 4;
+constexpr double leastGain = 1.02;
+
+std::vector<double> normalised(std::vector<double> values) {
+  double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  for (double& value : values)
+    value = sum > 0 ? value / sum : 1.0 / static_cast<double>(values.size());
+  return values;
+}
+
+/// `device` gets what the others leave.
+void giveRest(std::vector<double>& shares, std::size_t device) {
+  shares[device] = 0;
+  shares[device] = 1 - std::accumulate(shares.begin(), shares.end(), 0.0);
+}
+
+} // namespace
+
+double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz) {
+  double lanesPerUnit = isGpu ? 64 : 8;
+  return lanesPerUnit * std::max(1u, computeUnits) * std::max(1u, megahertz);
+}
+
+ShareController::ShareController(Setup setup)
+    : setup_(std::move(setup)), verdictAfter_(firstVerdict) {
+  setup_.prior.speeds.resize(setup_.speeds.size());
+  for (std::size_t i = 0; i < setup_.speeds.size(); ++i)
+    if (setup_.speeds[i] > 0)
+      usable_.push_back(i);
+  shares_.assign(setup_.speeds.size(), 0.0);
+  speeds_ = shares_;
+  solver_ = makeSolver();
+}
+
+/// The policy's solver, over the usable devices only; null if the policy never splits.
+std::unique_ptr<solver::ShareSolver> ShareController::makeSolver() const {
+  std::vector<double> uniform(usable_.size(), 1.0 / static_cast<double>(usable_.size()));
+  if (usable_.empty())
+    return nullptr;
+  switch (setup_.policy.kind) {
+  case Policy::Kind::Off:
+    return nullptr;
+  case Policy::Kind::Static: {
+    std::vector<double> shares;
+    for (std::size_t i : usable_)
+      shares.push_back(i < setup_.policy.shares.size() ? setup_.policy.shares[i] : 0);
+    return solver::makeStatic(normalised(std::move(shares)));
+  }
+  case Policy::Kind::Single: {
+    std::vector<double> shares;
+    for (std::size_t i : usable_)
+      shares.push_back(i == setup_.policy.device ? 1 : 0);
+    if (std::find(shares.begin(), shares.end(), 1) == shares.end())
+      return nullptr;
+    return solver::makeStatic(std::move(shares));
+  }
+  case Policy::Kind::FixedPoint:
+    return solver::makeFixedPoint(std::move(uniform));
+  case Policy::Kind::Broyden:
+    return solver::makeBroyden(std::move(uniform), solver::BroydenUpdate::Good);
+  case Policy::Kind::BroydenBad:
+    return solver::makeBroyden(std::move(uniform), solver::BroydenUpdate::Bad);
+  case Policy::Kind::Profile:
+    return solver::makeProfile(static_cast<unsigned>(usable_.size()));
+  case Policy::Kind::Dynamic:
+  case Policy::Kind::Auto:
+    break;
+  }
+  solver::AutoOptions options;
+  options.devices = static_cast<unsigned>(usable_.size());
+  std::vector<double> shares = startingShares();
+  for (std::size_t i : usable_)
+    options.knownSpeeds.push_back(shares[i]);
+  options.movingSeconds = setup_.movingSeconds;
+  return solver::makeAuto(std::move(options));
+}
+
+/// The shares of the first split launch under `auto`: by what is known of the devices, else by what
+/// their drivers tell, the less the less that is worth.
+std::vector<double> ShareController::startingShares() const {
+  const std::size_t home = setup_.home;
+  if (home >= setup_.speeds.size() || setup_.speeds[home] <= 0)
+    return normalised(setup_.speeds);
+  const Prior& prior = setup_.prior;
+  const bool known = prior.from != Prior::From::Nothing && prior.speeds[home] > 0;
+  std::vector<double> relative(setup_.speeds.size()), caution(setup_.speeds.size(), 1.0);
+  for (std::size_t i : usable_) {
+    relative[i] = setup_.speeds[i] / setup_.speeds[home];
+    if (known && prior.speeds[i] > 0) {
+      relative[i] = prior.speeds[i] / prior.speeds[home];
+      caution[i] = prior.from == Prior::From::OtherKernels ? otherKernelsCaution : 1;
+    } else if (!(i < setup_.likeHome.size() && setup_.likeHome[i])) {
+      caution[i] = guessCaution;
+    }
+  }
+  std::vector<double> shares = normalised(std::move(relative));
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    if (i != home)
+      shares[i] *= caution[i];
+  giveRest(shares, home);
+  return shares;
+}
+
+ShareController::Decision ShareController::split() {
+  std::span<const double> proposed = solver_->propose();
+  for (std::size_t i = 0; i < usable_.size(); ++i)
+    shares_[usable_[i]] = proposed[i];
+  if (setup_.policy.kind == Policy::Kind::Auto && !hasMoved_)
+    keepFirstMoveShort();
+  return {Action::Split, shares_};
+}
+
+/// Nobody knows yet how many launches there will be: the first moving takes no longer than those so
+/// far. What more pays is then weighed by what moving was seen to take.
+void ShareController::keepFirstMoveShort() {
+  if (setup_.home >= shares_.size() || !(homeSeconds_ > 0) || !(setup_.movingSeconds > 0))
+    return;
+  const double away = 1 - shares_[setup_.home];
+  const double most = ++unmoved_ * homeSeconds_ / setup_.movingSeconds;
+  if (away <= most)
+    return;
+  for (double& share : shares_)
+    share *= most / away;
+  giveRest(shares_, setup_.home);
+}
+
+/// Relative speeds as far as anything tells them: measured, known from elsewhere, or alike.
+ShareController::Decision ShareController::chunks() {
+  const bool measured = std::any_of(speeds_.begin(), speeds_.end(), [](double s) { return s > 0; });
+  const bool known = setup_.prior.from != Prior::From::Nothing;
+  for (std::size_t i = 0; i < shares_.size(); ++i)
+    shares_[i] = measured ? speeds_[i]
+                 : known  ? setup_.prior.speeds[i]
+                 : i == setup_.home || (i < setup_.likeHome.size() && setup_.likeHome[i]) ? 1
+                                                                                          : 0;
+  return {Action::Chunks, shares_};
+}
+
+ShareController::Decision ShareController::next(bool canChunk) {
+  canChunk = canChunk && !chunksRefused_ && usable_.size() > 1;
+  if (!solver_)
+    return {};
+  if (setup_.policy.kind == Policy::Kind::Auto)
+    return nextAuto(canChunk);
+  return setup_.policy.kind == Policy::Kind::Dynamic && canChunk ? chunks() : split();
+}
+
+bool ShareController::gainsByWhatIsKnown() const {
+  const Prior& prior = setup_.prior;
+  if (prior.from != Prior::From::SameLaunch && prior.from != Prior::From::OtherLaunches)
+    return false;
+  const double margin = prior.from == Prior::From::SameLaunch ? 1 : lengthMargin;
+  const auto known = std::count_if(usable_.begin(), usable_.end(),
+                                   [&](std::size_t i) { return prior.speeds[i] > 0; });
+  return known > 1 && prior.homeSeconds >= margin * setup_.minLaunchSeconds &&
+         (prior.gain == 0 || prior.gain > leastGain);
+}
+
+ShareController::Decision ShareController::nextAuto(bool canChunk) {
+  if (restingLaunches_ > 0) {
+    if (--restingLaunches_ == 0)
+      homeSeconds_ = -1;
+    return {};
+  }
+  if (toRemeasure_ > 0) {
+    --toRemeasure_;
+    return {Action::Measure, {}};
+  }
+  if (homeSeconds_ < 0) {
+    if (isFirst_ && gainsByWhatIsKnown())
+      homeSeconds_ = setup_.prior.homeSeconds;
+    else if (isFirst_ && canChunk)
+      return chunks();
+    else
+      return {Action::Measure, {}};
+  }
+  const Decision decision = split();
+  if (!isHomeAlone(decision.shares)) {
+    homeProposals_ = 0;
+    return decision;
+  }
+  // A trial of home, or the solver has dropped all others. Then home does it natively, which costs
+  // nothing; the solver is asked again after a rest, and may then probe them.
+  if (++homeProposals_ <= homeTrial)
+    return {Action::Measure, {}};
+  homeProposals_ = 0;
+  rest();
+  return {};
+}
+
+bool ShareController::isHomeAlone(std::span<const double> shares) const {
+  return setup_.home < shares.size() && shares[setup_.home] > 1 - 1e-9;
+}
+
+void ShareController::rest() {
+  restingLaunches_ = rest_;
+  solver_->skip(rest_);
+  rest_ = std::min(longestRest, rest_ * 2);
+}
+
+/// What home did alone is a launch as proposed, or else says what the others cost it.
+void ShareController::tellSolver(double homeSeconds, std::uint64_t totalGroups) {
+  const auto home = std::find(usable_.begin(), usable_.end(), setup_.home);
+  if (!solver_ || home == usable_.end())
+    return;
+  const auto index = static_cast<std::size_t>(home - usable_.begin());
+  if (!hasSplit_ || totalGroups == 0 || solver_->propose()[index] < 1 - 1e-9) {
+    solver_->observeAlone(static_cast<unsigned>(index), homeSeconds);
+    return;
+  }
+  usableSamples_.clear();
+  for (std::size_t i = 0; i < usable_.size(); ++i)
+    usableSamples_.push_back(
+        {i <= index ? 0 : totalGroups, i < index ? 0 : totalGroups, homeSeconds});
+  solver_->observe(usableSamples_, totalGroups);
+}
+
+void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
+  isFirst_ = false;
+  homeIsGuessed_ = false;
+  tellSolver(seconds, totalGroups);
+  if (toHear_ > 0) {
+    remeasured_ += seconds;
+    if (--toHear_ > 0)
+      return;
+    homeSeconds_ = remeasured_ / remeasures;
+    judge();
+    return;
+  }
+  homeSeconds_ = seconds;
+  judgedSeconds_ = 0;
+  tried_ = splits_ = 0;
+  if (seconds < setup_.minLaunchSeconds) {
+    restingLaunches_ = shortRest_;
+    shortRest_ = std::min(longestRest, shortRest_ * 4);
+  }
+}
+
+void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
+                                   std::uint64_t totalGroups, double wallSeconds) {
+  isFirst_ = false;
+  hasSplit_ = hasMoved_ = true;
+  usableSamples_.clear();
+  for (std::size_t i : usable_) {
+    const solver::DeviceSample& s = samples[i];
+    usableSamples_.push_back(s);
+    show(i, static_cast<double>(s.groupEnd - s.groupBegin), s.seconds - s.transferSeconds);
+  }
+  solver_->observe(usableSamples_, totalGroups);
+  if (setup_.policy.kind != Policy::Kind::Auto)
+    return;
+  double moving = 0;
+  for (const solver::DeviceSample& s : usableSamples_)
+    moving = std::max(moving, s.transferSeconds);
+  // What moves because the shares have changed does not move again.
+  const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * wallSeconds ||
+                         tried_ >= splits_ + mostUntypical;
+  const double shown = isTypical ? wallSeconds : wallSeconds - std::min(moving, wallSeconds);
+  fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
+  splits_ += isTypical;
+  if (isTypical && splits_ > verdictAfter_ - judgedSplits)
+    judgedSeconds_ += wallSeconds;
+  const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
+  if (splits_ < verdictAfter_ && !isHopeless)
+    return;
+  splitSeconds_ = isHopeless ? fastestSplit_ : judgedSeconds_ / judgedSplits;
+  tried_ = splits_ = 0;
+  judgedSeconds_ = 0;
+  // A report that never came must not leave the suspicion open for ever.
+  toRemeasure_ = toHear_ = 0;
+  remeasured_ = 0;
+  if (splitSeconds_ > homeSeconds_ / (homeIsGuessed_ ? companyMargin : 1))
+    toRemeasure_ = toHear_ = remeasures;
+}
+
+/// Whether the shares are those of the split launch before. Notes them.
+bool ShareController::keepsShares(std::uint64_t totalGroups) {
+  bool same = lastShares_.size() == usableSamples_.size();
+  lastShares_.resize(usableSamples_.size());
+  for (std::size_t i = 0; i < usableSamples_.size(); ++i) {
+    const double share =
+        static_cast<double>(usableSamples_[i].groupEnd - usableSamples_[i].groupBegin) /
+        static_cast<double>(std::max<std::uint64_t>(totalGroups, 1));
+    same = same && std::abs(share - lastShares_[i]) <= sameShare;
+    lastShares_[i] = share;
+  }
+  return same;
+}
+
+/// Both sides of the comparison are fresh.
+void ShareController::judge() {
+  if (splitSeconds_ > homeSeconds_) {
+    rest();
+    verdictAfter_ = firstVerdict;
+  } else {
+    rest_ = firstRest;
+    verdictAfter_ = std::min(longestVerdict, verdictAfter_ * 2);
+  }
+}
+
+void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
+                                    std::uint64_t totalGroups) {
+  isFirst_ = false;
+  hasSplit_ = true;
+  usableChunks_.clear();
+  std::vector<double> groups(speeds_.size()), seconds(speeds_.size());
+  for (const solver::ChunkSample& chunk : chunks) {
+    auto found = std::find(usable_.begin(), usable_.end(), chunk.device);
+    if (found == usable_.end())
+      continue;
+    usableChunks_.push_back(chunk);
+    usableChunks_.back().device = static_cast<unsigned>(found - usable_.begin());
+    groups[chunk.device] += static_cast<double>(chunk.groupEnd - chunk.groupBegin);
+    seconds[chunk.device] += chunk.seconds;
+  }
+  solver_->observeChunks(usableChunks_, totalGroups);
+  for (std::size_t i : usable_)
+    show(i, groups[i], seconds[i]);
+  if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0) {
+    homeSeconds_ = static_cast<double>(totalGroups) / speeds_[setup_.home];
+    homeIsGuessed_ = true;
+  }
+}
+
+bool ShareController::describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const {
+  solver::LoadProfile usable;
+  if (!solver_ || !solver_->describe(usable, totalGroups))
+    return false;
+  profile.fixed.assign(setup_.speeds.size(), 0.0);
+  profile.whole.assign(setup_.speeds.size(), std::numeric_limits<double>::infinity());
+  profile.work = std::move(usable.work);
+  for (std::size_t i = 0; i < usable_.size(); ++i) {
+    profile.fixed[usable_[i]] = usable.fixed[i];
+    profile.whole[usable_[i]] = usable.whole[i];
+  }
+  return true;
+}
+
+/// Not the solver's own idea of the speeds: a load that lies unevenly it may put down to a device.
+/// What each device showed on its part makes the shares that fit the next launch of this kind.
+void ShareController::show(std::size_t device, double groups, double seconds) {
+  if (!(groups > 0) || !(seconds > 0) || !std::isfinite(groups / seconds))
+    return;
+  double& speed = speeds_[device];
+  speed = speed > 0 ? 0.5 * (speed + groups / seconds) : groups / seconds;
+}
+
+} // namespace libsplit::runtime

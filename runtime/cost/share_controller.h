@@ -1,0 +1,137 @@
+// Decides, launch by launch of one kernel under one key, whether to split and with which shares.
+// Pure.
+//
+// Under `auto` the first launch is split at once if this launch or its like is known to gain from
+// it; else it is given out in chunks where that can be done; else it runs on the program's own
+// device and is timed. If it is too short to split, the kernel stays there, and is looked at again
+// now and then, ever more rarely. From the second launch on the solver refines what was measured.
+//
+// Splitting is under suspicion when its last launches took longer than one at home is thought to.
+// Before it is given up, home is measured again: the machine may have become busy since, and a
+// wrong verdict costs the user more than two launches at home. Launches that moved data because
+// their shares were new are not judged: that was paid once.
+#pragma once
+
+#include "runtime/core/options.h"
+#include "solver/share_solver.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace libsplit::runtime {
+
+class ShareController {
+public:
+  /// What is known of a launch before it first ran here.
+  struct Prior {
+    enum class From {
+      Nothing,
+      OtherKernels,  ///< how the devices compare: only ratios of `speeds` mean anything
+      OtherLaunches, ///< of the same kernel: work-items per second
+      SameLaunch,    ///< … under the same key, in an earlier run or long ago
+    };
+    From from = From::Nothing;
+    std::vector<double> speeds; ///< by device; 0: not known
+    double homeSeconds = 0;     ///< expected at home; 0: not known
+    double gain = 0;            ///< at home over split, as measured then; 0: not known
+  };
+  struct Setup {
+    Policy policy;
+    std::vector<double>
+        speeds; ///< guessed relative speeds of the devices, > 0; 0: can't run the kernel
+    /// Devices that their drivers describe just as the home device: a guessed ratio of 1 can be
+    /// relied on.
+    std::vector<bool> likeHome;
+    std::size_t home = 0;        ///< the program's own device; speeds.size() if it takes no part
+    double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
+    double movingSeconds = 0;    ///< that moving all its data to another memory seems to take
+    Prior prior;
+  };
+  explicit ShareController(Setup setup);
+
+  enum class Action {
+    Native,  ///< as without libsplit
+    Measure, ///< unsplit at home, timed: report by observeHome
+    Split,   ///< by `shares`: report by observeSplit
+    Chunks,  ///< piece by piece: report by observeChunks, or observeHome if home did it alone
+  };
+  struct Decision {
+    Action action = Action::Native;
+    /// Of Split: one per device. Of Chunks: relative speeds of the devices, 0 where not known.
+    /// Valid until the next call.
+    std::span<const double> shares;
+  };
+  /// `canChunk`: the caller can give the launch out in chunks, should it be asked to.
+  Decision next(bool canChunk = false);
+  /// The solver's shares, for a launch that others decided to split.
+  Decision split();
+
+  /// `totalGroups`: of the launch, if it was planned; else 0.
+  void observeHome(double seconds, std::uint64_t totalGroups = 0);
+  /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
+  void observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
+                    double wallSeconds);
+  void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
+  /// The launch can't be given out in chunks after all: not asked for again.
+  void refuseChunks() { chunksRefused_ = true; }
+
+  /// Whether the device can run the launch at all.
+  bool canUse(std::size_t device) const { return setup_.speeds[device] > 0; }
+  /// Groups per second that each device showed, 0 where not known. Valid until the next call.
+  std::span<const double> speeds() const { return speeds_; }
+  /// What is known of the load by position, one entry per device (whole: infinite where nothing
+  /// is). False if nothing is known at all.
+  bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
+  /// Seconds at home and split, as the last verdict knew them; 0 where not known.
+  double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
+  double splitSeconds() const { return splitSeconds_; }
+
+private:
+  Decision nextAuto(bool canChunk);
+  Decision chunks();
+  void keepFirstMoveShort();
+  bool gainsByWhatIsKnown() const;
+  std::vector<double> startingShares() const;
+  void show(std::size_t device, double groups, double seconds);
+  bool keepsShares(std::uint64_t totalGroups);
+  void tellSolver(double homeSeconds, std::uint64_t totalGroups);
+  void judge();
+  void rest();
+  bool isHomeAlone(std::span<const double> shares) const;
+  std::unique_ptr<solver::ShareSolver> makeSolver() const;
+
+  Setup setup_;
+  std::vector<std::size_t> usable_; ///< devices that can run the kernel: the solver's devices
+  std::unique_ptr<solver::ShareSolver> solver_;
+  std::vector<double> shares_;     ///< by device
+  std::vector<double> lastShares_; ///< of the last split launch, by usable device
+  std::vector<double> speeds_;     ///< by device: groups per second, smoothed
+  std::vector<solver::DeviceSample> usableSamples_;
+  std::vector<solver::ChunkSample> usableChunks_;
+  double homeSeconds_ = -1;
+  bool homeIsGuessed_ = false;   ///< from what home did beside others
+  double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
+  double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
+  double fastestSplit_ = 0;      ///< since the last verdict
+  unsigned tried_ = 0;           ///< splits since the last verdict
+  unsigned splits_ = 0;          ///< those of them that are judged
+  unsigned verdictAfter_;        ///< splits until the next
+  unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion
+  unsigned toHear_ = 0;          ///< … and still to be reported
+  double remeasured_ = 0;        ///< their sum
+  unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
+  unsigned restingLaunches_ = 0; ///< native launches left before the next look
+  unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
+  unsigned rest_ = 16;           ///< … and of one that was slower split
+  unsigned unmoved_ = 0;         ///< launches that might have been split, before the first that was
+  bool isFirst_ = true;
+  bool hasSplit_ = false; ///< the solver has seen the other devices
+  bool hasMoved_ = false; ///< a launch was split by shares
+  bool chunksRefused_ = false;
+};
+
+/// A first guess at a device's speed, from what drivers tell; only ratios mean anything.
+double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz);
+
+} // namespace libsplit::runtime

@@ -1,0 +1,44 @@
+#include "runtime/device/accesses.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Whether work that uses a copy so must wait for `before`, which uses the same copy.
+bool conflicts(const BufferAccess& before, const ByteSet& reads, const ByteSet& writes) {
+  return before.writes.intersects(reads) || before.writes.intersects(writes) ||
+         before.reads.intersects(writes);
+}
+
+bool usesAny(const BufferAccess& access, const ByteSet& bytes) {
+  return access.reads.intersects(bytes) || access.writes.intersects(bytes);
+}
+
+} // namespace
+
+void Accesses::collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
+                       std::vector<CompletionPtr>& after) const {
+  for (const BufferAccess& access : accesses_)
+    if (access.node == node ? conflicts(access, reads, writes)
+                            : access.mayBeRepeated && usesAny(access, writes))
+      after.push_back(access.done);
+}
+
+void Accesses::add(BufferAccess access) {
+  // Of work that failed others must still learn, until a recovery has dealt with it.
+  std::erase_if(accesses_, [](const BufferAccess& each) { return each.done->succeeded(); });
+  if (!access.reads.empty() || !access.writes.empty())
+    accesses_.push_back(std::move(access));
+}
+
+bool Accesses::isIdle(NodeId node, const ByteSet& bytes, bool writes) const {
+  return std::ranges::none_of(accesses_, [&](const BufferAccess& access) {
+    return access.node == node && !access.done->succeeded() &&
+           (access.writes.intersects(bytes) || (writes && access.reads.intersects(bytes)));
+  });
+}
+
+} // namespace libsplit::runtime

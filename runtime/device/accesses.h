@@ -1,0 +1,49 @@
+// The work that is under way on a buffer's copies, by bytes: who must wait for whom.
+//
+// Two pieces of work on one memory node may run beside each other unless one writes what the other
+// reads or writes. So a device may compute on one part of a buffer while another part leaves it or
+// arrives, which is what hides an exchange behind the computing.
+//
+// On other nodes there are other copies, and who writes here need not wait for who reads there; but
+// for one thing. Work that may have to be done again, should a device fail, must find what it
+// started from. So whoever changes bytes waits for such work on all nodes that uses them.
+//
+// Worked example: a node computes rows 0..4 of a grid from rows 0..5 of another. Its halo, row 5 of
+// the former, may arrive meanwhile: it is written by nobody else. Row 5 of the latter may not: it
+// is read until the computing is over.
+#pragma once
+
+#include "analysis-pass/summary/byte_set.h"
+#include "runtime/core/completion.h"
+#include "runtime/plan/directory.h"
+
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Work on one node's copy of a buffer.
+struct BufferAccess {
+  NodeId node = hostNode;
+  ByteSet reads, writes;
+  CompletionPtr done;
+  bool mayBeRepeated = true; ///< false: a copy between nodes, which nobody does again
+};
+
+/// Those of one buffer. Not thread-safe.
+class Accesses {
+public:
+  /// What must be over before bytes are used so on `node`.
+  void collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
+               std::vector<CompletionPtr>& after) const;
+  void add(BufferAccess access);
+  /// Nothing is under way, as far as is known, that a reader of `bytes`, or who also `writes` them,
+  /// would have to wait for.
+  bool isIdle(NodeId node, const ByteSet& bytes, bool writes) const;
+  /// Of work that failed, too: who waits for it fails as well, and now nobody shall any more.
+  void forget() { accesses_.clear(); }
+
+private:
+  std::vector<BufferAccess> accesses_; ///< not known to have succeeded
+};
+
+} // namespace libsplit::runtime

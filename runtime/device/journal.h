@@ -1,0 +1,63 @@
+// What is on its way with the bytes of a buffer, so that the directory can be put right if some of
+// it fails.
+//
+// The directory is ahead of the devices: a launch that was planned counts as done there, so that
+// the next can be planned. The journal holds, in the order of planning, what it counted in advance.
+// Work that depends on what failed is skipped and changes nothing; so once all has ended, what
+// succeeded and what did not says exactly which bytes are valid where.
+//
+// Worked example: node 1 (home) and node 2 each own a half of a buffer of 8 bytes. A launch is
+// planned to write [0,4) on node 1 and [4,8) on node 2, the next to write all on node 1, for which
+// [4,8) is to arrive there from node 2 by way of the host. Node 2's driver refuses its piece; the
+// transfers and the second launch are skipped. The directory says: all valid on node 1. Put right
+// by the journal it says what was before, with the first launch's [0,4) written on node 1; [4,8)
+// still has its old bytes on node 2, and the piece that failed can be run again from them.
+#pragma once
+
+#include "runtime/core/completion.h"
+#include "runtime/plan/directory.h"
+
+#include <deque>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Used under the session's lock, as the directory is.
+class Journal {
+public:
+  enum class Effect {
+    Arrives,    ///< the bytes become valid on the node, too
+    Writes,     ///< they become valid there, and nowhere else
+    Overwrites, ///< the same, also where it fails after it may have begun: the program's own call
+    Spoils,     ///< they become something that nobody may use
+  };
+  /// `before`: of the directory, before it counted this, which it has to do next. The effect has
+  /// come about once all of `done` succeeded; it has come about in part if one failed and may have
+  /// begun.
+  void note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
+            std::vector<CompletionPtr> done);
+  /// All that is not known to have succeeded.
+  void collect(std::vector<CompletionPtr>& pending) const;
+  /// After everything noted is over: corrects `directory`, and forgets. True if anything had
+  /// failed.
+  bool settle(Directory& directory);
+
+private:
+  struct Item {
+    Effect effect = Effect::Arrives;
+    NodeId node = hostNode;
+    ByteSet bytes;
+    std::vector<CompletionPtr> done;
+    bool succeeded() const;
+  };
+  /// What the directory counted at once, such as all transfers of a launch: `before` is the state
+  /// before all of them, so they are remembered, or forgotten, together.
+  struct Entry {
+    Directory::State before;
+    std::vector<Item> items;
+    bool succeeded() const;
+  };
+  std::deque<Entry> entries_;
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,230 @@
+#include "runtime/device/lane.h"
+
+#include "runtime/core/log.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace libsplit::runtime {
+
+namespace {
+/// What the calling thread executes, if it does.
+thread_local const Completion* executed = nullptr;
+} // namespace
+
+Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {}
+
+Lane::~Lane() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable())
+    thread_.join();
+}
+
+void Lane::issue(Instruction instruction) {
+  if (instruction.immediate && runImmediately(instruction))
+    return;
+  std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(instruction));
+  if (!thread_.joinable())
+    thread_ = startThread([this] { loop(); });
+  changed_.notify_one();
+}
+
+void Lane::beginNoCompile() {
+  std::lock_guard lock(compilingMutex_);
+  noCompile_ = true;
+}
+
+bool Lane::isCompiling() {
+  std::vector<CompletionPtr> begun;
+  {
+    std::lock_guard lock(compilingMutex_);
+    begun = compiling_;
+  }
+  return std::any_of(begun.begin(), begun.end(), [](const CompletionPtr& each) {
+    return each.get() != executed && !each->poll();
+  });
+}
+
+bool Lane::mayBegin(const Instruction& instruction) {
+  std::lock_guard lock(compilingMutex_);
+  halted_ = halted_ || (noCompile_ && instruction.compiles);
+  if (!halted_ && instruction.compiles) {
+    std::erase_if(compiling_, [](const CompletionPtr& each) { return each->over(); });
+    compiling_.push_back(instruction.done);
+  }
+  return !halted_;
+}
+
+/// Whether it is for somebody to wait, on the host, before the instruction can be enqueued.
+bool Lane::mustWait(const Instruction& instruction) {
+  return std::ranges::any_of(instruction.after, [&](const CompletionPtr& dependency) {
+    return !dependency->precedes(instruction.queue) && !dependency->eventIn(instruction.context);
+  });
+}
+
+bool Lane::runImmediately(Instruction& instruction) {
+  {
+    std::lock_guard lock(mutex_);
+    if (busy_ || !queue_.empty() || mustWait(instruction))
+      return false;
+    busy_ = true;
+  }
+  executeAlone(instruction);
+  return true;
+}
+
+/// Enqueues what is immediate and has nothing to wait for.
+void Lane::advance() {
+  while (true) {
+    Instruction instruction;
+    {
+      std::lock_guard lock(mutex_);
+      if (busy_ || queue_.empty() || !queue_.front().immediate || mustWait(queue_.front()))
+        return;
+      instruction = std::move(queue_.front());
+      queue_.pop_front();
+      busy_ = true;
+    }
+    executeAlone(instruction);
+  }
+}
+
+bool Lane::help() {
+  Instruction instruction;
+  {
+    std::lock_guard lock(mutex_);
+    if (busy_ || queue_.empty())
+      return false;
+    const std::vector<CompletionPtr>& after = queue_.front().after;
+    if (!std::all_of(after.begin(), after.end(),
+                     [](const CompletionPtr& before) { return before->submitted(); }))
+      return false;
+    instruction = std::move(queue_.front());
+    queue_.pop_front();
+    busy_ = true;
+  }
+  executeAlone(instruction);
+  return true;
+}
+
+/// On a thread that has set `busy_`, not the lane's own.
+void Lane::executeAlone(Instruction& instruction) {
+  execute(instruction);
+  instruction = {}; // before others may go on: what it held is theirs to release
+  {
+    std::lock_guard lock(mutex_);
+    busy_ = false;
+    changed_.notify_one();
+  }
+  if (follower_)
+    follower_->advance();
+}
+
+void Lane::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return !busy_ && (stopping_ || !queue_.empty()); });
+    if (queue_.empty())
+      return;
+    // While it has to wait for others to be enqueued anybody may run it.
+    const std::vector<CompletionPtr>& after = queue_.front().after;
+    const auto pending = std::ranges::find_if(
+        after, [](const CompletionPtr& before) { return !before->submitted(); });
+    if (pending != after.end()) {
+      const CompletionPtr before = *pending;
+      lock.unlock();
+      before->waitSubmitted();
+      lock.lock();
+      continue;
+    }
+    Instruction instruction = std::move(queue_.front());
+    queue_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    execute(instruction);
+    instruction = {};
+    lock.lock();
+    busy_ = false;
+    if (follower_) {
+      lock.unlock();
+      follower_->advance();
+      lock.lock();
+    }
+  }
+}
+
+void Lane::execute(Instruction& instruction) {
+  cl_int status = CL_SUCCESS;
+  std::vector<Ref<cl_event>> awaited;
+  std::ranges::sort(instruction.after);
+  const auto twins = std::ranges::unique(instruction.after);
+  instruction.after.erase(twins.begin(), twins.end());
+  std::erase_if(instruction.after, [&](const CompletionPtr& dependency) {
+    dependency->waitSubmitted();
+    if (instruction.queue && !dependency->over() && dependency->precedes(instruction.queue))
+      return false;
+    if (Ref<cl_event> event = dependency->eventIn(instruction.context)) {
+      awaited.push_back(std::move(event));
+      return false;
+    }
+    status = std::min(status, dependency->wait());
+    return true;
+  });
+  if (status < 0) {
+    log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
+    instruction.run = nullptr;
+    instruction.done->finish(status, Outcome::Skipped);
+    return;
+  }
+  // The process ends. Threads that wait for it end with it.
+  if (!mayBegin(instruction))
+    return;
+  cl_event event = nullptr;
+  TracedWork* traced = instruction.traced.get();
+  if (traced)
+    traced->before = hostNow();
+  executed = instruction.done.get();
+  try {
+    std::vector<cl_event> waits;
+    for (const Ref<cl_event>& each : awaited)
+      waits.push_back(each.get());
+    status = instruction.run({waits}, &event);
+  } catch (const std::exception& error) {
+    log(LogLevel::Error, name_, ": ", error.what());
+    status = CL_OUT_OF_HOST_MEMORY;
+  }
+  executed = nullptr;
+  if (traced) {
+    traced->after = hostNow();
+    traced->overOnReturn = !event;
+  }
+  instruction.run = nullptr; // what it held goes before anybody sees the work done
+  if (status != CL_SUCCESS || !event) {
+    if (status != CL_SUCCESS)
+      log(LogLevel::Debug, name_, ": a command was refused with error ", status);
+    if (event)
+      cl_.clReleaseEvent(event);
+    if (status == CL_SUCCESS)
+      instruction.done->finish(status);
+    else
+      instruction.done->abandon(status);
+    return;
+  }
+  // Flush before anybody can see the event: who waits for it from another thread would wait forever
+  // on a driver that holds commands back. One that can't even do that may never begin.
+  if (instruction.queue && cl_.clFlush(instruction.queue) != CL_SUCCESS &&
+      (status = cl_.clFinish(instruction.queue)) != CL_SUCCESS) {
+    cl_.clReleaseEvent(event);
+    instruction.done->finish(status, Outcome::Failed);
+    return;
+  }
+  instruction.done->submit(Ref<cl_event>::adopt(cl_, event), instruction.queue, instruction.context,
+                           std::move(instruction.after));
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,415 @@
+#include "runtime/device/machine.h"
+
+#include "runtime/core/log.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <thread>
+
+namespace libsplit::runtime {
+
+namespace {
+
+Ref<cl_command_queue> makeQueue(const Dispatch& cl, cl_context context, cl_device_id device) {
+  cl_int error = CL_SUCCESS;
+  cl_command_queue queue =
+      cl.clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
+  return Ref<cl_command_queue>::adopt(cl, error == CL_SUCCESS ? queue : nullptr);
+}
+
+std::string subLabel(const std::string& label, std::size_t index, unsigned units) {
+  return label + "/" + std::to_string(index) + ":" + std::to_string(units);
+}
+
+} // namespace
+
+std::vector<ListedDevice> listDevices(const Dispatch& cl) {
+  std::vector<ListedDevice> listed;
+  cl_uint platformCount = 0;
+  if (cl.clGetPlatformIDs(0, nullptr, &platformCount) != CL_SUCCESS)
+    return listed;
+  std::vector<cl_platform_id> platforms(platformCount);
+  cl.clGetPlatformIDs(platformCount, platforms.data(), nullptr);
+  for (std::size_t p = 0; p < platforms.size(); ++p) {
+    cl_uint count = 0;
+    if (cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS)
+      continue;
+    std::vector<cl_device_id> ids(count);
+    cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr);
+    for (std::size_t d = 0; d < ids.size(); ++d)
+      listed.push_back(
+          {std::to_string(p) + "." + std::to_string(d), platforms[p], ids[d],
+           stringProperty(cl.clGetPlatformInfo, platforms[p], CL_PLATFORM_NAME),
+           stringProperty(cl.clGetDeviceInfo, ids[d], CL_DEVICE_NAME),
+           property<cl_device_type>(cl.clGetDeviceInfo, ids[d], CL_DEVICE_TYPE),
+           property<cl_uint>(cl.clGetDeviceInfo, ids[d], CL_DEVICE_MAX_COMPUTE_UNITS)});
+  }
+  return listed;
+}
+
+Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home)
+    : cl_(cl), stagingBytes_(setup.stagingBytes),
+      hostLane_(std::make_unique<Lane>(cl, "host memory")) {
+  select(listDevices(cl), setup.spec, home);
+  auto isClosed = [&](Device& device) { return !device.isHome && !open(device); };
+  devices_.erase(std::remove_if(devices_.begin(), devices_.end(), isClosed), devices_.end());
+  auto found = std::find_if(devices_.begin(), devices_.end(),
+                            [](const Device& device) { return device.isHome; });
+  if (found == devices_.end()) {
+    Device device;
+    device.label = "home";
+    device.id = Ref<cl_device_id>::retain(cl_, home);
+    device.isHome = true;
+    device.participates = false;
+    describe(device);
+    devices_.push_back(std::move(device));
+    found = std::prev(devices_.end());
+  }
+  home_ = static_cast<std::size_t>(found - devices_.begin());
+  assignNodes(setup.separateNodes, homeContext);
+  devices_[home_].runsInCaller = homeRunsInCaller(homeContext);
+  static constexpr const char* suffixes[engineCount] = {"", " in", " out", " marks"};
+  for (Device& device : devices_)
+    for (std::size_t engine = 0; engine < device.engines(); ++engine)
+      device.lanes.push_back(std::make_unique<Lane>(cl_, device.label + suffixes[engine]));
+  for (Device& device : devices_)
+    if (device.engines() > 1) { // copies in, kernels, copies out: each step of an exchange
+      device.lane(Engine::CopyIn).setFollower(&device.lane(Engine::Kernels));
+      device.lane(Engine::Kernels).setFollower(&device.lane(Engine::CopyOut));
+    }
+  // What takes milliseconds is done here rather than when a launch waits for it.
+  for (const Device& device : devices_)
+    if (nodes_ > 1 && device.isGpu)
+      ring(device.node, homeContext);
+}
+
+std::size_t Machine::participants() const {
+  return static_cast<std::size_t>(std::count_if(
+      devices_.begin(), devices_.end(), [](const Device& device) { return device.participates; }));
+}
+
+bool Machine::hasGpu() const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [](const Device& device) { return device.isGpu; });
+}
+
+void Machine::select(const std::vector<ListedDevice>& listed, const DeviceSpec& spec,
+                     cl_device_id home) {
+  if (spec.kind != DeviceSpec::Kind::List) {
+    for (const ListedDevice& device : listed) {
+      bool isGpu = device.type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR);
+      if (spec.kind == DeviceSpec::Kind::All || isGpu == (spec.kind == DeviceSpec::Kind::Gpus))
+        addDevice(device, home);
+    }
+    return;
+  }
+  for (const DeviceSpec::Item& item : spec.items) {
+    std::string label = std::to_string(item.platform) + "." + std::to_string(item.device);
+    auto found = std::find_if(listed.begin(), listed.end(),
+                              [&](const ListedDevice& device) { return device.label == label; });
+    if (found == listed.end())
+      writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + label +
+                                       ", which is not there; see splitrun --list-devices");
+    else if (item.computeUnits.empty())
+      addDevice(*found, home);
+    else
+      addSubDevices(*found, item.computeUnits);
+  }
+}
+
+void Machine::addDevice(const ListedDevice& listed, cl_device_id home) {
+  Device device;
+  device.label = listed.label;
+  device.id = Ref<cl_device_id>::retain(cl_, listed.id);
+  device.isHome = listed.id == home;
+  describe(device);
+  devices_.push_back(std::move(device));
+}
+
+void Machine::addSubDevices(const ListedDevice& listed, const std::vector<unsigned>& computeUnits) {
+  std::vector<cl_device_partition_property> properties = {CL_DEVICE_PARTITION_BY_COUNTS};
+  properties.insert(properties.end(), computeUnits.begin(), computeUnits.end());
+  properties.push_back(CL_DEVICE_PARTITION_BY_COUNTS_LIST_END);
+  properties.push_back(0);
+  std::vector<cl_device_id> parts(computeUnits.size());
+  cl_uint count = 0;
+  cl_int status = cl_.clCreateSubDevices(listed.id, properties.data(),
+                                         static_cast<cl_uint>(parts.size()), parts.data(), &count);
+  if (status != CL_SUCCESS) {
+    writeLogOnce(LogLevel::Warn, "device " + listed.label +
+                                     " can't be cut as LIBSPLIT_DEVICES says (error " +
+                                     std::to_string(status) + ")");
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    Device device;
+    device.label = subLabel(listed.label, i, computeUnits[i]);
+    device.id = Ref<cl_device_id>::adopt(cl_, parts[i]);
+    describe(device);
+    devices_.push_back(std::move(device));
+  }
+}
+
+void Machine::describe(Device& device) const {
+  cl_device_id id = device.id.get();
+  auto query = cl_.clGetDeviceInfo;
+  device.name = stringProperty(query, id, CL_DEVICE_NAME);
+  auto type = property<cl_device_type>(query, id, CL_DEVICE_TYPE);
+  device.isGpu = !(type & CL_DEVICE_TYPE_CPU);
+  device.computeUnits = property<cl_uint>(query, id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
+  device.megahertz = property<cl_uint>(query, id, CL_DEVICE_MAX_CLOCK_FREQUENCY, 1);
+  device.maxItems = arrayProperty<std::size_t>(query, id, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  device.localMemory = property<cl_ulong>(query, id, CL_DEVICE_LOCAL_MEM_SIZE, 0);
+  device.constants = property<cl_ulong>(query, id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, 0);
+  device.macros = deviceMacros(cl_, id);
+  std::string version = stringProperty(query, id, CL_DEVICE_VERSION); // "OpenCL 2.0 …"
+  device.nonUniformGroups =
+      version.starts_with("OpenCL 2.") ||
+      property<cl_bool>(query, id, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, CL_FALSE);
+}
+
+bool Machine::open(Device& device) const {
+  cl_int error = CL_SUCCESS;
+  cl_device_id id = device.id.get();
+  cl_context context = cl_.clCreateContext(nullptr, 1, &id, nullptr, nullptr, &error);
+  if (error == CL_SUCCESS) {
+    device.context = Ref<cl_context>::adopt(cl_, context);
+    for (std::size_t engine = 0; engine < device.engines(); ++engine)
+      device.queues.push_back(makeQueue(cl_, context, id));
+  }
+  auto isThere = [](const Ref<cl_command_queue>& queue) { return static_cast<bool>(queue); };
+  if (!device.queues.empty() && std::ranges::all_of(device.queues, isThere))
+    return true;
+  log(LogLevel::Warn, "device ", device.label, " (", device.name, ") can't be used (error ", error,
+      ")");
+  return false;
+}
+
+cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext, Engine engine) {
+  const std::size_t index = devices_[device].engines() > 1 ? static_cast<std::size_t>(engine) : 0;
+  if (!devices_[device].queues.empty())
+    return devices_[device].queues[index].get();
+  Ref<cl_command_queue>& queue = homeQueues_[{homeContext, index}];
+  if (!queue)
+    queue = makeQueue(cl_, homeContext, devices_[device].id.get());
+  return queue.get();
+}
+
+cl_command_queue Machine::idleQueueOf(std::size_t device, cl_context homeContext) {
+  const cl_context context = contextOf(device, homeContext);
+  Ref<cl_command_queue>& queue = idleQueues_[{device, context}];
+  if (!queue)
+    queue = makeQueue(cl_, context, devices_[device].id.get());
+  return queue.get();
+}
+
+std::shared_ptr<HostBlock> Machine::transferMemory(std::size_t size, cl_context homeContext) {
+  // What drivers send so fast from anywhere that pinning gains nothing.
+  constexpr std::size_t smallBlock = std::size_t{1} << 16;
+  std::shared_ptr<HostBlock> block = HostBlock::reserve(size);
+  if (!block || size <= smallBlock || !hasGpu())
+    return block;
+  // By a device in a context of libsplit's own, if there is one: the program gives up its contexts.
+  std::size_t by = home_;
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    if (devices_[i].isGpu && (devices_[i].context || !devices_[by].isGpu))
+      by = i;
+  block->pin(cl_, contextOf(by, homeContext));
+  return block;
+}
+
+StagingRing* Machine::ring(NodeId node, cl_context homeContext) {
+  std::unique_ptr<StagingRing>& ring = rings_[node];
+  if (!ring)
+    if (std::shared_ptr<HostBlock> block = transferMemory(stagingBytes_, homeContext))
+      ring = std::make_unique<StagingRing>(std::move(block));
+  return ring.get();
+}
+
+void Machine::forget(cl_context homeContext) {
+  if (devices_[home_].isGpu)
+    rings_.clear(); // they may be pinned there
+  std::erase_if(homeQueues_, [&](const auto& entry) { return entry.first.first == homeContext; });
+  idleQueues_.erase({home_, homeContext});
+}
+
+cl_context Machine::contextOf(std::size_t device, cl_context homeContext) const {
+  return devices_[device].context ? devices_[device].context.get() : homeContext;
+}
+
+void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t offset,
+                  std::size_t size, cl_map_flags how) {
+  cl_int error = CL_SUCCESS;
+  void* address =
+      cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, how, offset, size, 0, nullptr, nullptr, &error);
+  if (error != CL_SUCCESS || !address)
+    return nullptr;
+  cl_event unmapped = nullptr;
+  if (cl.clEnqueueUnmapMemObject(queue, buffer, address, 0, nullptr, &unmapped) != CL_SUCCESS)
+    return nullptr;
+  auto owned = Ref<cl_event>::adopt(cl, unmapped);
+  return cl.clWaitForEvents(1, &unmapped) == CL_SUCCESS ? address : nullptr;
+}
+
+void* nativeAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
+  struct Question {
+    void* place; ///< the driver puts the buffer's address here
+    void** answer;
+  };
+  void* answer = nullptr;
+  Question question{nullptr, &answer};
+  auto tell = [](void* data) {
+    const auto* asked = static_cast<const Question*>(data);
+    *asked->answer = asked->place;
+  };
+  const void* place = &question.place;
+  cl_event told = nullptr;
+  if (cl.clEnqueueNativeKernel(queue, tell, &question, sizeof question, 1, &buffer, &place, 0,
+                               nullptr, &told) != CL_SUCCESS)
+    return nullptr;
+  auto owned = Ref<cl_event>::adopt(cl, told);
+  return cl.clWaitForEvents(1, &told) == CL_SUCCESS ? answer : nullptr;
+}
+
+namespace {
+
+constexpr std::size_t probeBytes = 256;
+using ProbePattern = std::array<unsigned char, probeBytes>;
+
+ProbePattern pattern(unsigned char seed) {
+  ProbePattern bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>(seed + 7 * i);
+  return bytes;
+}
+
+/// What the device writes into a buffer over `memory` appears in `memory`, and the other way round.
+bool sharesMemory(const Dispatch& cl, cl_context context, cl_command_queue queue, void* memory) {
+  cl_int error = CL_SUCCESS;
+  auto buffer =
+      Ref<cl_mem>::adopt(cl, cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                               probeBytes, memory, &error));
+  if (error != CL_SUCCESS)
+    return false;
+  ProbePattern written = pattern(1), placed = pattern(91), read{};
+  if (cl.clEnqueueWriteBuffer(queue, buffer.get(), CL_TRUE, 0, probeBytes, written.data(), 0,
+                              nullptr, nullptr) != CL_SUCCESS ||
+      std::memcmp(memory, written.data(), probeBytes) != 0)
+    return false;
+  std::memcpy(memory, placed.data(), probeBytes);
+  return cl.clEnqueueReadBuffer(queue, buffer.get(), CL_TRUE, 0, probeBytes, read.data(), 0,
+                                nullptr, nullptr) == CL_SUCCESS &&
+         read == placed;
+}
+
+/// What the device itself writes into the buffer appears at `address`. Asked before anything is
+/// written there: a driver may map a copy, which it frees when it is unmapped.
+bool showsFills(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, const void* address) {
+  for (unsigned char value : {0x5a, 0xc3}) {
+    ProbePattern expected;
+    expected.fill(value);
+    if (cl.clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, probeBytes, 0, nullptr,
+                               nullptr) != CL_SUCCESS ||
+        cl.clFinish(queue) != CL_SUCCESS || std::memcmp(address, expected.data(), probeBytes) != 0)
+      return false;
+  }
+  return true;
+}
+
+bool hasNativeKernels(const Dispatch& cl, const Device& device) {
+  return property<cl_device_exec_capabilities>(cl.clGetDeviceInfo, device.id.get(),
+                                               CL_DEVICE_EXECUTION_CAPABILITIES) &
+         CL_EXEC_NATIVE_KERNEL;
+}
+
+} // namespace
+
+bool Machine::worksInHostMemory(const Device& device) const {
+  alignas(4096) std::array<unsigned char, probeBytes> memory{};
+  return sharesMemory(cl_, device.context.get(), device.queues[0].get(), memory.data());
+}
+
+/// Asked by a native kernel, which tells its thread. Devices that have none are GPUs.
+bool Machine::homeRunsInCaller(cl_context homeContext) {
+  cl_command_queue queue = queueOf(home_, homeContext);
+  if (!hasNativeKernels(cl_, devices_[home_]) || !queue)
+    return false;
+  struct Answer {
+    std::thread::id* thread;
+  };
+  std::thread::id thread;
+  Answer answer{&thread};
+  auto tell = [](void* data) { *static_cast<Answer*>(data)->thread = std::this_thread::get_id(); };
+  return cl_.clEnqueueNativeKernel(queue, tell, &answer, sizeof answer, 0, nullptr, nullptr, 0,
+                                   nullptr, nullptr) == CL_SUCCESS &&
+         cl_.clFinish(queue) == CL_SUCCESS && thread == std::this_thread::get_id();
+}
+
+/// Whether the home device's buffers lie in host memory, and `other` can work on them there in
+/// place.
+bool Machine::homeSharesMemoryWith(cl_context homeContext, const Device& other) {
+  cl_command_queue queue = queueOf(home_, homeContext);
+  cl_int error = CL_SUCCESS;
+  auto buffer = Ref<cl_mem>::adopt(
+      cl_, cl_.clCreateBuffer(homeContext, CL_MEM_READ_WRITE, probeBytes, nullptr, &error));
+  if (!queue || error != CL_SUCCESS)
+    return false;
+  void* address = hostAddress(cl_, queue, buffer.get(), 0, probeBytes);
+  if (!address || !showsFills(cl_, queue, buffer.get(), address))
+    return false;
+  if (!other.isHome && !sharesMemory(cl_, other.context.get(), other.queues[0].get(), address))
+    return false;
+  if (other.isHome && hasNativeKernels(cl_, other))
+    nativeKernelsTell_ = nativeAddress(cl_, queue, buffer.get()) == address;
+  ProbePattern left = pattern(17), read{};
+  std::memcpy(address, left.data(), probeBytes);
+  return cl_.clEnqueueReadBuffer(queue, buffer.get(), CL_TRUE, 0, probeBytes, read.data(), 0,
+                                 nullptr, nullptr) == CL_SUCCESS &&
+         read == left;
+}
+
+void Machine::assignNodes(SeparateNodes separate, cl_context homeContext) {
+  auto ownNode = [&](std::size_t device) {
+    devices_[device].node = static_cast<NodeId>(nodes_++);
+    deviceOfNode_[devices_[device].node] = device;
+  };
+  auto mayShare = [&](const Device& device) {
+    switch (separate) {
+    case SeparateNodes::All:
+      return false;
+    case SeparateNodes::AllButLast:
+      return !device.isGpu && &device == &devices_.back();
+    case SeparateNodes::Home:
+      return !device.isGpu && !device.isHome;
+    case SeparateNodes::None:
+      break;
+    }
+    return !device.isGpu;
+  };
+  bool homeOnHost = mayShare(devices_[home_]) && homeSharesMemoryWith(homeContext, devices_[home_]);
+  if (!homeOnHost)
+    ownNode(home_);
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (i == home_)
+      continue;
+    bool shares =
+        mayShare(devices_[i]) && (homeOnHost ? homeSharesMemoryWith(homeContext, devices_[i])
+                                             : worksInHostMemory(devices_[i]));
+    if (!shares)
+      ownNode(i);
+  }
+}
+
+void Machine::help(const std::vector<CompletionPtr>& parts) {
+  auto isSubmitted = [](const CompletionPtr& part) { return part->submitted(); };
+  bool helped = true;
+  while (helped && !std::all_of(parts.begin(), parts.end(), isSubmitted)) {
+    helped = false;
+    for (const Device& device : devices_)
+      for (std::size_t lane = 0; device.isGpu && lane < device.lanes.size(); ++lane)
+        helped |= device.lanes[lane]->help();
+  }
+}
+
+} // namespace libsplit::runtime

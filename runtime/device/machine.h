@@ -1,0 +1,158 @@
+// The devices that share the work, each with a context, a queue, a lane and a memory node.
+//
+// Built once, for the device that the application chose: its home device. Slow (drivers start,
+// contexts are created), so never on the application's thread unless it asked to wait.
+#pragma once
+
+#include "runtime/core/device_spec.h"
+#include "runtime/core/options.h"
+#include "runtime/device/device_macros.h"
+#include "runtime/device/lane.h"
+#include "runtime/device/staging_ring.h"
+#include "runtime/plan/directory.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// A device as enumerated, before anything is done with it.
+struct ListedDevice {
+  std::string label; ///< "P.D"
+  cl_platform_id platform = nullptr;
+  cl_device_id id = nullptr;
+  std::string platformName;
+  std::string name;
+  cl_device_type type = 0;
+  unsigned computeUnits = 0;
+};
+
+/// Every device of every platform, in the loader's order.
+std::vector<ListedDevice> listDevices(const Dispatch& cl);
+
+/// What works on a device beside one another, each with a queue of its own where that is so. The
+/// last takes the time: markers that wait for work of all devices hold up nothing there.
+enum class Engine { Kernels, CopyIn, CopyOut, Marks };
+inline constexpr std::size_t engineCount = 4;
+
+/// One participant, or the home device where it takes no part.
+struct Device {
+  std::string label; ///< "P.D", or "P.D/k:n" for the k-th sub-device with n compute units
+  std::string name;
+  Ref<cl_device_id> id;
+  bool isHome = false;
+  bool isGpu = false;
+  bool participates = true;
+  bool failed = false; ///< it once did not do what it should, and gets nothing to do any more
+  unsigned computeUnits = 0;
+  unsigned megahertz = 0;
+  std::vector<std::size_t> maxItems; ///< work-items of a work-group, by dimension
+  bool nonUniformGroups = false;
+  std::uint64_t localMemory = 0; ///< bytes of a work-group
+  std::uint64_t constants = 0;   ///< bytes that a `__constant` argument may have
+  /// Of the home device: commands run inside the calls that enqueue or wait (PoCL's basic does so).
+  /// Such a queue may hang when two threads use it.
+  bool runsInCaller = false;
+  NodeId node = hostNode;
+  DeviceMacros macros;
+  Ref<cl_context> context; ///< its own; empty for the home device, which uses the program's
+  /// By engine; a GPU has them all, others one, which serves all.
+  std::vector<std::unique_ptr<Lane>> lanes;
+  /// Of the device in its own context, by engine: in order, profiled. Empty for the home device.
+  std::vector<Ref<cl_command_queue>> queues;
+
+  /// How many of its engines work beside one another.
+  std::size_t engines() const { return isGpu ? engineCount : 1; }
+  Lane& lane(Engine engine = Engine::Kernels) const {
+    return *lanes[lanes.size() > 1 ? static_cast<std::size_t>(engine) : 0];
+  }
+};
+
+class Machine {
+public:
+  struct Setup {
+    DeviceSpec spec;
+    SeparateNodes separateNodes = SeparateNodes::None;
+    std::size_t stagingBytes = std::size_t{24} << 20; ///< of each memory node that sends
+  };
+  /// `homeContext`: one of the application's contexts with `home` in it, used for a short probe.
+  /// What goes wrong with other devices is logged, and they are left out.
+  Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home);
+
+  /// Participants in the order of LIBSPLIT_DEVICES, then the home device if it is none of them.
+  const std::vector<Device>& devices() const { return devices_; }
+  std::vector<Device>& devices() { return devices_; }
+  std::size_t home() const { return home_; }
+  const Device& homeDevice() const { return devices_[home_]; }
+  std::size_t participants() const;
+  std::size_t nodes() const { return nodes_; }
+  /// Host memory that devices copy to and from; pinned where there is a GPU. Null if there is none
+  /// left.
+  std::shared_ptr<HostBlock> transferMemory(std::size_t size, cl_context homeContext);
+  /// The memory that bytes go through when they leave `node`. Null if there is none.
+  StagingRing* ring(NodeId node, cl_context homeContext);
+  /// Copies between host memories.
+  Lane& hostLane() { return *hostLane_; }
+  /// Does on the calling thread what the GPUs' lanes have to do until `parts` are all enqueued.
+  void help(const std::vector<CompletionPtr>& parts);
+  /// The device whose lane reads and writes the memory of `node` (not the host's alone).
+  std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
+  bool hasGpu() const;
+  /// Of a home device that works in the host's memory: whether `nativeAddress` tells what
+  /// `hostAddress` does.
+  bool nativeKernelsTell() const { return nativeKernelsTell_; }
+
+  /// The queue on which libsplit's own commands for an engine of a device run: the device's, or for
+  /// the home device one in `homeContext`, made on first use. In order, profiled. Null if it can't
+  /// be made.
+  cl_command_queue queueOf(std::size_t device, cl_context homeContext,
+                           Engine engine = Engine::Kernels);
+  /// The context in which the device's commands may wait for work of its other queues; null if its
+  /// driver is better not trusted with that (Instruction::context).
+  cl_context waitingContextOf(std::size_t device, cl_context homeContext) const {
+    return devices_[device].isGpu ? contextOf(device, homeContext) : nullptr;
+  }
+  /// One beside it that never holds more than the command that its caller waits for: with it memory
+  /// is made to be there without waiting for the device's work.
+  cl_command_queue idleQueueOf(std::size_t device, cl_context homeContext);
+  cl_context contextOf(std::size_t device, cl_context homeContext) const;
+  /// The application gave up `homeContext`: drops what was made in it.
+  void forget(cl_context homeContext);
+
+private:
+  void select(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, cl_device_id home);
+  void addDevice(const ListedDevice& listed, cl_device_id home);
+  void addSubDevices(const ListedDevice& listed, const std::vector<unsigned>& computeUnits);
+  void describe(Device& device) const;
+  bool open(Device& device) const;
+  bool worksInHostMemory(const Device& device) const;
+  bool homeRunsInCaller(cl_context homeContext);
+  bool homeSharesMemoryWith(cl_context homeContext, const Device& other);
+  void assignNodes(SeparateNodes separate, cl_context homeContext);
+
+  const Dispatch& cl_;
+  std::vector<Device> devices_;
+  std::size_t home_ = 0;
+  std::size_t nodes_ = 1;
+  bool nativeKernelsTell_ = false;
+  std::map<NodeId, std::size_t> deviceOfNode_;
+  std::size_t stagingBytes_ = 0;
+  std::map<NodeId, std::unique_ptr<StagingRing>> rings_;
+  std::unique_ptr<Lane> hostLane_;
+  std::map<std::pair<cl_context, std::size_t>, Ref<cl_command_queue>> homeQueues_; ///< by engine
+  std::map<std::pair<std::size_t, cl_context>, Ref<cl_command_queue>> idleQueues_;
+};
+
+/// Where `size` bytes at `offset` of a CPU device's buffer lie in host memory, or null. Valid as
+/// long as the buffer, on devices that Machine found to work in host memory. Asked by a map as the
+/// program may make it: `how` is CL_MAP_READ or CL_MAP_WRITE.
+void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::size_t offset,
+                  std::size_t size, cl_map_flags how = CL_MAP_READ);
+/// The same of the whole buffer where the program may not map it: a native kernel is told where its
+/// buffers are. Null if the device has no such kernels.
+void* nativeAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer);
+
+} // namespace libsplit::runtime

@@ -1,0 +1,227 @@
+#include "runtime/device/memory.h"
+
+#include "runtime/core/log.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Drivers allocate late: an error is wanted now.
+cl_int touch(const Dispatch& cl, cl_command_queue queue, cl_mem memory) {
+  const unsigned char byte = 0;
+  return cl.clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, 1, &byte, 0, nullptr, nullptr);
+}
+
+} // namespace
+
+Buffer::~Buffer() {
+  // Copies over host memory go before the memory does.
+  snapshots_.clear();
+  parts_.clear();
+  copies_.clear();
+  relays_.clear();
+  if (directory_)
+    --engagements_;
+}
+
+void Buffer::settle() {
+  journal_.settle(*directory_);
+  accesses_.forget();
+  merges_.clear(); // what failed must not spoil the next
+}
+
+void Buffer::engage(Machine& machine) {
+  if (directory_)
+    return;
+  keepsHome_ = Ref<cl_mem>::retain(cl_, home_);
+  directory_.emplace(machine.nodes(), machine.homeDevice().node, size_);
+  ++engagements_;
+}
+
+std::shared_ptr<AddressSearch> Buffer::addressSearch(Machine& machine) {
+  if (hostMemory_ || machine.homeDevice().node != hostNode)
+    return nullptr;
+  if (!search_) {
+    search_ = std::make_shared<AddressSearch>(cl_);
+    if (property<cl_mem_flags>(cl_.clGetMemObjectInfo, home_, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
+      search_->address = property<std::byte*>(cl_.clGetMemObjectInfo, home_, CL_MEM_HOST_PTR);
+      search_->done->finish(CL_SUCCESS);
+    }
+  }
+  if (!search_->done->over())
+    return search_;
+  hostMemory_ = search_->address;
+  return nullptr;
+}
+
+KnownContents& Buffer::contents() {
+  if (contents_.version != directory_->version())
+    contents_ = {directory_->version(), {}, {}};
+  return contents_;
+}
+
+std::byte* Buffer::hostMemory(Machine& machine) {
+  if (hostMemory_ || lacksHostMemory_ || machine.homeDevice().node == hostNode)
+    return hostMemory_;
+  hostBlock_ = HostBlock::reserve(size_);
+  lacksHostMemory_ = !hostBlock_;
+  if (lacksHostMemory_)
+    log(LogLevel::Warn, "no host memory for a buffer of ", size_, " bytes");
+  else
+    hostMemory_ = hostBlock_->address();
+  return hostMemory_;
+}
+
+Staging Buffer::staging(Machine& machine, NodeId node, const ByteRange& bytes) {
+  Staging& staging = staging_[node];
+  if (!staging.covers(bytes)) {
+    staging = {machine.transferMemory(bytes.size(), context_), bytes.begin};
+    if (!staging)
+      log(LogLevel::Info, "no host memory to merge ", bytes.size(), " bytes");
+  }
+  return staging;
+}
+
+std::shared_ptr<DeviceSnapshot> Buffer::snapshot(Machine& machine, std::size_t device,
+                                                 const ByteRange& bytes) {
+  std::shared_ptr<DeviceSnapshot>& kept = snapshots_[device];
+  if (kept && kept->begin <= bytes.begin && bytes.end <= kept->end)
+    return kept;
+  auto made = std::make_shared<DeviceSnapshot>();
+  made->begin = bytes.begin;
+  made->end = bytes.end;
+  auto room = [&](std::uint64_t size) -> Ref<cl_mem> {
+    cl_int error = CL_SUCCESS;
+    auto memory =
+        Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(machine.contextOf(device, context_),
+                                                   CL_MEM_READ_WRITE, size, nullptr, &error));
+    if (error == CL_SUCCESS && machine.devices()[device].isGpu)
+      error = touch(cl_, machine.idleQueueOf(device, context_), memory.get());
+    return error == CL_SUCCESS ? memory : Ref<cl_mem>();
+  };
+  made->bytes = room(bytes.size());
+  made->flags = room((bytes.size() / comparedBlock + 1) * sizeof(cl_uint));
+  kept = made->bytes && made->flags ? std::move(made) : nullptr;
+  return kept;
+}
+
+std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
+  ImageShape shape;
+  auto get = [&](cl_image_info name) {
+    return property<std::size_t>(cl.clGetImageInfo, image, name);
+  };
+  shape.format = property<cl_image_format>(cl.clGetImageInfo, image, CL_IMAGE_FORMAT);
+  cl_image_desc& as = shape.description;
+  as.image_type = property<cl_mem_object_type>(cl.clGetMemObjectInfo, image, CL_MEM_TYPE);
+  as.image_width = shape.region[0] = get(CL_IMAGE_WIDTH);
+  switch (as.image_type) {
+  case CL_MEM_OBJECT_IMAGE1D:
+    break;
+  case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+    as.image_array_size = shape.region[1] = get(CL_IMAGE_ARRAY_SIZE);
+    break;
+  case CL_MEM_OBJECT_IMAGE2D:
+    as.image_height = shape.region[1] = get(CL_IMAGE_HEIGHT);
+    break;
+  case CL_MEM_OBJECT_IMAGE2D_ARRAY:
+    as.image_height = shape.region[1] = get(CL_IMAGE_HEIGHT);
+    as.image_array_size = shape.region[2] = get(CL_IMAGE_ARRAY_SIZE);
+    break;
+  case CL_MEM_OBJECT_IMAGE3D:
+    as.image_height = shape.region[1] = get(CL_IMAGE_HEIGHT);
+    as.image_depth = shape.region[2] = get(CL_IMAGE_DEPTH);
+    break;
+  default:
+    return std::nullopt;
+  }
+  shape.bytes = get(CL_IMAGE_ELEMENT_SIZE) * shape.region[0] * shape.region[1] * shape.region[2];
+  const bool isPlain = property<cl_uint>(cl.clGetImageInfo, image, CL_IMAGE_NUM_MIP_LEVELS) < 2 &&
+                       property<cl_uint>(cl.clGetImageInfo, image, CL_IMAGE_NUM_SAMPLES) < 2;
+  return isPlain && shape.bytes > 0 ? std::optional(shape) : std::nullopt;
+}
+
+Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
+  const Device& on = machine.devices()[device];
+  if (image_) {
+    cl_int error = CL_SUCCESS;
+    auto copy = Ref<cl_mem>::adopt(cl_, cl_.clCreateImage(on.context.get(), CL_MEM_READ_WRITE,
+                                                          &image_->format, &image_->description,
+                                                          nullptr, &error));
+    if (error == CL_SUCCESS)
+      return copy;
+    log(LogLevel::Info, "device ", on.label, " has no such image (error ", error, ")");
+    return {};
+  }
+  cl_mem_flags flags = CL_MEM_READ_WRITE;
+  void* memory = nullptr;
+  if (on.node == hostNode) {
+    memory = hostMemory(machine);
+    if (!memory)
+      return {};
+    flags |= CL_MEM_USE_HOST_PTR;
+  }
+  cl_int error = CL_SUCCESS;
+  auto copy =
+      Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
+  if (error == CL_SUCCESS && on.isGpu)
+    error = touch(cl_, machine.idleQueueOf(device, context_), copy.get());
+  if (error == CL_SUCCESS)
+    return copy;
+  log(LogLevel::Info, "device ", on.label, " has no room for a buffer of ", size_, " bytes (error ",
+      error, ")");
+  return {};
+}
+
+cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size) {
+  cl_mem whole = home_;
+  if (device != machine.home()) {
+    Ref<cl_mem>& copy = copies_[device];
+    if (!copy)
+      copy = create(machine, device);
+    whole = copy.get();
+  }
+  if (!whole || (origin == 0 && size == size_))
+    return whole;
+  Ref<cl_mem>& part = parts_[{device, origin, size}];
+  if (!part) {
+    cl_buffer_region region{origin, size};
+    cl_int error = CL_SUCCESS;
+    part = Ref<cl_mem>::adopt(cl_,
+                              cl_.clCreateSubBuffer(whole, 0, // what the whole allows
+                                                    CL_BUFFER_CREATE_TYPE_REGION, &region, &error));
+  }
+  return part.get();
+}
+
+HostWay Buffer::wayTo(Machine& machine, std::size_t device, Engine engine) {
+  if (device != machine.home() || access_.isFull()) {
+    HostWay way{on(machine, device), {}};
+    if (image_)
+      way.image = image_->layout();
+    return way;
+  }
+  constexpr std::size_t mostRelayed = 8 << 20; // a buffer should not take twice its memory
+  const std::size_t size = std::min(size_, mostRelayed);
+  Ref<cl_mem>& relay = relays_[engine];
+  if (!relay) {
+    cl_int error = CL_SUCCESS;
+    relay = Ref<cl_mem>::adopt(
+        cl_, cl_.clCreateBuffer(context_, CL_MEM_READ_WRITE, size, nullptr, &error));
+  }
+  return {home_, access_, relay.get(), size};
+}
+
+std::vector<Rows> Buffer::rowsOf(const ByteSet& bytes) const {
+  if (!image_)
+    return asRows(bytes);
+  const ImageLayout layout = image_->layout();
+  std::vector<Rows> slices;
+  for (std::uint64_t at = 0; at < size_; at += layout.rowBytes * layout.rows)
+    slices.push_back({at, layout.rowBytes, layout.rows > 1 ? layout.rowBytes : 0, layout.rows});
+  return slices;
+}
+
+} // namespace libsplit::runtime

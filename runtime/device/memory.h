@@ -1,0 +1,210 @@
+// A buffer of the application and its copies on other devices.
+//
+// The application's own cl_mem lives on its home device and stays the real thing. Once a split
+// launch touches it the buffer is *engaged*: it gets a directory of valid bytes per memory node,
+// storage on other nodes as they need it, and a record of the work in flight on each node. Until
+// then it costs nothing. All members are used under the session's lock.
+#pragma once
+
+#include "runtime/device/accesses.h"
+#include "runtime/device/host_block.h"
+#include "runtime/device/journal.h"
+#include "runtime/device/machine.h"
+#include "runtime/device/row_copy.h"
+#include "runtime/plan/known_contents.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+namespace libsplit::runtime {
+
+/// Host memory for a part of a buffer.
+struct Staging {
+  std::shared_ptr<HostBlock> block;
+  std::uint64_t begin = 0; ///< the buffer's byte that is the block's first
+
+  explicit operator bool() const { return block != nullptr; }
+  bool covers(const ByteRange& bytes) const {
+    return block && begin <= bytes.begin && bytes.end <= begin + block->size();
+  }
+  /// Where byte 0 of the buffer would lie.
+  std::byte* base() const { return block->address() - begin; }
+};
+
+/// Bytes of which a device says at once whether they changed.
+inline constexpr std::uint64_t comparedBlock = 4096;
+
+/// A device's own copy of bytes [begin, end) of a buffer as they were before a launch, and a word
+/// for each block of them that tells whether it changed.
+struct DeviceSnapshot {
+  Ref<cl_mem> bytes, flags;
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct Stream;
+
+/// A native command that writes to a buffer and may still run.
+struct NativeWrite {
+  std::weak_ptr<const Stream> stream;
+  CompletionPtr done;
+};
+
+/// What the application has mapped by way of `handle`: a buffer or a part of it.
+struct MappedRegion {
+  cl_mem handle = nullptr;
+  const void* address = nullptr;
+  bool operator==(const MappedRegion&) const = default;
+};
+
+/// An image that can be had on several devices: what another is made from, and what a command on
+/// all of it names. Its bytes, as a buffer's, are those that clEnqueueReadImage packs.
+struct ImageShape {
+  cl_image_format format{};
+  cl_image_desc description{};
+  std::array<std::size_t, 3> region{1, 1, 1};
+  std::size_t bytes = 0;
+  /// Nothing if it is of a kind that is not followed.
+  static std::optional<ImageShape> of(const Dispatch& cl, cl_mem image);
+  ImageLayout layout() const {
+    const std::size_t rows = region[1] * region[2];
+    return {bytes / rows, region[1], bytes / rows / region[0]};
+  }
+};
+
+/// The question where a buffer's bytes lie in host memory, on its way.
+struct AddressSearch {
+  explicit AddressSearch(const Dispatch& cl) : done(std::make_shared<Completion>(cl)) {}
+  CompletionPtr done;
+  std::byte* address = nullptr; ///< once it is done; null: can't be had
+  bool issued = false;
+};
+
+class Buffer : public std::enable_shared_from_this<Buffer> {
+public:
+  /// `engagements` counts the engaged buffers of the session and must outlive this one.
+  Buffer(const Dispatch& cl, cl_context context, cl_mem home, std::size_t size, HostAccess access,
+         std::atomic<std::size_t>& engagements)
+      : cl_(cl), context_(context), home_(home), size_(size), access_(access),
+        engagements_(engagements) {}
+  ~Buffer();
+  /// One that stands for an image. All that happens to it happens to all of it.
+  Buffer(const Dispatch& cl, cl_context context, cl_mem home, const ImageShape& image,
+         std::atomic<std::size_t>& engagements)
+      : Buffer(cl, context, home, image.bytes, {}, engagements) {
+    image_ = image;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  cl_context context() const { return context_; }
+  cl_mem home() const { return home_; }
+  std::size_t size() const { return size_; }
+  bool isImage() const { return image_.has_value(); }
+  /// To the home buffer; the copies have no such limits.
+  const HostAccess& homeAccess() const { return access_; }
+  bool engaged() const { return directory_.has_value(); }
+
+  /// Why the buffer must stay on the home device (an image over it, a foreign API), if it must.
+  const std::string& homeOnly() const { return homeOnly_; }
+  void setHomeOnly(std::string why) { homeOnly_ = std::move(why); }
+  /// Regions that the application has mapped; while any is, launches on it are not split.
+  std::vector<MappedRegion> maps;
+  bool mapsWrite = false; ///< any of them may be written to
+
+  /// Starts keeping the directory.
+  void engage(Machine& machine);
+  /// Where the home buffer lies, if that is in the host's memory: the way to find out, or null if
+  /// it is known, was looked for in vain, or needs no looking for. The driver tells it by a map,
+  /// which waits for earlier commands; so it is asked on the home device's lane, without the lock.
+  std::shared_ptr<AddressSearch> addressSearch(Machine& machine);
+  Directory& directory() { return *directory_; }
+  const Directory& directory() const { return *directory_; }
+  /// The work that is under way on its copies.
+  Accesses& accesses() { return accesses_; }
+  const Accesses& accesses() const { return accesses_; }
+  /// What the directory counted in advance.
+  Journal& journal() { return journal_; }
+  /// After all work on it is over: puts the directory right, and lets what failed not spoil what
+  /// comes.
+  void settle();
+  /// Native commands of several queues, while it is engaged. The program need not order them
+  /// against what other queues do to other bytes, or by atomics; who moves bytes must.
+  std::vector<NativeWrite> nativeWrites;
+  /// The ends of what all queues had natively when somebody asked; nobody kept book of that.
+  std::optional<std::vector<CompletionPtr>> unbookedWork;
+  /// What is known of the bytes as they are now.
+  KnownContents& contents();
+
+  /// The cl_mem by which `device` works on bytes [origin, origin + size); created on first use, and
+  /// touched once, so that a device without room for it says so here and not in a launch. Null on
+  /// failure.
+  cl_mem on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size);
+  cl_mem on(Machine& machine, std::size_t device) { return on(machine, device, 0, size_); }
+  /// The way between the copy of `device` and the host's memory; false if there is none. Its
+  /// commands belong on that engine's queue alone, whose order keeps the relay in order.
+  HostWay wayTo(Machine& machine, std::size_t device, Engine engine);
+  /// What copies of `bytes` go by: rows of an image, which is copied as a whole.
+  std::vector<Rows> rowsOf(const ByteSet& bytes) const;
+  /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated, or if
+  /// it is the home buffer's own and its address is not known.
+  std::byte* hostMemory(Machine& machine);
+  /// Where what `node` made of `bytes` waits to be merged. Kept for the next launch; work that uses
+  /// it holds on to the block. Null if there is no memory.
+  Staging staging(Machine& machine, NodeId node, const ByteRange& bytes);
+  /// Room on `device` for the bytes [begin, end) as they are now. Kept for the next launch. Null if
+  /// the device has none.
+  std::shared_ptr<DeviceSnapshot> snapshot(Machine& machine, std::size_t device,
+                                           const ByteRange& bytes);
+  /// Merges that may still use the staging memory.
+  std::vector<CompletionPtr>& merges() { return merges_; }
+
+private:
+  Ref<cl_mem> create(Machine& machine, std::size_t device);
+
+  const Dispatch& cl_;
+  cl_context context_;
+  cl_mem home_;
+  std::size_t size_;
+  HostAccess access_;
+  std::optional<ImageShape> image_;
+  std::atomic<std::size_t>& engagements_;
+  std::string homeOnly_;
+  Ref<cl_mem> keepsHome_; ///< while engaged
+  std::optional<Directory> directory_;
+  Accesses accesses_;
+  Journal journal_;
+  KnownContents contents_;
+  std::shared_ptr<AddressSearch> search_;
+  std::byte* hostMemory_ = nullptr; ///< the home buffer's own address, or the block's
+  std::shared_ptr<HostBlock> hostBlock_;
+  bool lacksHostMemory_ = false; ///< there was none; not tried again
+  std::map<NodeId, Staging> staging_;
+  std::map<std::size_t, std::shared_ptr<DeviceSnapshot>> snapshots_; ///< by device
+  std::vector<CompletionPtr> merges_;
+  std::map<Engine, Ref<cl_mem>> relays_;      ///< to and from the home buffer, made on first use
+  std::map<std::size_t, Ref<cl_mem>> copies_; ///< by device; not the home device
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;
+};
+
+/// Bytes are wanted that a device had alone when it failed.
+struct LostBytes : std::exception {
+  const char* what() const noexcept override {
+    return "bytes were lost with the device that failed";
+  }
+};
+
+/// A cl_mem of the application: a buffer, a sub-buffer of one, or something that is neither.
+struct MemoryObject {
+  Ref<cl_mem> handle;             ///< set in snapshots only: keeps the object while work needs it
+  std::shared_ptr<Buffer> buffer; ///< the root buffer; null for images and pipes
+  HostAccess access;              ///< a sub-buffer's may be narrower than its parent's
+  std::size_t origin = 0;         ///< of a sub-buffer
+  std::size_t size = 0;
+};
+
+} // namespace libsplit::runtime

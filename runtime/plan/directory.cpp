@@ -1,0 +1,72 @@
+#include "runtime/plan/directory.h"
+
+#include <atomic>
+#include <utility>
+
+namespace libsplit::runtime {
+
+Directory::Directory(std::size_t nodes, NodeId home, std::uint64_t size) : valid_(nodes) {
+  if (size > 0)
+    valid_[home] = ByteSet(0, size);
+  changed();
+}
+
+void Directory::changed() {
+  static std::atomic<std::uint64_t> versions{0};
+  version_ = ++versions;
+}
+
+std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted, bool exactly) {
+  const Need need{node, &wanted};
+  std::vector<Move> moves;
+  for (NeededMove& each : bringAll({&need, 1}, exactly))
+    moves.push_back(std::move(each.move));
+  return moves;
+}
+
+std::vector<Directory::NeededMove> Directory::bringAll(std::span<const Need> needs, bool exactly) {
+  std::vector<NeededMove> moves;
+  const State before = valid_;
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const NodeId to = needs[i].node;
+    ByteSet lacking = missing(to, *needs[i].bytes);
+    // The host first: what lies there leaves no device.
+    for (NodeId from = 0; from < before.size() && !lacking.empty(); ++from) {
+      ByteSet part = from == to ? ByteSet() : sets_.intersect(lacking, before[from]);
+      if (part.empty())
+        continue;
+      lacking = sets_.subtract(lacking, part);
+      if (!exactly)
+        part = sets_.fillGaps(part, before[from]);
+      valid_[to] = sets_.unite(valid_[to], part);
+      moves.push_back({i, {from, to, std::move(part)}});
+    }
+  }
+  return moves;
+}
+
+void Directory::wrote(NodeId node, const ByteSet& bytes) {
+  changed();
+  for (NodeId other = 0; other < valid_.size(); ++other)
+    valid_[other] =
+        other == node ? sets_.unite(valid_[other], bytes) : sets_.subtract(valid_[other], bytes);
+}
+
+void Directory::spoiled(NodeId node, const ByteSet& bytes) {
+  changed();
+  valid_[node] = sets_.subtract(valid_[node], bytes);
+}
+
+void Directory::restore(const State& state) {
+  changed();
+  valid_ = state;
+}
+
+ByteSet Directory::lost(const ByteSet& wanted) const {
+  ByteSet nowhere = wanted;
+  for (const ByteSet& valid : valid_)
+    nowhere = subtract(nowhere, valid);
+  return nowhere;
+}
+
+} // namespace libsplit::runtime

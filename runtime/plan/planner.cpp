@@ -1,0 +1,362 @@
+#include "runtime/plan/planner.h"
+
+#include "runtime/plan/merge_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace libsplit::runtime {
+
+namespace {
+
+constexpr std::size_t maxRanges = 65536; ///< of a region
+
+struct PieceRegions {
+  PieceEffects effects;
+  bool inPlace = false; ///< what it writes overlaps with others' and must lie in one memory
+};
+
+/// `taken`: by parameter, whether the piece is taken to read all of it and to write nothing.
+PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summary,
+                       const GroupBox& box, const std::vector<bool>& taken = {}) {
+  std::vector<ArgumentRegions> byArgument =
+      evaluate(summary, request.range, request.arguments, box, maxRanges, request.contents, taken);
+  for (std::size_t p = 0; p < taken.size() && p < byArgument.size(); ++p)
+    if (taken[p])
+      byArgument[p].reads = ByteSet(0, request.arguments[p].bufferSize);
+  PieceRegions regions;
+  regions.effects.buffers.resize(request.bufferCount);
+  for (const BufferArgument& argument : request.buffers) {
+    const ArgumentRegions& of = byArgument[argument.parameter];
+    BufferEffects& effects = regions.effects.buffers[argument.buffer];
+    auto add = [&](ByteSet& to, const ByteSet& bytes) {
+      to = unite(to, shift(bytes, argument.origin));
+    };
+    add(effects.reads, of.reads);
+    add(effects.possibleWrites, of.possibleWrites);
+    add(effects.certainWrites, of.certainWrites);
+    add(effects.rewrites, of.rewrites);
+    for (const UpdatedBytes& updated : of.updates)
+      effects.updates.push_back(
+          {updated.kind, shift(updated.bytes, argument.origin), updated.where});
+    regions.inPlace = regions.inPlace || of.unknownWrites || !of.updates.empty();
+  }
+  return regions;
+}
+
+/// If all devices have one memory everything is there, and which bytes a piece reads matters only
+/// if another may write them. By parameter: whether its buffer is one that the launch only reads,
+/// so that finding out would be for nothing. It can take many times as long as a short launch.
+std::vector<bool> readFromOneMemory(const LaunchRequest& request,
+                                    std::span<const PlanDevice> devices) {
+  std::vector<bool> changed(request.bufferCount), taken(request.arguments.size());
+  for (const PlanDevice& device : devices) {
+    if (device.node != devices.front().node)
+      return {};
+    if (!device.summary)
+      continue;
+    for (const Access& access : device.summary->accesses)
+      for (const BufferArgument& argument : request.buffers)
+        if (argument.parameter == access.parameter && access.effect != Effect::Read)
+          changed[argument.buffer] = true;
+  }
+  for (const BufferArgument& argument : request.buffers)
+    taken[argument.parameter] = !changed[argument.buffer];
+  return taken;
+}
+
+std::vector<BufferTraits> traitsOf(const LaunchRequest& request,
+                                   std::span<const PlanDevice> devices,
+                                   std::span<const Piece> pieces) {
+  std::vector<BufferTraits> traits(request.bufferCount);
+  for (const BufferArgument& argument : request.buffers) {
+    BufferTraits& buffer = traits[argument.buffer];
+    buffer.end =
+        std::max(buffer.end, argument.origin + request.arguments[argument.parameter].bufferSize);
+    buffer.origins |= argument.origin;
+    for (const Piece& piece : pieces) {
+      const KernelSummary& summary = *devices[piece.device].summary;
+      if (buffer.name.empty())
+        buffer.name = summary.parameters[argument.parameter].name;
+      for (const Access& access : summary.accesses)
+        if (access.parameter == argument.parameter && access.effect == Effect::Write)
+          buffer.grain = std::min(buffer.grain, access.grain);
+    }
+  }
+  return traits;
+}
+
+ByteSet updatedBytes(const BufferEffects& effects) {
+  ByteSet all;
+  for (const UpdatedBytes& updated : effects.updates)
+    all = unite(all, updated.bytes);
+  return all;
+}
+
+/// Of the accesses of `piece` to `buffer` that have `effect`, the first that certainly touches some
+/// of `bytes`: `bytes` are then those.
+const Access* certainlyTouching(ByteSet& bytes, Effect effect, const LaunchRequest& request,
+                                const KernelSummary& summary, const Piece& piece,
+                                std::size_t buffer, unsigned& budget) {
+  for (const Access& access : summary.accesses) {
+    if (access.effect != effect)
+      continue;
+    for (const BufferArgument& argument : request.buffers) {
+      if (argument.parameter != access.parameter || argument.buffer != buffer)
+        continue;
+      ByteSet touched =
+          intersect(bytes, shift(certainBytes(summary, access, request.range, request.arguments,
+                                              piece.box, budget, maxRanges),
+                                 argument.origin));
+      if (touched.empty())
+        continue;
+      bytes = std::move(touched);
+      return &access;
+    }
+  }
+  return nullptr;
+}
+
+std::string lineOf(const Access& access) {
+  return (access.where.file.empty() ? "line " : access.where.file + ":") +
+         std::to_string(access.where.line);
+}
+
+/// Whether one piece reads what another writes, for sure: then what it finds depends on which is
+/// first. OpenCL does not say, and on one device that takes work-groups in their order programs
+/// come to rely on it nevertheless. Only what follows from ids and arguments counts. Where data
+/// decide, as in searches that mark what they have reached, either may be first, and is.
+std::optional<Reason> findRace(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                               std::span<const Piece> pieces, std::span<const PieceEffects> effects,
+                               std::span<const BufferTraits> traits) {
+  unsigned budget = 1024; // in all: a fraction of a millisecond or, for long rows, a few
+  for (std::size_t b = 0; b < request.bufferCount; ++b)
+    for (std::size_t reader = 0; reader < pieces.size(); ++reader)
+      for (std::size_t writer = 0; writer < pieces.size(); ++writer) {
+        const BufferEffects& reading = effects[reader].buffers[b];
+        const ByteSet& written = effects[writer].buffers[b].certainWrites;
+        if (reader == writer || !reading.reads.intersects(written))
+          continue;
+        // A piece that writes these bytes itself may mean its own.
+        ByteSet bytes = subtract(intersect(reading.reads, written), reading.certainWrites);
+        if (bytes.empty())
+          continue;
+        auto find = [&](std::size_t piece, Effect effect) {
+          return certainlyTouching(bytes, effect, request, *devices[pieces[piece].device].summary,
+                                   pieces[piece], b, budget);
+        };
+        const Access* read = find(reader, Effect::Read);
+        const Access* write = read ? find(writer, Effect::Write) : nullptr;
+        if (write)
+          return Reason{"work-groups read bytes of `" + traits[b].name + "` that others write in " +
+                            lineOf(*write) + ", and nothing orders them",
+                        read->where};
+      }
+  return std::nullopt;
+}
+
+/// Bytes that a device may store back as they were are its own where nobody else writes them:
+/// vectors then stay whole where they travel. They must be there before, and are valid after.
+void makeOwn(BufferEffects& effects, const ByteSet& bytes) {
+  effects.reads = unite(effects.reads, bytes);
+  effects.possibleWrites = unite(effects.possibleWrites, bytes);
+  effects.certainWrites = unite(effects.certainWrites, bytes);
+}
+
+/// Beside a component of a vector that it writes a device may store back the others, with what they
+/// held. Where another piece writes these, they are not among what the piece leaves behind. In one
+/// memory that is no way: there the old component would take the new one's place.
+std::optional<Reason> settleRewrites(std::vector<PieceEffects>& pieces,
+                                     std::span<const BufferTraits> buffers) {
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (std::all_of(pieces.begin(), pieces.end(),
+                    [&](const PieceEffects& piece) { return piece.buffers[b].rewrites.empty(); }))
+      continue;
+    std::vector<ByteSet> own;
+    for (const PieceEffects& piece : pieces) {
+      const ByteSet rewrites = subtract(piece.buffers[b].rewrites, piece.buffers[b].certainWrites);
+      own.push_back(rewrites);
+      for (const PieceEffects& other : pieces) {
+        const BufferEffects& does = other.buffers[b];
+        if (rewrites.intersects(updatedBytes(does)))
+          return Reason{"atomic operations on parts of vectors in `" + buffers[b].name +
+                            "`, of which other parts are written",
+                        {}};
+        if (&other == &piece)
+          continue;
+        if (other.node == piece.node && rewrites.intersects(does.possibleWrites))
+          return Reason{"work-groups of several devices write components of the same vectors in `" +
+                            buffers[b].name + "`, and the devices share their memory",
+                        {}};
+        own.back() = subtract(own.back(), unite(does.possibleWrites, does.rewrites));
+      }
+    }
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+      makeOwn(pieces[p].buffers[b], own[p]);
+  }
+  return std::nullopt;
+}
+
+/// What a piece must have and leaves behind, once it is known which bytes others share.
+PieceUse useOf(const BufferEffects& effects, ByteSet shared) {
+  ByteSet changes = effects.possibleWrites;
+  const ByteSet updates = updatedBytes(effects);
+  PieceUse use;
+  use.needs = unite(effects.reads, subtract(effects.possibleWrites, effects.certainWrites));
+  use.needs = unite(use.needs, subtract(updates, shared));
+  changes = unite(changes, updates);
+  use.writes = subtract(changes, shared);
+  use.merged = intersect(changes, shared);
+  return use;
+}
+
+/// A piece that writes all but the ends of many rows, and is the first to write there, gets the
+/// rows whole beforehand. The ends are all that it lacks when it, or another kernel, reads the rows
+/// in turn; and thousands of them, a few bytes each, take longer than the rows at once: 57 ms
+/// against 5 ms for 8192 rows of 32 KiB, on a GPU at the end of a fast bus.
+ByteSet withWholeRows(const PieceUse& use) {
+  constexpr std::size_t manyRows = 64;
+  if (use.writes.ranges().size() < manyRows)
+    return use.needs;
+  return unite(use.needs, fillGaps(use.writes, use.writes.hull()));
+}
+
+Rung rungOf(std::span<const PieceEffects> effects, const LaunchPlan& plan) {
+  Rung rung = Rung::Exact;
+  for (const PieceEffects& piece : effects)
+    for (const BufferEffects& buffer : piece.buffers)
+      if (!buffer.updates.empty() || buffer.possibleWrites != buffer.certainWrites)
+        rung = Rung::Possible;
+  for (const Merge& merge : plan.merges)
+    rung = std::max(rung, merge.update ? Rung::Atomics : Rung::Difference);
+  return rung;
+}
+
+} // namespace
+
+PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                   unsigned dimension, std::span<const std::uint64_t> groups) {
+  LaunchPlan plan;
+  plan.dimension = dimension;
+  std::vector<PieceEffects> effects;
+  bool inPlace = false, severalNodes = false;
+  const std::vector<bool> taken = readFromOneMemory(request, devices);
+  std::uint64_t begin = 0;
+  for (std::size_t device = 0; device < devices.size(); ++device) {
+    if (groups[device] == 0)
+      continue;
+    const KernelSummary* summary = devices[device].summary;
+    if (!summary)
+      return Reason{"a device can't run this kernel", {}};
+    GroupBox box = slab(request.range, dimension, begin, begin + groups[device]);
+    begin += groups[device];
+    PieceRegions regions = regionsOf(request, *summary, box, taken);
+    regions.effects.node = devices[device].node;
+    inPlace = inPlace || regions.inPlace;
+    effects.push_back(std::move(regions.effects));
+    severalNodes = severalNodes || effects.back().node != effects.front().node;
+    plan.pieces.push_back({device, box, {}});
+  }
+  if (begin != request.range.groups(dimension))
+    return Reason{"the shares do not cover the NDRange", {}};
+  const std::vector<BufferTraits> traits = traitsOf(request, devices, plan.pieces);
+  if (auto reason = findRace(request, devices, plan.pieces, effects, traits))
+    return *reason;
+  if (auto reason = settleRewrites(effects, traits))
+    return *reason;
+  std::vector<ByteSet> shared(request.bufferCount);
+  if (severalNodes) {
+    auto merges = planMerges(effects, traits);
+    if (auto* reason = std::get_if<Reason>(&merges))
+      return *reason;
+    plan.merges = std::get<std::vector<Merge>>(std::move(merges));
+    for (const Merge& merge : plan.merges)
+      shared[merge.buffer] = unite(shared[merge.buffer], merge.bytes);
+  }
+  for (std::size_t p = 0; p < effects.size(); ++p)
+    for (std::size_t buffer = 0; buffer < request.bufferCount; ++buffer) {
+      PieceUse use = useOf(effects[p].buffers[buffer], shared[buffer]);
+      if (devices[plan.pieces[p].device].copiesRowByRow && plan.merges.empty())
+        use.needs = withWholeRows(use);
+      use.rewrites = effects[p].buffers[buffer].rewrites;
+      plan.pieces[p].uses.push_back(std::move(use));
+    }
+  plan.rung = rungOf(effects, plan);
+  if (!severalNodes && inPlace)
+    plan.rung = Rung::InPlace;
+  return plan;
+}
+
+Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end) {
+  GroupBox box = slab(request.range, dimension, begin, end);
+  PieceRegions regions = regionsOf(request, *devices[device].summary, box);
+  Piece piece{device, box, {}};
+  for (BufferEffects& effects : regions.effects.buffers) {
+    makeOwn(effects, effects.rewrites);
+    piece.uses.push_back(useOf(effects, {}));
+    piece.uses.back().rewrites = std::move(effects.rewrites);
+  }
+  return piece;
+}
+
+namespace {
+
+/// Calls `body` with every set of bytes that the plan would move.
+template <typename Body>
+void forEachMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
+                 std::span<const Directory* const> directories, Body body) {
+  for (std::size_t buffer = 0; buffer < directories.size(); ++buffer) {
+    std::map<NodeId, ByteSet> needs;
+    for (const Piece& piece : plan.pieces) {
+      ByteSet& set = needs[devices[piece.device].node];
+      set = unite(set, piece.uses[buffer].needs);
+    }
+    for (const auto& [node, set] : needs)
+      body(directories[buffer]->missing(node, set));
+  }
+  for (const Merge& merge : plan.merges) {
+    body(directories[merge.buffer]->missing(hostNode, merge.bytes));
+    for (const Merge::Part& part : merge.parts)
+      body(part.bytes);
+  }
+}
+
+} // namespace
+
+std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
+                          std::span<const Directory* const> directories) {
+  std::uint64_t bytes = 0;
+  forEachMove(plan, devices, directories, [&](const ByteSet& set) { bytes += set.size(); });
+  return bytes;
+}
+
+std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
+                           std::span<const Directory* const> directories) {
+  // A GPU at the end of a fast bus takes 10 ns for a row however short, and sends 55 bytes in one.
+  constexpr std::uint64_t perRange = 512;
+  std::uint64_t cost = 0;
+  forEachMove(plan, devices, directories,
+              [&](const ByteSet& set) { cost += set.size() + perRange * set.ranges().size(); });
+  return cost;
+}
+
+std::string toString(const LaunchPlan& plan) {
+  std::ostringstream text;
+  text << "dimension " << plan.dimension << ", rung " << static_cast<int>(plan.rung);
+  for (const Piece& piece : plan.pieces) {
+    text << "; device " << piece.device << " groups [" << piece.box.begin[plan.dimension] << ","
+         << piece.box.end[plan.dimension] << ")";
+    for (std::size_t buffer = 0; buffer < piece.uses.size(); ++buffer)
+      text << " b" << buffer << " needs " << piece.uses[buffer].needs.size() << " writes "
+           << piece.uses[buffer].writes.size();
+  }
+  for (const Merge& merge : plan.merges)
+    text << "; merge b" << merge.buffer << " "
+         << (merge.update ? nameOf(merge.update->operation) : "by difference") << " "
+         << merge.bytes.size() << " bytes in elements of " << merge.grain;
+  return text.str();
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,222 @@
+// Programs, kernels, and what it takes to run them on other devices.
+#pragma once
+
+#include "analysis-pass/summary/linked_program.h"
+#include "runtime/cost/launch_history.h"
+#include "runtime/cost/plan_memo.h"
+#include "runtime/cost/preparation.h"
+#include "runtime/cost/trial_budget.h"
+#include "runtime/device/memory.h"
+#include "runtime/plan/piece_range.h"
+#include "runtime/plan/planner.h"
+#include "runtime/program/inspection.h"
+#include "runtime/program/origin.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// What a kernel's parameter takes. Only this tells whether eight bytes are a handle or a number:
+/// any number may equal a handle.
+enum class ArgumentKind {
+  Unknown, ///< the driver does not say, and there is no analysis yet, or none at all
+  Memory,  ///< a cl_mem
+  Local,
+  Value, ///< a sampler too
+};
+
+/// One argument of a kernel object, as clSetKernelArg last had it.
+struct Argument {
+  bool isSet = false;
+  std::size_t size = 0;
+  std::vector<std::byte> value; ///< empty for local memory
+  /// The known cl_mem whose handle the value equals. Whether it is meant, the parameter's kind
+  /// tells: see `Kernel::memoryOf`. Like the driver, a kernel does not keep it alive.
+  std::weak_ptr<MemoryObject> candidate;
+  bool isLocal() const { return isSet && value.empty(); }
+  /// A cl_mem that is null, in either of the ways to say so: the kernel must not use it.
+  bool isNullBuffer() const {
+    return isSet && size == sizeof(cl_mem) &&
+           std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
+  }
+};
+
+/// Counters of one kernel, for LIBSPLIT_STATS; outlive the program.
+struct KernelStats {
+  std::string name;
+  std::uint64_t launches = 0;
+  std::uint64_t splitLaunches = 0;
+  int rung = -1; ///< of the last split launch
+  struct PerRange {
+    std::uint64_t launches = 0;
+    std::uint64_t splitLaunches = 0;
+    std::vector<double> lastShares;  ///< by device
+    std::vector<double> lastSeconds; ///< by device, of the last split launch
+    double homeSeconds = -1;         ///< of the last timed unsplit launch
+    double wallSeconds = -1;         ///< of the last split launch
+    unsigned dimension = 0;
+    std::map<std::string, std::uint64_t> reasons; ///< why so many launches were not split
+    void countUnsplit(const std::string& why) { ++reasons[why]; }
+  };
+  std::map<std::string, PerRange> ranges; ///< by "64x64/8x8"
+};
+
+/// A kernel object for one lane. Arguments are set by that lane's thread only, and only when they
+/// differ from what it was given last.
+struct LaneKernel {
+  Ref<cl_kernel> kernel;
+  std::size_t maxGroup = 0;                 ///< work-items
+  cl_ulong localMemory = 0;                 ///< bytes, beside the arguments'
+  std::vector<std::vector<std::byte>> last; ///< by-value arguments as last set; empty: not yet
+
+  /// Whether it is the first time that this is asked of such a launch: drivers compile a kernel
+  /// when it is first launched, some for each local size and kind of NDRange anew. Not thread-safe.
+  bool isNew(const PieceRange& range);
+
+private:
+  static constexpr std::size_t mostForms = 256;
+  std::set<std::vector<std::size_t>> forms_; ///< of launches that there were
+};
+
+class Program;
+
+/// "kernel argument `out`: index loaded from `col` (line 12)".
+std::string toString(const Reason& reason);
+
+/// A kernel of a program, shared by all kernel objects of that name.
+struct KernelCode {
+  enum class State { New, Preparing, Ready, Unsplittable };
+
+  std::string name;
+  std::weak_ptr<Program> program;
+  State state = State::New;
+  std::string reason; ///< of Unsplittable
+  std::shared_ptr<KernelStats> stats;
+  /// By parameter: from the driver, and where it does not say from the analysis.
+  std::vector<ArgumentKind> kinds;
+  bool askedForKinds = false; ///< the driver was
+  LaunchTimes times;          ///< while it is New
+  /// What a launch gained in an earlier run, for which the first one of this run may wait. 0: it is
+  /// not known.
+  double expectedGain = 0;
+  /// By parameter: may the kernel write through it? Empty: not known.
+  std::vector<bool> writes;
+  // From here on valid in state Ready.
+  std::shared_ptr<const Origin> origin;                      ///< of its program, as built
+  std::vector<std::shared_ptr<const ProgramSummary>> owners; ///< keep the summaries alive
+  std::vector<const KernelSummary*> summaries;               ///< by device; null: can't run there
+  std::vector<std::shared_ptr<LaneKernel>> kernels;          ///< by device, partition-ready
+  /// By device, for kernels whose writes may have to be merged: tells what changed. Null: the host
+  /// compares.
+  std::vector<std::shared_ptr<LaneKernel>> comparers;
+  std::string identity;                ///< hash of text, build options and name; empty: not known
+  std::vector<WorkScalar> workScalars; ///< what, beside the NDRange, makes a launch's key
+  LaunchHistories histories;
+  std::vector<bool> decidingScalars; ///< by parameter, on any device
+  PlanMemo plans;
+  TrialBudget trials;                       ///< under `auto`
+  std::unique_ptr<Inspections> inspections; ///< null: there are none
+  /// By parameter: do the regions depend on what its buffer holds? Empty if none do.
+  std::vector<bool> loaded;
+
+  /// From now on its launches stay at home. `why` is for users.
+  void neverSplit(const std::string& why) {
+    state = State::Unsplittable;
+    reason = why;
+  }
+};
+
+/// A kernel object of the application.
+struct Kernel {
+  cl_kernel handle = nullptr;
+  std::shared_ptr<Program> program;
+  std::shared_ptr<KernelCode> code;
+  std::vector<Argument> arguments;
+  /// The memory object that an argument is. While it is not known whether the parameter takes one,
+  /// an argument that could be one counts: at home, where such launches run, the driver gets its
+  /// bytes as they are, and the object's are valid there. Null: it is none, or is gone.
+  std::shared_ptr<MemoryObject> memoryOf(std::size_t parameter) const {
+    const ArgumentKind kind = code->kinds[parameter];
+    return kind == ArgumentKind::Memory || kind == ArgumentKind::Unknown
+               ? arguments[parameter].candidate.lock()
+               : nullptr;
+  }
+  int references = 1;
+  /// The same kernel again, for launches that libsplit issues itself; made on first use.
+  std::shared_ptr<LaneKernel> clone;
+};
+
+/// One build of a program, and what libsplit makes of it. The next build gets its own, so that work
+/// on this one can end in peace.
+struct Build {
+  /// What was built, by device of the application; a device may have its own options, or its own
+  /// binary. No entry: not known. Never changed.
+  std::map<cl_device_id, std::shared_ptr<const Origin>> origins;
+  double seconds = 0;        ///< that the driver took for it
+  double launchSeconds = 0;  ///< that launches took at home while none was split
+  double earlierSeconds = 0; ///< the same of earlier runs
+  double compiling = 0;      ///< what compiling its kernels for a device seems to take
+  double earlierCompiling = 0;
+  bool isAnalysed = false; ///< an earlier run left the analysis
+  bool isPrepared = false; ///< for a kernel; what that took is gone
+  /// Kernels whose preparation began when launches had paid for it, and is not over. What a run
+  /// left of it, drivers' builds for one, the next run goes on from.
+  std::set<std::string> begun, begunEarlier;
+  /// By kernel: what a launch gained in an earlier run.
+  std::map<std::string, double> gains;
+
+  // From here on used by the preparing thread only.
+  struct Analysis {
+    std::shared_ptr<const Origin> origin;
+    DeviceMacros macros;
+    std::shared_ptr<const ProgramSummary> summary;
+  };
+  std::vector<Analysis> analyses;
+  /// For other devices, and partition-ready ones for the home device; by device and whether
+  /// rewritten.
+  std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
+};
+
+/// A unit as the application compiled it.
+struct CompiledUnit {
+  SourceUnit source;
+  std::shared_ptr<const HeaderSnapshot> headers; ///< that its compilation could read; null: none
+};
+/// What a program was compiled from, by device: several units for a library.
+using SourceUnits = std::map<cl_device_id, std::vector<CompiledUnit>>;
+
+/// What a program is linked from.
+struct LinkedUnits {
+  std::vector<CompiledUnit> units;
+  std::string options;
+};
+
+/// A program of the application.
+class Program {
+public:
+  Program(cl_program program, cl_context in) : handle(program), context(in) {}
+
+  const cl_program handle;
+  const cl_context context;
+  int references = 1;
+  std::optional<std::string> source; ///< nothing: binaries, IL, linked
+  /// Where the binaries that it was made from came from, by device.
+  std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;
+  SourceUnits units;  ///< of the last compilation, where that is known: it may be linked
+  std::string opaque; ///< why there is neither
+  /// Made from binaries of which nothing is known: from before the program ran under libsplit.
+  bool isForeign = false;
+  std::shared_ptr<Build> build = std::make_shared<Build>();
+  std::map<std::string, std::shared_ptr<KernelCode>> codes;
+};
+
+} // namespace libsplit::runtime

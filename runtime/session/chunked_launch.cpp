@@ -1,0 +1,334 @@
+// A launch given out in chunks: for the first launch of a kernel of which nothing is known, and
+// under `dynamic` for every launch.
+//
+// The program's own device begins with a small chunk. What that took says how long the rest would
+// take there. If that is short, the rest stays there, and little is lost: one more launch. Else
+// every device gets a chunk, and the next when it is done with that, until none is left. Each
+// device has a thread that asks for chunks, issues them under the session's lock and waits for them
+// without it; so nothing waits in the application's thread, and lanes stay first-in-first-out.
+//
+// Correct by construction. Each chunk is a piece of its own: what it needs is brought to its node
+// by the directory, and what it writes is noted there before the next chunk is looked at. So the
+// chunks have the effect of running one after another in the order in which they were issued, which
+// is one of the orders that the kernel must allow anyway. Where two chunks may write the same byte,
+// the later one's copy waits for the earlier one; where they don't, which is the rule, nothing
+// waits.
+//
+// While a launch is being given out, nobody else plans: other queues' tasks would have to be
+// ordered against chunks that nobody knows yet. That is a first launch's price, and it is bounded
+// by it.
+#include "runtime/session/chunked_launch.h"
+
+#include "runtime/core/log.h"
+#include "runtime/session/session.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// A rest that takes less than this at home stays there.
+constexpr double longEnoughSeconds = 8e-3;
+constexpr double handoutSeconds = 100e-6; // what a chunk costs beside its work
+/// No chunk of a device that is measured is planned to take less.
+constexpr double leastChunkSeconds = 20 * handoutSeconds;
+/// So many of its fillings a device's part must have, for chunks not to leave it half empty.
+constexpr std::uint64_t leastFillings = 16;
+constexpr std::uint64_t itemsPerComputeUnit = 2048; // of a GPU, resident at once
+
+/// Groups that `device` runs at once: fewer take as long as these.
+std::uint64_t fillOf(const Device& device, const NDRange& range) {
+  const std::uint64_t items = range.local[0] * range.local[1] * range.local[2];
+  const std::uint64_t perUnit =
+      device.isGpu
+          ? std::max<std::uint64_t>(1, itemsPerComputeUnit / std::max<std::uint64_t>(items, 1))
+          : 1;
+  return perUnit * std::max(1u, device.computeUnits);
+}
+
+/// Whether one of the pieces, on one node, may store back what the other writes.
+bool rewriteEachOther(const std::vector<PieceUse>& a, const std::vector<PieceUse>& b) {
+  for (std::size_t buffer = 0; buffer < a.size(); ++buffer)
+    if (a[buffer].rewrites.intersects(b[buffer].writes) ||
+        b[buffer].rewrites.intersects(a[buffer].writes))
+      return true;
+  return false;
+}
+
+std::uint64_t mostGroups(const NDRange& range) {
+  return std::max({range.groups(0), range.groups(1), range.groups(2)});
+}
+
+} // namespace
+
+/// Whether the launch has enough work-groups for chunks at all.
+bool Session::canChunk(const Launch& launch) const {
+  const Device& home = machine_->homeDevice();
+  return home.participates && !openChunks_ &&
+         mostGroups(launch.range) >= leastFillings * fillOf(home, launch.range);
+}
+
+/// Begins to give the launch out. Why not, if it can't be.
+std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
+    return why;
+  const LaunchHistory& history = launch->code->histories.at(launch->key);
+  if (!history.controller)
+    return "its history is gone"; // it was parked for long
+  std::vector<double> uniform;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    const bool fills = mostGroups(launch->range) >= leastFillings * fillOf(device, launch->range);
+    uniform.push_back(history.controller->canUse(i) && fills ? 1 : 0);
+  }
+  // The plan of the whole tells the dimension, and that no merge is needed.
+  std::string why;
+  auto whole = planOrFetch(task, launch, uniform, why);
+  if (!whole)
+    return why;
+  if (whole->rung > Rung::Possible)
+    return "its pieces' results have to be merged";
+  const bool probing = options_.policy.kind == Policy::Kind::Auto;
+  if (why = probing ? reserveOn(*launch, machine_->home()) : reserve(*launch, *whole); !why.empty())
+    return why;
+
+  auto chunked = std::make_shared<ChunkedLaunch>(whole->pieces.size());
+  std::vector<double> hints;
+  std::vector<std::uint64_t> fills;
+  for (const Piece& piece : whole->pieces) {
+    if (piece.device == machine_->home())
+      chunked->home = chunked->members.size();
+    chunked->members.push_back(piece.device);
+    hints.push_back(piece.device < launch->shares.size() ? launch->shares[piece.device] : 0);
+    fills.push_back(fillOf(machine_->devices()[piece.device], launch->range));
+  }
+  const std::uint64_t groups = launch->range.groups(whole->dimension);
+  if (chunked->members.size() < 2 || chunked->members[chunked->home] != machine_->home() ||
+      groups < leastFillings * fills[chunked->home])
+    return "it has too few work-groups for chunks";
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i)
+    chunked->devices.push_back({machine_->devices()[i].node, launch->code->summaries[i]});
+  chunked->task = task.stream->active.back();
+  chunked->launch = launch;
+  chunked->dimension = whole->dimension;
+  chunked->probing = probing;
+  chunked->plan.begin(groups, 1, hints, {leastChunkSeconds, fills});
+  launch->plan = whole;
+  launch->isChunked = true;
+  task.learning = true;
+  task.open = true;
+  openChunks_ = chunked;
+  issueMarkers(task, true);
+
+  feeders_.resize(machine_->devices().size());
+  for (auto& feeder : feeders_)
+    if (!feeder)
+      feeder = std::make_unique<Worker>();
+  if (chunked->probing)
+    feed(chunked, chunked->home);
+  else
+    for (std::size_t member = 0; member < chunked->members.size(); ++member)
+      feed(chunked, member);
+  return {};
+}
+
+void Session::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member) {
+  ++chunked->working;
+  feeders_[chunked->members[member]]->post([this, chunked, member] {
+    Lock lock(mutex_);
+    while (giveChunk(lock, *chunked, member)) {
+    }
+    if (--chunked->working == 0)
+      closeChunks(*chunked);
+  });
+}
+
+/// Gives `member` its next chunk and waits for it. False if there is none, or no more sense in it.
+bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) {
+  Task& task = *chunked.task;
+  const auto index = static_cast<unsigned>(member);
+  const solver::GroupRange range = chunked.probing && chunked.homeTakes > 0
+                                       ? chunked.plan.take(index, chunked.homeTakes)
+                                       : chunked.plan.next(index);
+  if (range.empty() || task.status < 0)
+    return false;
+  const auto begin = std::chrono::steady_clock::now();
+  Launch::Issued issued;
+  try {
+    issued = issueChunk(chunked, chunked.members[member], range);
+  } catch (const std::exception& error) {
+    log(LogLevel::Info, "a part of a launch could not be issued: ", error.what());
+    leaveChunk(chunked, range);
+    return false;
+  }
+  chunked.launch->issued.push_back(issued);
+  lock.unlock();
+  const cl_int status = issued.kernel->wait();
+  double moving = 0;
+  for (const CompletionPtr& transfer : issued.transfers)
+    if (auto interval = transfer->interval())
+      moving += interval->seconds();
+  lock.lock();
+  if (status < 0)
+    return false; // others do the rest, and a recovery what this was to do
+  // Device time, where it is known: what the driver does for a kernel's first run (PoCL compiles
+  // it) says nothing of the next. And what a device lacks for its first chunk it mostly has for
+  // others.
+  const bool isFirst = std::none_of(
+      chunked.launch->issued.begin(), chunked.launch->issued.end(), [&](const auto& each) {
+        return each.device == issued.device && each.groupBegin < issued.groupBegin;
+      });
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (const auto interval = issued.kernel->interval())
+    seconds = interval->seconds() + handoutSeconds + (isFirst ? 0 : moving);
+  chunked.plan.finish(index, range, seconds);
+  if (!chunked.probing)
+    return true;
+
+  const std::uint64_t left = chunked.plan.remaining();
+  const double rest =
+      (seconds - handoutSeconds) / static_cast<double>(range.size()) * static_cast<double>(left);
+  log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": the rest would take ", rest,
+      " s at home");
+  if (rest < longEnoughSeconds) {
+    // A part of it, and then another look: the first groups may have been the easy ones.
+    const bool sure = rest < leastChunkSeconds && chunked.homeTakes > 0;
+    chunked.homeTakes = sure ? left : (left + 3) / 4;
+    return true;
+  }
+  chunked.probing = false;
+  for (std::size_t other = 0; other < chunked.members.size(); ++other) {
+    if (other == member)
+      continue;
+    // Launches that come later see that, too, and are then planned without the device.
+    if (std::string why = reserveOn(*chunked.launch, chunked.members[other]); why.empty())
+      feed(openChunks_, other);
+    else
+      log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": ", why);
+  }
+  return true;
+}
+
+/// Brings what the chunk needs and issues it.
+Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
+                                   solver::GroupRange range) {
+  Launch& launch = *chunked.launch;
+  Task& task = *chunked.task;
+  const NodeId node = machine_->devices()[device].node;
+  // What the launch's regions rest on is read only, and was found out when it was planned.
+  LaunchContents contents(*machine_, task, launch);
+  if (machine_->nodes() > 1 && !launch.withoutContents)
+    launch.request.contents = &contents;
+  const Piece piece =
+      planPiece(launch.request, chunked.devices, device, chunked.dimension, range.begin, range.end);
+  launch.request.contents = nullptr;
+  Launch::Issued issued;
+  issued.device = device;
+  issued.groupBegin = range.begin;
+  issued.groupEnd = range.end;
+  issued.piece = std::make_shared<const Piece>(piece);
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    Buffer& buffer = *launch.buffers[b];
+    bring(task, buffer, node, piece.uses[b].needs, &issued.transfers);
+  }
+  Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
+  collectBefore(launch, piece, instruction.after);
+  // Chunks on one node run beside each other, as work-groups do, unless they share vectors.
+  const auto mustWaitFor = [&](const CompletionPtr& chunk) {
+    return std::any_of(chunked.rewriting.begin(), chunked.rewriting.end(), [&](const auto& other) {
+      return other.done == chunk && other.node == node && rewriteEachOther(other.uses, piece.uses);
+    });
+  };
+  std::erase_if(instruction.after, [&](const CompletionPtr& before) {
+    return std::find(chunked.chunks.begin(), chunked.chunks.end(), before) !=
+               chunked.chunks.end() &&
+           !mustWaitFor(before);
+  });
+  if (std::any_of(piece.uses.begin(), piece.uses.end(),
+                  [](const PieceUse& use) { return !use.rewrites.empty(); }))
+    chunked.rewriting.push_back({instruction.done, node, piece.uses});
+  book(launch, piece, instruction.done);
+  issued.kernel = instruction.done;
+  instruction.traced = tracedPiece(launch, piece, chunked.dimension);
+  if (trace_)
+    task.call.kernel = launch.code->name;
+  chunked.chunks.push_back(instruction.done);
+  launch.wasSplit = launch.wasSplit || device != machine_->home();
+  log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [",
+      range.begin, ",", range.end, ")");
+  issue(task, device, std::move(instruction));
+  return issued;
+}
+
+/// Groups that nobody does, for a recovery to find.
+void Session::leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range) {
+  Launch& launch = *chunked.launch;
+  Launch::Issued issued;
+  issued.device = machine_->home();
+  issued.groupBegin = range.begin;
+  issued.groupEnd = range.end;
+  issued.piece = std::make_shared<const Piece>(planPiece(
+      launch.request, chunked.devices, issued.device, chunked.dimension, range.begin, range.end));
+  issued.kernel = std::make_shared<Completion>(cl_);
+  issued.kernel->finish(CL_OUT_OF_RESOURCES, Outcome::Skipped);
+  chunked.task->parts.push_back(issued.kernel);
+  chunked.task->partDevices.push_back(issued.device);
+  launch.issued.push_back(std::move(issued));
+}
+
+/// Everything is issued: the task may retire, and others may plan again.
+void Session::closeChunks(ChunkedLaunch& chunked) {
+  if (const std::uint64_t left = chunked.plan.remaining(); left > 0)
+    leaveChunk(chunked, chunked.plan.take(static_cast<unsigned>(chunked.home), left));
+  issueMarkers(*chunked.task, false);
+  auto task = std::move(chunked.task);
+  chunked.launch.reset();
+  task->open = false;
+  openChunks_.reset();
+  task->stream->wake.notify_all();
+  progress_.notify_all();
+  pumpAll();
+}
+
+/// What each device did, for the controller and the statistics.
+void Session::observeChunks(Launch& launch, double wall) {
+  const std::size_t devices = machine_->devices().size();
+  const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
+  std::vector<solver::ChunkSample> samples;
+  std::vector<double> shares(devices), seconds(devices);
+  for (const Launch::Issued& issued : launch.issued) {
+    // What moved for a chunk says nothing of how much work lies there.
+    double took = 0;
+    if (auto interval = issued.kernel->interval())
+      took = interval->seconds();
+    samples.push_back(
+        {static_cast<unsigned>(issued.device), issued.groupBegin, issued.groupEnd, took});
+    shares[issued.device] +=
+        static_cast<double>(issued.groupEnd - issued.groupBegin) / static_cast<double>(groups);
+    seconds[issued.device] += took;
+    for (const CompletionPtr& transfer : issued.transfers)
+      if (auto moved = transfer->interval())
+        seconds[issued.device] += moved->seconds();
+  }
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (!launch.wasSplit) {
+    double home = 0;
+    for (const solver::ChunkSample& chunk : samples)
+      home += chunk.seconds;
+    launch.code->stats->ranges[launch.key.range].homeSeconds = home;
+    if (home < options_.minLaunchSeconds)
+      spendOnShort(launch, launch.lookSeconds + wall - home);
+    if (history.controller)
+      history.controller->observeHome(home);
+    remember(launch, history, groups);
+    return;
+  }
+  wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
+  countSplit(launch, wall, std::move(shares), std::move(seconds));
+  if (history.controller)
+    history.controller->observeChunks(samples, groups);
+  remember(launch, history, groups);
+}
+
+} // namespace libsplit::runtime

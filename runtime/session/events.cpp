@@ -1,0 +1,109 @@
+// The events that libsplit gave to the program: their references, and what they answer.
+#include "runtime/session/session.h"
+
+#include <cstring>
+
+namespace libsplit::runtime {
+
+void Session::callbackSet(cl_event event) {
+  if (taskEvents_ == 0)
+    return;
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found != events_.end())
+    found->second->callbacks = true;
+}
+
+void Session::eventRetained(cl_event event) {
+  if (taskEvents_ == 0)
+    return;
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found != events_.end())
+    ++found->second->references;
+}
+
+void Session::eventReleased(cl_event event) {
+  if (taskEvents_ == 0)
+    return;
+  std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found != events_.end() && --found->second->references == 0) {
+    last = std::move(found->second);
+    events_.erase(found);
+    taskEvents_ = events_.size();
+  }
+}
+
+bool Session::isTaskEvent(cl_event event) {
+  std::lock_guard lock(mutex_);
+  return events_.contains(event);
+}
+
+namespace {
+
+/// Answers an info query the way drivers do.
+template <class T>
+cl_int answer(const T& result, std::size_t size, void* value, std::size_t* sizeRet) {
+  if (value && size < sizeof(T))
+    return CL_INVALID_VALUE;
+  if (value)
+    std::memcpy(value, &result, sizeof(T));
+  if (sizeRet)
+    *sizeRet = sizeof(T);
+  return CL_SUCCESS;
+}
+
+} // namespace
+
+std::optional<cl_int> Session::eventInfo(cl_event event, cl_event_info name, std::size_t size,
+                                         void* value, std::size_t* sizeRet) {
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found == events_.end())
+    return std::nullopt;
+  const TaskEvent& ours = *found->second;
+  switch (name) {
+  case CL_EVENT_COMMAND_QUEUE:
+    return answer(ours.queue, size, value, sizeRet);
+  case CL_EVENT_COMMAND_TYPE:
+    return answer(ours.type, size, value, sizeRet);
+  case CL_EVENT_REFERENCE_COUNT:
+    return answer(static_cast<cl_uint>(ours.references), size, value, sizeRet);
+  case CL_EVENT_COMMAND_EXECUTION_STATUS: {
+    auto task = ours.task.lock();
+    cl_int status = ours.ended                                   ? ours.status
+                    : task && task->state == Task::State::Parked ? CL_QUEUED
+                                                                 : CL_SUBMITTED;
+    return answer(status, size, value, sizeRet);
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<cl_int> Session::eventProfilingInfo(cl_event event, cl_profiling_info name,
+                                                  std::size_t size, void* value,
+                                                  std::size_t* sizeRet) {
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found == events_.end())
+    return std::nullopt;
+  const TaskEvent& ours = *found->second;
+  if (!ours.ended || !ours.profiled || ours.status < 0)
+    return CL_PROFILING_INFO_NOT_AVAILABLE;
+  switch (name) {
+  case CL_PROFILING_COMMAND_QUEUED:
+  case CL_PROFILING_COMMAND_SUBMIT:
+  case CL_PROFILING_COMMAND_START:
+  case CL_PROFILING_COMMAND_END:
+    return answer(ours.times[name - CL_PROFILING_COMMAND_QUEUED], size, value, sizeRet);
+  case CL_PROFILING_COMMAND_COMPLETE:
+    return answer(ours.times[3], size, value, sizeRet);
+  default:
+    return CL_INVALID_VALUE;
+  }
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,112 @@
+// One launch, with everything it needs to run after the application has gone on: its arguments as
+// they were, and references that keep their objects alive.
+#pragma once
+
+#include "runtime/cost/launch_cycle.h"
+#include "runtime/program/program.h"
+#include "runtime/session/contents.h"
+
+namespace libsplit::runtime {
+
+/// One piece that was issued.
+struct LaunchIssued {
+  std::size_t device = 0;
+  bool isRedone = false; ///< by home, after its own device failed
+  std::uint64_t groupBegin = 0, groupEnd = 0;
+  std::shared_ptr<const Piece> piece;
+  CompletionPtr kernel;
+  std::vector<CompletionPtr> transfers;
+  std::vector<CompletionPtr> arrivals; ///< of what it changed, where that is merged
+};
+
+struct MergeJob; ///< merge_execution.cpp
+
+struct Launch {
+  using Issued = LaunchIssued;
+
+  std::shared_ptr<Program> program;
+  std::shared_ptr<KernelCode> code;
+  std::shared_ptr<LaneKernel>
+      clone; ///< the kernel as the application built it, for the home device
+  std::vector<Argument> arguments;
+  std::vector<std::shared_ptr<MemoryObject>> objects; ///< by argument; null where it is none
+  std::vector<Ref<cl_mem>> keeps;
+  std::map<std::size_t, Ref<cl_sampler>> keepsSamplers; ///< by parameter
+  /// By device and parameter, those that it gets in place of the program's.
+  std::map<std::pair<std::size_t, std::size_t>, Ref<cl_sampler>> samplers;
+
+  /// As the application gave it. Where it left the local size open, `local` here is the unit of
+  /// cutting.
+  NDRange range;
+  bool localGiven = false;
+  LaunchKey key;
+
+  std::string reason;                   ///< why it can't be split; empty: it can
+  std::optional<std::size_t> lacksRoom; ///< the device that had no room in the last planning
+  /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
+  std::optional<ShareController::Action> action;
+  std::vector<double> shares;
+  double lookSeconds = 0; ///< what it took the application's call to decide about it
+
+  LaunchRequest request;
+  std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
+
+  // Regions that depend on what buffers hold (contents.h).
+  std::vector<ContentsDemand> demands;    ///< what the last planning lacked
+  unsigned contentsRounds = 0;            ///< plannings that lacked something
+  bool withoutContents = false;           ///< they can't be had, or are not worth it
+  std::vector<InspectionKey> inspections; ///< what it lacked of those
+  bool withoutInspections = false;        ///< the same of them
+  bool askedForInspections = false;       ///< whether they pay
+
+  // What was issued.
+  std::vector<Issued> issued;
+  bool wasSplit = false;
+  bool isChunked = false;
+  LaunchCycle::Ticket ticket;    ///< of the queue's LaunchCycle
+  std::uint64_t bytesToMove = 0; ///< between nodes, for this launch
+  std::shared_ptr<const LaunchPlan> plan;
+  std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
+
+  /// Why it was decided that the home device does it as without libsplit.
+  const char* whyNative() const;
+};
+
+/// Why a launch of one work-group is not split.
+inline constexpr const char* onlyOneGroup = "there is only one work-group";
+
+/// Why one is not even looked at.
+inline constexpr const char* tooShortToLookAt =
+    "launches of the kernel are too short to look at each";
+
+inline const char* Launch::whyNative() const {
+  return range.groups() < 2 ? onlyOneGroup : "it is not faster split";
+}
+
+/// Why a kernel's launches are not split before they took long enough (preparation.h).
+inline constexpr const char* notWorthPreparing =
+    "its launches did not take long enough yet for splitting them to be prepared";
+
+/// Whether the last work-group of a dimension is smaller than the others.
+inline bool isNonUniform(const NDRange& range) {
+  return !range.uniform(0) || !range.uniform(1) || !range.uniform(2);
+}
+
+/// Work-items of a whole work-group.
+/// Whether a work-group of that size keeps to a device's limits by dimension.
+inline bool fits(const std::array<std::uint64_t, 3>& local, std::span<const std::size_t> limits) {
+  for (std::size_t d = 0; d < 3 && d < limits.size(); ++d)
+    if (local[d] > limits[d])
+      return false;
+  return true;
+}
+
+inline std::uint64_t itemsOf(const NDRange& range) {
+  return range.global[0] * range.global[1] * range.global[2];
+}
+
+inline std::uint64_t groupItems(const NDRange& range) {
+  return range.local[0] * range.local[1] * range.local[2];
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,145 @@
+// Programs that the application compiles in units and links: what each unit was compiled from is
+// kept, so that a linked program has an origin like any other, and other devices get it compiled
+// and linked from the same units.
+#include "runtime/session/session.h"
+
+#include "analysis-pass/summary/linked_program.h"
+#include "analysis-pass/summary/program_kind.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+std::shared_ptr<const Origin> originOf(const LinkedUnits& linked) {
+  LinkedProgram program{{}, linked.options};
+  std::shared_ptr<HeaderSnapshot> headers;
+  for (const CompiledUnit& unit : linked.units) {
+    program.units.push_back(unit.source);
+    if (!unit.headers)
+      continue;
+    if (headers)
+      headers->add(*unit.headers);
+    else
+      headers = std::make_shared<HeaderSnapshot>(*unit.headers);
+  }
+  return std::make_shared<const Origin>(Origin{serialize(program), {}, false, {}, headers});
+}
+
+} // namespace
+
+SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_id> devices,
+                                      const char* options, std::span<const HeaderUse> headers) {
+  if (devices.empty())
+    devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
+  Lock lock(mutex_);
+  auto found = programs_.find(program);
+  if (found == programs_.end())
+    return {};
+  const std::shared_ptr<Program> tracked = found->second;
+  SourceUnits before = tracked->units;
+  CompiledUnit compiled;
+  SourceUnit& unit = compiled.source;
+  bool isKnown = tracked->source && kindOf(*tracked->source) == ProgramKind::OpenclC;
+  if (isKnown)
+    unit.text = *tracked->source;
+  unit.options = options ? options : "";
+  for (const HeaderUse& header : headers) {
+    auto text = programs_.find(header.program);
+    isKnown = isKnown && text != programs_.end() && text->second->source;
+    if (isKnown)
+      unit.headers.push_back({header.name, *text->second->source});
+  }
+  lock.unlock();
+  std::vector<std::string_view> texts{unit.text};
+  for (const EmbeddedHeader& header : unit.headers)
+    texts.emplace_back(header.text);
+  if (isKnown)
+    compiled.headers = headersOf(texts, unit.options);
+  lock.lock();
+  for (cl_device_id device : devices)
+    if (isKnown)
+      tracked->units[device] = {compiled};
+    else
+      tracked->units.erase(device);
+  return before;
+}
+
+void Session::programCompiled(cl_program program, SourceUnits before, cl_int status) {
+  if (status == CL_SUCCESS || status == CL_COMPILE_PROGRAM_FAILURE)
+    return;
+  Lock lock(mutex_);
+  if (auto found = programs_.find(program); found != programs_.end())
+    found->second->units = std::move(before);
+}
+
+std::map<cl_device_id, LinkedUnits> Session::partsOfLink(cl_context context,
+                                                         std::vector<cl_device_id> devices,
+                                                         const char* options,
+                                                         std::span<const cl_program> inputs) {
+  if (devices.empty())
+    devices = arrayProperty<cl_device_id>(cl_.clGetContextInfo, context, CL_CONTEXT_DEVICES);
+  std::map<cl_device_id, LinkedUnits> parts;
+  Lock lock(mutex_);
+  for (cl_device_id device : devices) {
+    LinkedUnits linked{{}, options ? options : ""};
+    const bool allKnown = std::ranges::all_of(inputs, [&](cl_program input) {
+      auto found = programs_.find(input);
+      if (found == programs_.end() || !found->second->units.contains(device))
+        return false;
+      const std::vector<CompiledUnit>& units = found->second->units.at(device);
+      linked.units.insert(linked.units.end(), units.begin(), units.end());
+      return true;
+    });
+    if (allKnown && !linked.units.empty())
+      parts[device] = std::move(linked);
+  }
+  return parts;
+}
+
+void Session::programLinked(cl_program program, cl_context context,
+                            const std::map<cl_device_id, LinkedUnits>& parts) {
+  auto tracked = std::make_shared<Program>(program, context);
+  tracked->opaque =
+      "the program was linked from something else than plain units compiled from source";
+  for (const auto& [device, linked] : parts) {
+    if (linked.options == "-create-library")
+      tracked->units[device] = linked.units;
+    else if (linked.options.find("-create-library") == std::string::npos)
+      tracked->build->origins[device] = originOf(linked);
+    // A library with options of its own for its later links stays the driver's.
+  }
+  Lock lock(mutex_);
+  if (options_.policy.kind != Policy::Kind::Off)
+    startAnalysis(tracked);
+  programs_[program] = std::move(tracked);
+}
+
+/// Compiled and linked; null if the device can't.
+Ref<cl_program> Session::makeLinked(cl_context context, cl_device_id device,
+                                    const std::string& text, const std::string& options) const {
+  auto linked = parseLinkedProgram(text);
+  if (!linked)
+    return {};
+  std::vector<Ref<cl_program>> units;
+  std::vector<cl_program> handles;
+  for (const SourceUnit& unit : linked->units) {
+    auto compiled = makeProgram(context, device, unit.text);
+    const std::string all = unit.options + options;
+    if (!compiled || cl_.clCompileProgram(compiled.get(), 1, &device, all.c_str(), 0, nullptr,
+                                          nullptr, nullptr, nullptr) != CL_SUCCESS)
+      return {};
+    handles.push_back(compiled.get());
+    units.push_back(std::move(compiled));
+  }
+  cl_int error = CL_SUCCESS;
+  cl_program made = cl_.clLinkProgram(context, 1, &device, linked->options.c_str(),
+                                      static_cast<cl_uint>(handles.size()), handles.data(), nullptr,
+                                      nullptr, &error);
+  auto result = Ref<cl_program>::adopt(cl_, made);
+  return error == CL_SUCCESS ? result : Ref<cl_program>();
+}
+
+} // namespace libsplit::runtime

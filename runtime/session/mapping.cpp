@@ -1,0 +1,170 @@
+// Maps: which buffers the program has mapped, and maps behind pending work.
+//
+// A map that does not block has to return its address at once, while its bytes may come later. The
+// driver is asked at once too, but on a queue of its own, behind a user event, the gate. The map's
+// task opens the gate when everything that comes before it is over and the bytes are at home; the
+// task ends when the driver's map does. In the program's own queue the map could not wait so: what
+// is pending still has to pass that queue.
+//
+// A device that runs commands in the caller would run the map inside the call that opens the gate;
+// PoCL's basic hangs then. There the call waits until the queue is native.
+#include "runtime/core/log.h"
+#include "runtime/session/session.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// A map that the driver holds back until it is told to go on, which it is at the latest in the
+/// end.
+class GatedMap {
+public:
+  explicit GatedMap(const Dispatch& cl) : cl_(cl) {}
+  ~GatedMap() {
+    if (gate_ && !isOpen_)
+      cl_.clSetUserEventStatus(gate_.get(), CL_OUT_OF_RESOURCES);
+  }
+  GatedMap(const GatedMap&) = delete;
+  GatedMap& operator=(const GatedMap&) = delete;
+
+  /// The address; null if the driver refuses.
+  void* enqueue(const Stream& stream, cl_mem buffer, cl_map_flags flags, std::size_t offset,
+                std::size_t size) {
+    cl_int error = CL_SUCCESS;
+    cl_command_queue queue =
+        cl_.clCreateCommandQueue(stream.context, stream.device, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error != CL_SUCCESS)
+      return nullptr;
+    queue_ = Ref<cl_command_queue>::adopt(cl_, queue);
+    cl_event gate = cl_.clCreateUserEvent(stream.context, &error);
+    if (error != CL_SUCCESS)
+      return nullptr;
+    gate_ = Ref<cl_event>::adopt(cl_, gate);
+    cl_event mapped = nullptr;
+    void* address = cl_.clEnqueueMapBuffer(queue, buffer, CL_FALSE, flags, offset, size, 1, &gate,
+                                           &mapped, &error);
+    if (error != CL_SUCCESS)
+      return nullptr;
+    mapped_ = Ref<cl_event>::adopt(cl_, mapped);
+    cl_.clFlush(queue);
+    return address;
+  }
+  /// Lets the driver go on. `last` gets the map's event.
+  cl_int open(cl_event* last) {
+    isOpen_ = true;
+    *last = mapped_.get();
+    cl_.clRetainEvent(*last);
+    return cl_.clSetUserEventStatus(gate_.get(), CL_COMPLETE);
+  }
+
+private:
+  const Dispatch& cl_;
+  Ref<cl_command_queue> queue_;
+  Ref<cl_event> gate_, mapped_;
+  bool isOpen_ = false;
+};
+
+void addMap(Buffer& buffer, const MappedRegion& region, bool writes) {
+  buffer.maps.push_back(region);
+  buffer.mapsWrite = buffer.mapsWrite || writes;
+}
+
+} // namespace
+
+std::vector<BufferUse> Session::usesOfMap(const BufferUse& use) {
+  constexpr std::uint64_t fewBytes = 16 << 20;
+  constexpr double littleTime = 1e-3;
+  std::vector<BufferUse> uses{use};
+  if (quiet() || !use.reads)
+    return uses;
+  Lock lock(mutex_);
+  auto object = findObject(use.object);
+  if (!object || !object->buffer || !object->buffer->engaged() || machine_->homeDevice().isGpu)
+    return uses;
+  const ByteSet missing = object->buffer->directory().missing(
+      machine_->homeDevice().node, ByteSet(object->origin, object->origin + object->size));
+  const double seconds = secondsPerByte_ * static_cast<double>(missing.size());
+  // What is still to be launched may leave more elsewhere, but no more than the object has.
+  if (object->size <= fewBytes || missing.size() <= fewBytes ||
+      (seconds > 0 && seconds < littleTime))
+    uses.push_back({use.object});
+  return uses;
+}
+
+void* Session::mapBehind(const Command& command, const std::vector<BufferUse>& uses,
+                         cl_map_flags flags) {
+  const BufferUse& use = uses.front();
+  if (quiet())
+    return nullptr;
+  Lock lock(mutex_);
+  auto object = findObject(use.object);
+  if (!active() || !machine_ || machine_->homeDevice().runsInCaller || !object || !object->buffer ||
+      admitNative(lock, command, uses, nullptr))
+    return nullptr;
+  auto stream = findStream(command.queue);
+  if (stream->device != home_)
+    return nullptr;
+  auto map = std::make_shared<GatedMap>(cl_);
+  void* address = map->enqueue(*stream, use.object, flags, use.begin, use.end - use.begin);
+  if (!address)
+    return nullptr;
+  auto task = newTask(stream, command);
+  attachEvent(*task, command);
+  auto held = hold(uses);
+  noteOutputs(*task, held);
+  task->plan = [this, held = std::move(held), map](Task& planned) {
+    auto open = [map](cl_bool, cl_uint, const cl_event*, cl_event* last) {
+      return map->open(last);
+    };
+    planHomeCall(planned, held, {.enqueue = open, .takesWaitList = false});
+  };
+  addMap(*object->buffer, {use.object, address}, use.writes);
+  submit(task);
+  return address;
+}
+
+void Session::mapped(cl_mem handle, const void* address, bool writes) {
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  if (object && object->buffer)
+    addMap(*object->buffer, {handle, address}, writes);
+}
+
+void Session::unmapped(cl_mem handle, const void* address) {
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  if (!object || !object->buffer)
+    return;
+  Buffer& buffer = *object->buffer;
+  auto region = std::find(buffer.maps.begin(), buffer.maps.end(), MappedRegion{handle, address});
+  if (region == buffer.maps.end()) // a driver may take another handle of the same bytes
+    region = std::find_if(buffer.maps.begin(), buffer.maps.end(),
+                          [&](const MappedRegion& each) { return each.address == address; });
+  if (region == buffer.maps.end())
+    return;
+  buffer.maps.erase(region);
+  if (buffer.mapsWrite && buffer.engaged())
+    buffer.directory().changed(); // the application wrote in between
+  buffer.mapsWrite = buffer.mapsWrite && !buffer.maps.empty();
+}
+
+bool Session::isMappedForWriting(cl_mem handle) {
+  if (quiet())
+    return false;
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  return object && object->buffer && object->buffer->mapsWrite;
+}
+
+bool Session::mayBeMapped(cl_mem handle, const void* address) {
+  Lock lock(mutex_);
+  auto object = findObject(handle);
+  if (!object || !object->buffer)
+    return true;
+  const std::vector<MappedRegion>& maps = object->buffer->maps;
+  return std::find(maps.begin(), maps.end(), MappedRegion{handle, address}) != maps.end();
+}
+
+} // namespace libsplit::runtime

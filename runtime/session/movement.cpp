@@ -1,0 +1,329 @@
+// Commands that run at home, or read what lies elsewhere, with the bytes that they use brought
+// there.
+#include "runtime/core/log.h"
+#include "runtime/session/launch.h"
+#include "runtime/session/session.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// The bytes of the root buffer that a use means.
+ByteRange rootRange(const BufferUse& use, const MemoryObject& object) {
+  std::uint64_t begin = std::min<std::uint64_t>(use.begin, object.size);
+  std::uint64_t end = std::min<std::uint64_t>(use.end, object.size);
+  return {object.origin + begin, object.origin + std::max(begin, end)};
+}
+
+} // namespace
+
+/// Engages all buffers of a launch. Why not, if one can't be; or the task waits until it is known
+/// where they lie, and until native commands on them are over that were not ordered against it.
+std::string Session::engage(Task& task, const Launch& launch) {
+  bool found = true;
+  for (const auto& buffer : launch.buffers) {
+    track(*buffer);
+    if (auto search = buffer->addressSearch(*machine_)) {
+      if (!std::exchange(search->issued, true))
+        issue(search, *buffer);
+      task.awaited.push_back(search->done);
+    } else if (machine_->homeDevice().node == hostNode) {
+      found = found && buffer->hostMemory(*machine_);
+    }
+  }
+  if (!found)
+    return "a buffer's address can't be had";
+  return awaitNativeWork(task, launch) ? "" : "commands of other queues may wait for the program";
+}
+
+/// What other queues do to the buffers natively comes before the launch. False if that may depend
+/// on what the program does next.
+bool Session::awaitNativeWork(Task& task, const Launch& launch) {
+  std::optional<std::vector<CompletionPtr>> unbooked;
+  for (const auto& buffer : launch.buffers) {
+    if (!buffer->unbookedWork) {
+      if (!unbooked)
+        unbooked = nativeWorkBeside(*task.stream);
+      if (!unbooked)
+        return false;
+      buffer->unbookedWork = unbooked;
+    }
+    std::erase_if(*buffer->unbookedWork, [](const CompletionPtr& each) { return each->over(); });
+    if (!buffer->unbookedWork->empty() && userEvents_)
+      return false;
+    task.awaited.insert(task.awaited.end(), buffer->unbookedWork->begin(),
+                        buffer->unbookedWork->end());
+    for (const NativeWrite& write : buffer->nativeWrites)
+      if (write.stream.lock() != task.stream || !task.stream->inOrder)
+        task.after.push_back(write.done);
+  }
+  return true;
+}
+
+/// The ends of all that other queues, or one that is out of order itself, have natively now. A
+/// device that runs commands in the caller has at most what calls of other threads are just doing.
+/// Nothing if a driver does not tell.
+std::optional<std::vector<CompletionPtr>> Session::nativeWorkBeside(const Stream& stream) {
+  std::vector<CompletionPtr> ends;
+  if (machine_->homeDevice().runsInCaller)
+    return ends; // no other thread may use its queues
+  for (const auto& [queue, each] : streams_) {
+    if (each.get() == &stream && stream.inOrder)
+      continue;
+    cl_event marker = nullptr;
+    if (cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker) != CL_SUCCESS)
+      return std::nullopt;
+    cl_.clFlush(queue);
+    auto owned = Ref<cl_event>::adopt(cl_, marker);
+    if (property<cl_int>(cl_.clGetEventInfo, marker, CL_EVENT_COMMAND_EXECUTION_STATUS) <=
+        CL_COMPLETE)
+      continue;
+    auto end = std::make_shared<Completion>(cl_);
+    if (!callOnEnd(marker, [this, end] {
+          end->finish(CL_SUCCESS);
+          Lock lock(mutex_);
+          pumpAll();
+        }))
+      return std::nullopt;
+    ends.push_back(std::move(end));
+  }
+  return ends;
+}
+
+/// Keeps book of a native command's writes to engaged buffers: `noted` is to be told of its end, if
+/// there is anything to note. False if it must not be native: what it waits for may depend on the
+/// program, and others could not wait for it then.
+bool Session::bookNativeWrites(const std::shared_ptr<Stream>& stream,
+                               const std::vector<BufferUse>& uses, CompletionPtr* noted) {
+  const bool severalQueues = streams_.size() > 1;
+  for (const BufferUse& use : uses) {
+    auto object = use.writes && use.object ? findObject(use.object) : nullptr;
+    if (!object || !object->buffer || !object->buffer->engaged())
+      continue;
+    Buffer& buffer = *object->buffer;
+    if (severalQueues && !noted) {
+      buffer.unbookedWork.reset();
+    } else if (severalQueues) {
+      if (userEvents_)
+        return false;
+      if (!*noted)
+        *noted = std::make_shared<Completion>(cl_);
+      std::erase_if(buffer.nativeWrites,
+                    [](const NativeWrite& write) { return write.done->poll(); });
+      buffer.nativeWrites.push_back({stream, *noted});
+    }
+    buffer.directory().wrote(machine_->homeDevice().node, ByteSet(rootRange(use, *object)));
+  }
+  return true;
+}
+
+cl_int Session::callNoted(const Command& command, const CompletionPtr& noted,
+                          const NativeCall& call) {
+  cl_event event = nullptr;
+  cl_int status = CL_OUT_OF_HOST_MEMORY;
+  try {
+    status = call(command.blocking, command.waitCount, command.waitList, &event);
+  } catch (...) {
+    noted->finish(CL_SUCCESS);
+    throw;
+  }
+  if (status != CL_SUCCESS) {
+    noted->finish(CL_SUCCESS); // it does nothing that others have to wait for
+    return status;
+  }
+  // Who waits for it is another thread, and must not have to flush.
+  cl_.clFlush(command.queue);
+  noted->submit(command.event ? Ref<cl_event>::retain(cl_, event)
+                              : Ref<cl_event>::adopt(cl_, event),
+                nullptr);
+  if (command.event)
+    *command.event = event;
+  return status;
+}
+
+void Session::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer) {
+  Instruction ask;
+  ask.done = search->done;
+  ask.run = [this, search, queue = machine_->queueOf(machine_->home(), buffer.context()),
+             home = Ref<cl_mem>::retain(cl_, buffer.home()), size = buffer.size(),
+             access = buffer.homeAccess(),
+             asks = machine_->nativeKernelsTell()](WaitList, cl_event*) {
+    const cl_map_flags how = access.reads ? CL_MAP_READ : access.writes ? CL_MAP_WRITE : 0;
+    // The last byte: an unmap is told by its address, and the program may map the first.
+    if (void* last = how ? hostAddress(cl_, queue, home.get(), size - 1, 1, how) : nullptr)
+      search->address = static_cast<std::byte*>(last) - (size - 1);
+    else if (!how && asks)
+      search->address = static_cast<std::byte*>(nativeAddress(cl_, queue, home.get()));
+    resolver_.post([this, done = search->done] {
+      done->wait();
+      Lock lock(mutex_);
+      pumpAll();
+      progress_.notify_all();
+    });
+    return CL_SUCCESS;
+  };
+  machine_->homeDevice().lane().issue(std::move(ask));
+}
+
+void Session::issue(Task& task, std::size_t device, Instruction instruction) {
+  issue(task, device, machine_->devices()[device].lane(), std::move(instruction));
+}
+
+void Session::issue(Task& task, std::size_t device, Lane& lane, Instruction instruction) {
+  instruction.after.insert(instruction.after.end(), task.after.begin(), task.after.end());
+  if (!instruction.done)
+    instruction.done = std::make_shared<Completion>(cl_);
+  task.parts.push_back(instruction.done);
+  task.partDevices.push_back(device);
+  if (instruction.traced) {
+    instruction.traced->device = device;
+    instruction.traced->done = instruction.done;
+    task.traced.push_back(instruction.traced);
+  }
+  lane.issue(std::move(instruction));
+}
+
+/// Keeps book of the buffer's bytes from now on.
+void Session::track(Buffer& buffer) {
+  if (buffer.engaged())
+    return;
+  buffer.engage(*machine_);
+  std::erase_if(tracked_, [](const std::weak_ptr<Buffer>& each) { return each.expired(); });
+  tracked_.push_back(buffer.weak_from_this());
+}
+
+std::vector<HeldUse> Session::hold(const std::vector<BufferUse>& uses) {
+  std::vector<HeldUse> held;
+  for (const BufferUse& use : uses)
+    if (use.object)
+      held.push_back({use, findObject(use.object), Ref<cl_mem>::retain(cl_, use.object)});
+  return held;
+}
+
+void Session::noteOutputs(Task& task, const std::vector<HeldUse>& uses) {
+  for (const HeldUse& held : uses)
+    if (held.use.writes && held.object && held.object->buffer)
+      task.outputs.emplace_back(held.object->buffer, ByteSet(rootRange(held.use, *held.object)));
+}
+
+bool Session::homeIsCurrent(const std::vector<BufferUse>& uses) {
+  for (const BufferUse& use : uses) {
+    auto object = use.object ? findObject(use.object) : nullptr;
+    if (!object || !object->buffer || !object->buffer->engaged())
+      continue;
+    Buffer& buffer = *object->buffer;
+    NodeId home = machine_->homeDevice().node;
+    if (use.reads && !buffer.directory().isValid(home, ByteSet(rootRange(use, *object))))
+      return false;
+    if (!buffer.accesses().isIdle(home, ByteSet(rootRange(use, *object)), use.writes))
+      return false;
+  }
+  return true;
+}
+
+/// What came before the task in its queue, if that is in order.
+void Session::collectEarlier(const Task& task, std::vector<CompletionPtr>& after) {
+  if (!task.stream->inOrder)
+    return;
+  for (const auto& earlier : task.stream->active)
+    if (earlier->sequence < task.sequence && earlier->status >= 0)
+      after.insert(after.end(), earlier->parts.begin(), earlier->parts.end());
+}
+
+void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call) {
+  std::vector<HomeUse> of;
+  for (const HeldUse& held : uses) {
+    if (!held.object || !held.object->buffer)
+      continue;
+    const ByteSet bytes(rootRange(held.use, *held.object));
+    of.push_back({held.object->buffer, held.use.reads ? bytes : ByteSet(),
+                  held.use.writes ? bytes : ByteSet()});
+  }
+  planHomeCall(task, of, call);
+}
+
+void Session::planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call) {
+  const NodeId home = machine_->homeDevice().node;
+  Instruction instruction;
+  // The queue's order: after everything that came before in it, whatever it touched.
+  collectEarlier(task, instruction.after);
+  for (const HomeUse& use : uses) {
+    Buffer& buffer = *use.buffer;
+    track(buffer);
+    bring(task, buffer, home, use.needs);
+    buffer.accesses().collect(home, use.needs, use.changes, instruction.after);
+  }
+  instruction.done = std::make_shared<Completion>(cl_);
+  instruction.traced = tracedCommand(task);
+  instruction.compiles = call.compiles;
+  CompletionPtr done = instruction.done;
+  cl_command_queue queue = task.stream->queue;
+  if (call.takesWaitList)
+    instruction.context = machine_->waitingContextOf(machine_->home(), task.stream->context);
+  instruction.run = [this, call = call.enqueue, queue](WaitList waits, cl_event* last) {
+    cl_int status = call(CL_FALSE, waits.count(), waits.data(), last);
+    cl_.clFlush(queue);
+    return status;
+  };
+  issue(task, machine_->home(), std::move(instruction));
+  for (const HomeUse& use : uses) {
+    Buffer& buffer = *use.buffer;
+    if (!use.changes.empty()) {
+      buffer.journal().note(buffer.directory().state(), Journal::Effect::Overwrites, home,
+                            use.changes, {done});
+      buffer.directory().wrote(home, use.changes);
+    }
+    buffer.accesses().add({home, use.needs, use.changes, done});
+  }
+  task.begin = task.end = done;
+}
+
+void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
+  track(buffer);
+  ByteSet wanted(bytes);
+  requireSomewhere(buffer, wanted);
+  std::byte* base = host - bytes.begin; // where the buffer's byte 0 would land
+  const NodeId home = machine_->homeDevice().node;
+  issueMarkers(task, true);
+  auto readFrom = [&](NodeId node, ByteSet part) {
+    if (part.empty())
+      return;
+    const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
+    const DeviceEnd end = endOf(buffer, device, Engine::CopyOut);
+    Instruction copy = copyInstruction(end, buffer, buffer.rowsOf(part), base, false,
+                                       std::make_shared<Completion>(cl_));
+    copy.immediate = false; // the application's memory need not be pinned
+    buffer.accesses().collect(node, part, {}, copy.after);
+    // The application's memory may be what an earlier command of the queue writes to or reads from.
+    collectEarlier(task, copy.after);
+    copy.traced = tracedTransfer(true, part.size(), node != home ? nullptr : "home");
+    if (node != home) {
+      stats_.bytesBetweenNodes += part.size();
+      ++stats_.transfers;
+      log(LogLevel::Debug, "node ", node, " to the application: ", [&] { return toString(part); });
+    }
+    buffer.accesses().add({node, std::move(part), {}, copy.done});
+    issue(task, device, machine_->devices()[device].lane(Engine::CopyOut), std::move(copy));
+  };
+  const Directory& directory = buffer.directory();
+  readFrom(home, intersect(wanted, directory.valid(home)));
+  wanted = directory.missing(home, wanted);
+  for (NodeId node = 0; node < machine_->nodes() && !wanted.empty(); ++node) {
+    if (node == home || node == hostNode)
+      continue;
+    readFrom(node, intersect(wanted, directory.valid(node)));
+    wanted = directory.missing(node, wanted);
+  }
+  // What only the host's own memory holds goes by way of the home device.
+  if (!wanted.empty()) {
+    bring(task, buffer, home, wanted);
+    readFrom(home, wanted);
+  }
+  issueMarkers(task, false);
+}
+
+} // namespace libsplit::runtime

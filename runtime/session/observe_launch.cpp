@@ -1,0 +1,154 @@
+// What a launch took: for its controller, for other launches and later runs, and for the
+// statistics.
+#include "runtime/session/launch.h"
+
+#include "runtime/core/log.h"
+#include "runtime/cost/known_speeds.h"
+#include "runtime/session/session.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+void Session::noteMoving(std::uint64_t bytes, double seconds) {
+  if (bytes < 4096 || !(seconds > 0))
+    return;
+  const double each = seconds / static_cast<double>(bytes);
+  secondsPerByte_ = secondsPerByte_ > 0 ? 0.9 * secondsPerByte_ + 0.1 * each : each;
+}
+
+/// Counts a launch that was a task.
+void Session::countUnsplit(Task& task, const Launch& launch, const std::string& why) {
+  launch.code->stats->ranges[launch.key.range].countUnsplit(why);
+  task.call.reason = why;
+}
+
+namespace {
+
+/// Why a launch was planned, and for the home device alone.
+const char* whyHomeAlone(const Launch& launch, const LaunchHistory& history) {
+  if (std::find(history.lacksRoom.begin(), history.lacksRoom.end(), true) !=
+      history.lacksRoom.end())
+    return "no other device has room for what it needs";
+  if (launch.action == ShareController::Action::Measure)
+    return "it was timed on the program's own device";
+  return launch.isChunked ? "it turned out to be short"
+                          : "its shares leave all to the program's own device";
+}
+
+} // namespace
+
+void Session::observe(Task& task, Launch& launch) {
+  if (task.status < 0) {
+    if (task.call.reason.empty())
+      countUnsplit(task, launch, "it ended with error " + std::to_string(task.status));
+    log(LogLevel::Error, "kernel ", launch.code->name, " ended with error ", task.status,
+        launch.wasSplit ? " when split; it is not split again" : "");
+    if (launch.wasSplit)
+      launch.code->neverSplit("a piece of it failed with error " + std::to_string(task.status));
+    return;
+  }
+  if (!launch.plan || task.redone > 0) // then what it took says nothing of the next launch
+    return;
+  finishMerges(launch);
+  auto start = std::max(task.planned, task.stream->lastRetired);
+  double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (launch.isChunked) {
+    observeChunks(launch, wall);
+    if (!launch.wasSplit)
+      countUnsplit(task, launch, whyHomeAlone(launch, launch.code->histories.at(launch.key)));
+    return;
+  }
+  const std::size_t devices = machine_->devices().size();
+  std::vector<solver::DeviceSample> samples(devices);
+  bool complete = true;
+  for (const Launch::Issued& issued : launch.issued) {
+    auto interval = issued.kernel->interval();
+    complete = complete && interval;
+    double seconds = interval ? interval->seconds() : 0;
+    double transferSeconds = 0;
+    for (const CompletionPtr& transfer : issued.transfers)
+      if (auto moved = transfer->interval())
+        transferSeconds += moved->seconds();
+    samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds + transferSeconds,
+                              transferSeconds};
+  }
+  // Devices that share a processor take longer together than any of them; but where tasks retire
+  // together, what passed since the one before says nothing.
+  for (const solver::DeviceSample& sample : samples)
+    wall = std::max(wall, sample.seconds);
+  if (launch.ticket.phase != 0 && complete)
+    task.stream->cycle.took(launch.ticket, wall);
+  const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (!launch.wasSplit) {
+    countUnsplit(task, launch, whyHomeAlone(launch, history));
+    // What it took to bring the data home says nothing of a program whose data always lies there.
+    const auto& home = samples[machine_->home()];
+    if (complete && home.seconds < options_.minLaunchSeconds)
+      spendOnShort(launch, launch.lookSeconds + wall - home.seconds);
+    launch.code->stats->ranges[launch.key.range].homeSeconds = home.seconds;
+    if (history.controller)
+      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall,
+                                      groups);
+    remember(launch, history, groups);
+    return;
+  }
+  std::vector<double> shares, seconds;
+  double moving = 0;
+  for (const solver::DeviceSample& sample : samples) {
+    shares.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
+                     static_cast<double>(groups));
+    seconds.push_back(sample.seconds);
+    moving += sample.transferSeconds;
+  }
+  countSplit(launch, wall, std::move(shares), std::move(seconds));
+  if (history.controller && history.controller->homeSeconds() > 0 &&
+      history.controller->homeSeconds() < options_.minLaunchSeconds)
+    spendOnShort(launch, launch.lookSeconds + wall - history.controller->homeSeconds());
+  if (history.controller && complete)
+    history.controller->observeSplit(samples, groups, wall);
+  if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
+    noteMoving(launch.bytesToMove, moving);
+  remember(launch, history, groups);
+}
+
+/// Notes in the statistics what a split launch was: shares and seconds by device.
+void Session::countSplit(const Launch& launch, double wall, std::vector<double> shares,
+                         std::vector<double> seconds) {
+  hasSplit_ = true;
+  KernelStats& stats = *launch.code->stats;
+  KernelStats::PerRange& range = stats.ranges[launch.key.range];
+  ++stats.splitLaunches;
+  ++range.splitLaunches;
+  stats.rung = static_cast<int>(launch.plan->rung);
+  range.dimension = launch.plan->dimension;
+  range.wallSeconds = wall;
+  range.lastShares = std::move(shares);
+  range.lastSeconds = std::move(seconds);
+}
+
+/// Tells other launches, and later runs, what this one's history knows by now.
+void Session::remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups) {
+  if (!history.controller || !history.record)
+    return;
+  SpeedRecord& record = *history.record;
+  const double groupItems = record.items / static_cast<double>(groups);
+  std::span<const double> speeds = history.controller->speeds();
+  for (std::size_t i = 0; i < record.secondsPerItem.size(); ++i)
+    if (speeds[i] > 0)
+      record.secondsPerItem[i] = 1 / (speeds[i] * groupItems);
+  const double home = history.controller->homeSeconds();
+  if (home > 0)
+    record.homeSeconds = home;
+  double& homePerItem = record.secondsPerItem[machine_->home()];
+  if (homePerItem == 0)
+    homePerItem = home / record.items;
+  if (history.controller->splitSeconds() > 0)
+    record.splitSeconds = history.controller->splitSeconds();
+  knownSpeeds_->touch(record);
+  log(LogLevel::Debug, "kernel ", launch.code->name, ": home ", record.homeSeconds, " s, split ",
+      record.splitSeconds, " s");
+}
+
+} // namespace libsplit::runtime

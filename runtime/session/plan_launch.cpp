@@ -1,0 +1,371 @@
+// Whether and how a launch is split: shares from its history's controller, a plan from the planner.
+//
+// The plan is kept with the history and used again as long as nothing that it was made from has
+// changed. Where a dimension of the NDRange does not work another one is tried.
+#include "runtime/session/launch.h"
+
+#include "runtime/core/log.h"
+#include "runtime/cost/known_speeds.h"
+#include "runtime/session/session.h"
+
+#include "solver/share_solver.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// While a kernel's shares are still being found, its launches are measured one at a time.
+constexpr std::uint64_t learningSplits = 6;
+/// … after which a launch's load and regions are known well enough to judge a cycle by.
+constexpr std::uint64_t knownSplits = 3;
+
+/// Of a bus, until it was seen.
+constexpr double guessedSecondsPerByte = 1e-10;
+/// A launch of one work-group goes to another device only if that seems so much faster.
+constexpr double muchFaster = 2;
+
+std::vector<const Directory*> directoriesOf(const Launch& launch) {
+  std::vector<const Directory*> directories;
+  for (const auto& buffer : launch.buffers)
+    directories.push_back(&buffer->directory());
+  return directories;
+}
+
+/// Devices of which the driver tells the same in all that a guess of their speed rests on.
+bool isAlike(const Device& a, const Device& b) {
+  return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
+}
+
+} // namespace
+
+/// What it may take to move all that the launch needs to another memory.
+double Session::movingSeconds(const Launch& launch) const {
+  if (machine_->nodes() < 2)
+    return 0;
+  const Piece whole = planPiece(launch.request, planDevices(launch), machine_->home(), 0, 0,
+                                launch.range.groups(0));
+  std::uint64_t bytes = 0;
+  for (const PieceUse& use : whole.uses)
+    bytes += use.needs.size();
+  return static_cast<double>(bytes) *
+         (secondsPerByte_ > 0 ? secondsPerByte_ : guessedSecondsPerByte);
+}
+
+/// Makes the history's controller.
+void Session::takeControl(const Launch& launch, LaunchHistory& history) {
+  ShareController::Setup setup;
+  setup.policy = options_.policy;
+  setup.home = machine_->home();
+  setup.minLaunchSeconds = options_.minLaunchSeconds;
+  history.lacksRoom.resize(machine_->devices().size());
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    const auto& kernel = launch.code->kernels[i];
+    bool canRun =
+        device.participates && kernel && !history.lacksRoom[i] &&
+        (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
+                                (device.nonUniformGroups || !isNonUniform(launch.range))));
+    setup.speeds.push_back(
+        canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
+    setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
+  }
+  const auto items = static_cast<double>(itemsOf(launch.range));
+  // Shares that the user has set need no knowledge.
+  if (setup.policy.kind != Policy::Kind::Static && setup.policy.kind != Policy::Kind::Single)
+    setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
+  setup.movingSeconds = movingSeconds(launch);
+  history.controller = std::make_unique<ShareController>(std::move(setup));
+  history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
+}
+
+/// Whether other launches of the kernel showed another device to be much faster than home.
+bool Session::isFasterElsewhere(const Launch& launch) const {
+  using From = ShareController::Prior::From;
+  const ShareController::Prior prior = knownSpeeds_->prior(
+      launch.code->identity, launch.key, static_cast<double>(itemsOf(launch.range)));
+  if (prior.from != From::OtherLaunches && prior.from != From::SameLaunch)
+    return false;
+  const double home = prior.speeds[machine_->home()];
+  return std::any_of(prior.speeds.begin(), prior.speeds.end(),
+                     [&](double speed) { return speed > muchFaster * home; });
+}
+
+void Session::decide(Stream& stream, Launch& launch) {
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (!history.controller) {
+    if (launch.range.groups() < 2 && options_.policy.kind == Policy::Kind::Auto &&
+        !isFasterElsewhere(launch))
+      return adopt(launch, {ShareController::Action::Native, {}});
+    takeControl(launch, history);
+  }
+  using Action = ShareController::Action;
+  const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
+  launch.ticket = ruling.ticket;
+  switch (ruling.mode) {
+  case LaunchCycle::Mode::Free:
+    return adopt(launch, history.controller->next(canChunk(launch)));
+  case LaunchCycle::Mode::Split:
+    return adopt(launch, {Action::Split, ruling.shares});
+  case LaunchCycle::Mode::AtHome:
+    return adopt(launch, {Action::Measure, {}});
+  case LaunchCycle::Mode::Native:
+    return adopt(launch, {Action::Native, {}});
+  }
+}
+
+void Session::adopt(Launch& launch, const ShareController::Decision& decision) {
+  launch.action = decision.action;
+  launch.shares.assign(decision.shares.begin(), decision.shares.end());
+}
+
+/// Decides anew, without the device that has no room for the launch's buffers: it takes no part in
+/// launches of this kind any more. False if that leaves nothing to split over.
+bool Session::decideWithout(std::size_t device, Launch& launch) {
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  history.lacksRoom.resize(machine_->devices().size());
+  if (device == machine_->home() || history.lacksRoom[device])
+    return false;
+  log(LogLevel::Info, "kernel ", launch.code->name, " is split without device ",
+      machine_->devices()[device].label);
+  history.lacksRoom[device] = true;
+  takeControl(launch, history);
+  adopt(launch, history.controller->next(canChunk(launch)));
+  return launch.action != ShareController::Action::Native;
+}
+
+/// Plans the launch as it was decided. Why that can't be done, if not.
+std::string Session::planAsDecided(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (launch->action == ShareController::Action::Chunks) {
+    std::string why = planChunks(task, launch);
+    if (why.empty() || task.mustBePlannedAgain() || launch->lacksRoom)
+      return why;
+    log(LogLevel::Debug, "kernel ", launch->code->name, ": not in chunks: ", why);
+    // A launch that was parked for long may find its history gone.
+    if (auto& controller = launch->code->histories.at(launch->key).controller) {
+      controller->refuseChunks();
+      adopt(*launch, controller->next());
+    } else {
+      launch->action = ShareController::Action::Native;
+    }
+  }
+  return launch->action == ShareController::Action::Native ? launch->whyNative()
+                                                           : planSplit(task, launch);
+}
+
+void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
+  std::string why = steppingAside_ ? stats_.steppedAside : launch->reason;
+  if (why.empty() && ending_ && !launch->action)
+    why = "the program ends";
+  if (why.empty()) {
+    if (!launch->action)
+      decide(*task.stream, *launch);
+    do
+      why = planAsDecided(task, launch);
+    while (launch->lacksRoom && decideWithout(*std::exchange(launch->lacksRoom, {}), *launch));
+  }
+  if (task.mustBePlannedAgain())
+    return;
+  ++launch->code->stats->ranges[launch->key.range].launches;
+  if (why.empty())
+    return;
+  countUnsplit(task, *launch, why);
+  launch->wasSplit = false;
+  log(LogLevel::Debug, "kernel ", launch->code->name, " runs unsplit: ", why);
+  planUnsplit(task, launch);
+}
+
+std::vector<PlanDevice> Session::planDevices(const Launch& launch) const {
+  std::vector<PlanDevice> devices;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    devices.push_back({device.node, launch.code->summaries[i], device.isGpu});
+  }
+  return devices;
+}
+
+/// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is
+/// free.
+LaunchCycle::Ruling Session::rulingOf(Stream& stream, const Launch& launch,
+                                      LaunchHistory& history) {
+  if (options_.policy.kind != Policy::Kind::Auto || machine_->nodes() < 2)
+    return {};
+  std::size_t id = std::hash<const void*>()(launch.code.get());
+  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
+  mix(std::hash<std::string>()(launch.key.range));
+  for (int each : launch.key.classes)
+    mix(static_cast<std::size_t>(each));
+  for (const BufferArgument& argument : launch.request.buffers) {
+    mix(std::hash<const void*>()(launch.buffers[argument.buffer].get()));
+    mix(argument.origin);
+  }
+  const unsigned dimension = history.dimension.value_or(0);
+  const std::uint64_t groups = launch.range.groups(dimension);
+  LaunchCycle::Passing passing;
+  passing.id = id;
+  passing.isKnown = history.dimension && history.splits >= knownSplits;
+  passing.secondsPerByte = secondsPerByte_;
+  passing.home = machine_->home();
+  passing.own = [&] { return history.controller->split().shares; };
+  passing.profile = [&](solver::LoadProfile& profile) {
+    return history.controller->describe(profile, groups);
+  };
+  passing.section = [&] {
+    const double half = LaunchCycle::sectionPart / 2 * static_cast<double>(groups);
+    const auto begin = static_cast<std::uint64_t>(static_cast<double>(groups) / 2 - half);
+    const auto end =
+        std::max(begin + 1, static_cast<std::uint64_t>(static_cast<double>(groups) / 2 + half));
+    const Piece piece = planPiece(launch.request, planDevices(launch), machine_->home(), dimension,
+                                  begin, std::min(end, groups));
+    std::vector<SectionUse> uses;
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+      uses.push_back({launch.buffers[b].get(), piece.uses[b].needs, piece.uses[b].writes});
+    return uses;
+  };
+  return stream.cycle.next(passing);
+}
+
+std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& launch,
+                                                      std::span<const double> shares,
+                                                      std::string& why) {
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  PlanKey key;
+  key.range = launch.range;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const std::shared_ptr<MemoryObject>& object = launch.objects[i];
+    const bool decides = !object && launch.code->decidingScalars[i];
+    key.values.push_back(decides ? launch.arguments[i].value : std::vector<std::byte>());
+    key.sizes.push_back(object ? object->size : 0);
+  }
+  for (const BufferArgument& argument : launch.request.buffers)
+    key.buffers.push_back({argument.buffer, argument.origin});
+  key.shares.assign(shares.begin(), shares.end());
+  // On one memory nothing depends on regions; at home alone, nothing is cut by them.
+  const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
+                          launch.action != ShareController::Action::Measure;
+  for (const BufferArgument& argument : launch.request.buffers)
+    if (byContents && launch.code->loaded[argument.parameter])
+      key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
+  key.withoutInspections = launch.withoutInspections;
+  if (const MadePlan* made = launch.code->plans.find(key)) {
+    why = made->whyNone;
+    if (made->plan)
+      history.dimension = made->plan->dimension;
+    if (!key.versions.empty() && launch.contentsRounds == 0) {
+      history.budget.saved();
+      history.inspectionBudget.saved();
+    }
+    return made->plan;
+  }
+  LaunchContents contents(*machine_, task, launch);
+  launch.request.contents = key.versions.empty() ? nullptr : &contents;
+
+  const std::vector<PlanDevice> devices = planDevices(launch);
+  const std::vector<const Directory*> directories = directoriesOf(launch);
+
+  std::shared_ptr<const LaunchPlan> best;
+  std::tuple<int, bool, std::uint64_t, unsigned> bestScore;
+  auto hasFewGroups = [&](unsigned d) { return launch.range.groups(d) < 8 * devices.size(); };
+  auto consider = [&](unsigned d) {
+    if (launch.range.groups(d) < 2 && (d > 0 || launch.range.groups() > 1))
+      return;
+    auto groups = solver::roundToGroups(shares, launch.range.groups(d));
+    PlanResult result = planCut(launch.request, devices, d, groups);
+    if (auto* reason = std::get_if<Reason>(&result)) {
+      if (why.empty())
+        why = toString(*reason);
+      return;
+    }
+    LaunchPlan& plan = std::get<LaunchPlan>(result);
+    // Merges only where no dimension does without. Few groups make coarse shares; then what must
+    // move; then the slowest dimension, whose slabs are contiguous.
+    std::tuple<int, bool, std::uint64_t, unsigned> score{
+        plan.merges.empty() ? 0 : static_cast<int>(plan.rung), hasFewGroups(d),
+        costOfMoving(plan, devices, directories), 2 - d};
+    if (!best || score < bestScore) {
+      best = std::make_shared<const LaunchPlan>(std::move(plan));
+      bestScore = score;
+    }
+  };
+  if (history.dimension)
+    consider(*history.dimension);
+  if (machine_->nodes() > 1) {
+    for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
+      consider(d);
+    if (!history.dimension || (best && !best->merges.empty()))
+      for (unsigned d = 0; d < launch.range.dimensions; ++d)
+        if (!best || best->dimension != d)
+          consider(d);
+  } else {
+    // Nothing moves, and nothing is merged: the first that works is the best.
+    for (const bool few : {false, true})
+      for (unsigned d = launch.range.dimensions; d-- > 0 && !best;)
+        if (hasFewGroups(d) == few)
+          consider(d);
+  }
+  launch.request.contents = nullptr;
+  launch.demands = contents.demands();
+  launch.inspections = contents.inspections();
+  if (!launch.demands.empty() || !launch.inspections.empty())
+    return nullptr;
+  if (!best) {
+    if (why.empty())
+      why = onlyOneGroup;
+    launch.code->plans.keep(std::move(key), {nullptr, why});
+    return nullptr;
+  }
+  history.dimension = best->dimension;
+  launch.code->plans.keep(std::move(key), {best, {}});
+  return best;
+}
+
+/// The plan, or null: `why` says why there is none, or the task waits for what planning it takes.
+std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
+                                                       const std::shared_ptr<Launch>& launch,
+                                                       std::span<const double> shares,
+                                                       std::string& why) {
+  for (;;) {
+    auto plan = choosePlan(task, *launch, shares, why);
+    const bool inspects = !launch->inspections.empty();
+    if (plan || (launch->demands.empty() && !inspects))
+      return plan;
+    if ((!inspects || inspectionsPay(*launch)) && fetchContents(task, launch))
+      return nullptr;
+    // Then with less.
+    (inspects ? launch->withoutInspections : launch->withoutContents) = true;
+    why.clear();
+  }
+}
+
+std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
+    return why;
+  std::vector<double> shares = launch->shares;
+  if (launch->action == ShareController::Action::Measure) {
+    shares.assign(machine_->devices().size(), 0.0);
+    shares[machine_->home()] = 1;
+  }
+  std::string why;
+  auto plan = planOrFetch(task, launch, shares, why);
+  if (!plan)
+    return why;
+  if (why = reserve(*launch, *plan); !why.empty())
+    return why;
+  LaunchHistory& history = launch->code->histories.at(launch->key);
+  launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
+  task.learning = options_.policy.kind != Policy::Kind::Static &&
+                  options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
+  if (launch->wasSplit)
+    ++history.splits;
+  launch->plan = plan;
+  if (machine_->nodes() > 1)
+    launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
+  log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
+  issuePlan(task, launch, plan);
+  return {};
+}
+
+} // namespace libsplit::runtime

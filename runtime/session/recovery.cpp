@@ -1,0 +1,274 @@
+// What a helper fails to do is done by the program's own device; the program does not notice.
+//
+// Whatever a device other than home does wrong (it refuses a command, has no memory, is lost),
+// work that depends on it is skipped, by all lanes, and changes nothing. So when a task ends with
+// an error, a recovery waits until everything that was planned is over, leaves out the devices that
+// failed, has the directories corrected by their journals (journal.h), and goes through the tasks
+// in the order in which they were planned. What succeeded stays. What did not is done again:
+//
+//   a read, a copy, a launch at home  as it was planned first, from where the bytes are now;
+//   a launch of which nothing began   by the home device alone, with the program's own kernel;
+//   a launch that was done in part    the pieces that are missing, by the home device. What others
+//                                     changed is merged without those that failed, and these pieces
+//                                     run after that, in one of the orders that the kernel allows.
+//
+// A piece can be done again only while the bytes that it started from are there. They are: what
+// changes them on another node waits for the piece (accesses.h). But bytes that a device has
+// alone are lost with it, and so are those that a kernel changes in place when it fails halfway.
+// Who wants such bytes gets an error, never something else in their place.
+//
+// What the home device fails to do is the program's own error, as without libsplit.
+#include "runtime/core/log.h"
+#include "runtime/session/launch.h"
+#include "runtime/session/session.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+bool isFailed(const CompletionPtr& part) {
+  return part->hasFailed();
+}
+
+bool isOwnFailure(const CompletionPtr& part) {
+  return part->outcome() == Outcome::Refused || part->outcome() == Outcome::Failed;
+}
+
+bool hasFailed(const Task& task) {
+  return task.planFailed || std::ranges::any_of(task.parts, isFailed);
+}
+
+/// Makes the task one of which nothing is issued.
+void reset(Task& task) {
+  task.parts.clear();
+  task.partDevices.clear();
+  task.planFailed = false;
+  task.after.clear(); // all of that is over
+  for (const auto& before : task.waitTasks)
+    task.after.insert(task.after.end(), before->parts.begin(), before->parts.end());
+  ++task.redone;
+}
+
+} // namespace
+
+std::vector<std::shared_ptr<Task>> Session::plannedTasks() const {
+  std::vector<std::shared_ptr<Task>> tasks;
+  for (const auto& [queue, stream] : streams_)
+    tasks.insert(tasks.end(), stream->active.begin(), stream->active.end());
+  std::ranges::sort(tasks, {}, [](const std::shared_ptr<Task>& task) { return task->sequence; });
+  return tasks;
+}
+
+std::vector<std::shared_ptr<Buffer>> Session::trackedBuffers() const {
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  for (const std::weak_ptr<Buffer>& each : tracked_)
+    if (auto buffer = each.lock())
+      buffers.push_back(std::move(buffer));
+  return buffers;
+}
+
+/// Waits until all that was planned is over.
+void Session::drain(Lock& lock) {
+  std::vector<CompletionPtr> pending;
+  for (const auto& task : plannedTasks())
+    pending.insert(pending.end(), task->parts.begin(), task->parts.end());
+  for (const auto& buffer : trackedBuffers())
+    buffer->journal().collect(pending);
+  lock.unlock();
+  for (const CompletionPtr& each : pending)
+    each->wait();
+  lock.lock();
+}
+
+/// True if something was issued anew for `failed`; its parts are other ones now.
+bool Session::recover(Lock& lock, const Task& failed) {
+  const unsigned round = failed.redone;
+  if (!machine_ || round > machine_->devices().size())
+    return false;
+  recovering_ = true;
+  progress_.wait(lock, [&] { return !openChunks_; });
+  drain(lock);
+  const std::vector<std::shared_ptr<Task>> tasks = plannedTasks();
+  leaveOutFailed(tasks);
+  for (const auto& buffer : trackedBuffers())
+    buffer->settle();
+  for (const auto& task : tasks) {
+    if (task->retiring || task->status < 0 || !hasFailed(*task))
+      continue;
+    auto failedBefore = [](const std::shared_ptr<Task>& before) { return before->status < 0; };
+    if (std::ranges::any_of(task->waitTasks, failedBefore) ||
+        std::ranges::any_of(task->events, isFailed))
+      task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    else
+      tryRedo(*task);
+    if (task->status < 0)
+      loseOutputs(*task);
+  }
+  recovering_ = false;
+  pumpAll();
+  progress_.notify_all();
+  return failed.redone != round;
+}
+
+void Session::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
+  for (const auto& task : tasks)
+    for (std::size_t i = 0; i < task->parts.size(); ++i) {
+      Device& device = machine_->devices()[task->partDevices[i]];
+      if (device.isHome || device.failed || !isOwnFailure(task->parts[i]))
+        continue;
+      device.failed = true;
+      mayHaveLost_ = true;
+      log(LogLevel::Warn, "device ", device.label, " (", device.name, ") failed with error ",
+          task->parts[i]->wait(), "; from now on the others work without it");
+    }
+}
+
+void Session::tryRedo(Task& task) {
+  try {
+    redo(task);
+  } catch (const LostBytes&) {
+    task.status = CL_OUT_OF_RESOURCES;
+  } catch (const std::exception& error) {
+    log(LogLevel::Info, "a launch could not be issued: ", error.what());
+    task.planFailed = true;
+  }
+}
+
+/// After a device failed: who reads what a task should have written, and did not, must get an error
+/// as well, since programs that don't look at a launch's own status would take old bytes for new
+/// ones.
+void Session::loseOutputs(const Task& task) {
+  if (!mayHaveLost_)
+    return;
+  auto lose = [&](Buffer& buffer, const ByteSet& bytes) {
+    track(buffer);
+    auto over = std::make_shared<Completion>(cl_);
+    over->finish(CL_SUCCESS);
+    for (NodeId node = 0; node < machine_->nodes(); ++node) {
+      buffer.journal().note(buffer.directory().state(), Journal::Effect::Spoils, node, bytes,
+                            {over});
+      buffer.directory().spoiled(node, bytes);
+    }
+  };
+  for (const auto& [buffer, bytes] : task.outputs)
+    lose(*buffer, bytes);
+  if (!task.launch)
+    return;
+  const std::vector<bool>& writes = task.launch->code->writes;
+  for (std::size_t i = 0; i < task.launch->objects.size(); ++i)
+    if (const auto& object = task.launch->objects[i];
+        object && object->buffer && (i >= writes.size() || writes[i]))
+      lose(*object->buffer, ByteSet(object->origin, object->origin + object->size));
+}
+
+/// Issues anew what did not succeed of the task.
+void Session::redo(Task& task) {
+  const std::size_t home = machine_->home();
+  auto isHomesFailure = [&](std::size_t i) {
+    return task.partDevices[i] == home && isOwnFailure(task.parts[i]);
+  };
+  const std::shared_ptr<Launch> launch = task.launch;
+  const bool wasIssued = launch && !launch->issued.empty();
+  if (!wasIssued) {
+    for (std::size_t i = 0; i < task.parts.size(); ++i)
+      if (isHomesFailure(i))
+        task.status = std::min(task.status, task.parts[i]->wait());
+    if (task.status < 0)
+      return;
+    reset(task);
+    if (launch)
+      redoAtHome(task, launch);
+    else
+      callPlan(task);
+    return;
+  }
+  auto mayHaveBegun = [](const Launch::Issued& each) {
+    return each.kernel && (each.kernel->outcome() == Outcome::Succeeded ||
+                           each.kernel->outcome() == Outcome::Failed);
+  };
+  const bool isDoneInPart = std::ranges::any_of(launch->issued, mayHaveBegun);
+  for (const Launch::Issued& each : launch->issued) {
+    std::vector<CompletionPtr> parts = each.arrivals;
+    if (each.kernel)
+      parts.push_back(each.kernel);
+    for (const CompletionPtr& part : parts)
+      if (each.device == home && part->outcome() == Outcome::Failed)
+        task.status = std::min(task.status, part->wait());
+  }
+  if (task.status < 0)
+    return;
+  reset(task);
+  if (task.call.reason.empty())
+    countUnsplit(task, *launch, "a device that took part failed");
+  if (isDoneInPart)
+    redoPieces(task, *launch);
+  else
+    redoAtHome(task, launch);
+}
+
+/// The whole launch, of which nothing was done.
+void Session::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
+  launch->wasSplit = launch->isChunked = false;
+  const std::vector<Launch::Issued> issued = std::exchange(launch->issued, {});
+  launch->merges.clear();
+  launch->plan = nullptr;
+  std::vector<HomeUse> uses;
+  for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
+    HomeUse& use = uses.emplace_back(HomeUse{launch->buffers[b], {}, {}});
+    for (const Launch::Issued& each : issued) {
+      const PieceUse& of = each.piece->uses[b];
+      use.needs = unite(use.needs, unite(of.needs, of.merged));
+      use.changes = unite(use.changes, unite(of.writes, of.merged));
+    }
+  }
+  if (issued.empty())
+    planUnsplit(task, launch);
+  else
+    planHomeCall(task, uses, homeCall(task, *launch));
+}
+
+/// Whether what the piece did is there. What home did stays there, to be read again.
+bool Session::isDone(const Launch::Issued& piece) const {
+  return piece.kernel && piece.kernel->succeeded() &&
+         (piece.device == machine_->home() ||
+          std::ranges::all_of(piece.arrivals,
+                              [](const CompletionPtr& each) { return each->succeeded(); }));
+}
+
+/// Those pieces of the launch that are missing.
+void Session::redoPieces(Task& task, Launch& launch) {
+  redoMerges(task, launch);
+  const std::size_t home = machine_->home();
+  const NodeId node = machine_->homeDevice().node;
+  for (Launch::Issued& each : launch.issued) {
+    if (isDone(each))
+      continue;
+    auto redone = std::make_shared<Piece>(*each.piece);
+    Piece& piece = *redone;
+    piece.device = home;
+    for (PieceUse& use : piece.uses) {
+      use.needs = unite(use.needs, use.merged);
+      use.writes = unite(use.writes, std::exchange(use.merged, {}));
+    }
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+      bring(task, *launch.buffers[b], node, piece.uses[b].needs);
+    Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
+    collectBefore(launch, piece, instruction.after);
+    instruction.traced = tracedPiece(launch, piece, launch.plan->dimension);
+    book(launch, piece, instruction.done);
+    each.device = home;
+    each.isRedone = true;
+    each.piece = std::move(redone);
+    each.kernel = instruction.done;
+    if (task.begin && task.begin->hasFailed())
+      task.begin = instruction.done;
+    each.transfers.clear();
+    each.arrivals.clear();
+    issue(task, home, std::move(instruction));
+  }
+  issueMarkers(task, false);
+}
+
+} // namespace libsplit::runtime

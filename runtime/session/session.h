@@ -1,0 +1,604 @@
+// The one session of the process: what libsplit knows about the application's objects, and what it
+// does when the application calls.
+//
+// Every member may be called from any thread. One lock guards all tables; drivers are called under
+// it only where they return at once. Calls that libsplit has nothing to do with go straight to the
+// driver, in the caller's thread, with the caller's arguments.
+#pragma once
+
+#include "runtime/core/options.h"
+#include "runtime/core/worker.h"
+#include "runtime/cost/known_speeds.h"
+#include "runtime/device/device_extremes.h"
+#include "runtime/device/machine.h"
+#include "runtime/device/memory.h"
+#include "runtime/program/macro_probe.h"
+#include "runtime/program/program.h"
+#include "runtime/session/stats.h"
+#include "runtime/session/stream.h"
+#include "runtime/trace/trace.h"
+
+#include "solver/chunk_plan.h"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+namespace libsplit::runtime {
+
+/// Bytes [begin, end) of a memory object that a command reads or writes.
+struct BufferUse {
+  cl_mem object = nullptr;
+  bool writes = false;
+  std::uint64_t begin = 0;
+  std::uint64_t end = wholeObject;
+  bool reads = true; ///< false: what was there before does not matter
+  static constexpr std::uint64_t wholeObject = ~std::uint64_t{0};
+};
+
+/// What all enqueue calls have in common.
+struct Command {
+  cl_command_queue queue = nullptr;
+  cl_command_type type = 0;
+  cl_uint waitCount = 0;
+  const cl_event* waitList = nullptr;
+  cl_event* event = nullptr;
+  bool blocking = false;
+};
+
+/// Enqueues the command natively: (blocking, wait count, wait list, event).
+using NativeCall = std::function<cl_int(cl_bool, cl_uint, const cl_event*, cl_event*)>;
+
+struct LaunchArguments {
+  cl_kernel kernel = nullptr;
+  cl_uint dimensions = 0;
+  const std::size_t* offset = nullptr;
+  const std::size_t* global = nullptr;
+  const std::size_t* local = nullptr;
+};
+
+/// A binary that a program is made from.
+struct BinaryUse {
+  cl_device_id device = nullptr;
+  std::string_view bytes;
+};
+
+/// A program that another may include by `name` when it is compiled.
+struct HeaderUse {
+  std::string name;
+  cl_program program = nullptr;
+};
+
+struct Launch;
+struct MergeJob;
+struct LaunchIssued;
+struct GroupLimits;
+struct ChunkedLaunch;
+struct Verification;
+
+/// A command of the home device.
+struct HomeCall {
+  NativeCall enqueue;
+  bool compiles = false;     ///< its driver may have to, for it
+  bool takesWaitList = true; ///< else it is enqueued once all is over that it depends on
+};
+
+/// What a command of the home device does to a buffer, in the buffer's bytes.
+struct HomeUse {
+  std::shared_ptr<Buffer> buffer;
+  ByteSet needs;
+  ByteSet changes;
+};
+
+/// A use whose objects stay alive for as long as this does.
+struct HeldUse {
+  BufferUse use;
+  std::shared_ptr<MemoryObject> object; ///< null if it is no tracked buffer
+  Ref<cl_mem> handle;
+};
+
+class Session {
+public:
+  Session(const Dispatch& cl, Options options);
+  /// One that has stepped aside: every call passes.
+  explicit Session(const Dispatch& cl);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const Dispatch& cl() const { return cl_; }
+  /// False once libsplit has stepped aside for good: everything is native then.
+  bool active() const { return active_.load(std::memory_order_acquire); }
+  /// Nothing is pending and every byte is at home alone, so any command may go to the driver as it
+  /// is. That is how a program runs that can't be split: this is all that most of its calls cost.
+  bool quiet() const { return engagements_.load(std::memory_order_acquire) == 0; }
+  /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
+  void stepAside(const std::string& why);
+  /// Before the process ends: ends background analyses and builds, lets work end that is under way,
+  /// writes the statistics. From then on nothing is split and nothing is compiled. Called while
+  /// drivers are still whole, from any thread; later calls do nothing.
+  void finish();
+  /// In the child of a fork: no threads here, so nothing but native calls.
+  void abandonAfterFork();
+
+  // Objects, as the application makes and drops them. Handles are the driver's.
+  void contextCreated(cl_context context);
+  void contextRetained(cl_context context);
+  void contextReleased(cl_context context);
+  void queueCreated(cl_command_queue queue);
+  void queueRetained(cl_command_queue queue);
+  void queueReleased(cl_command_queue queue);
+  void bufferCreated(cl_mem buffer);
+  void subBufferCreated(cl_mem part, cl_mem parent);
+  void imageCreated(cl_mem image);
+  void imageOverBuffer(cl_mem image, cl_mem buffer);
+  /// The object's bytes can change behind libsplit's back, or be read there.
+  void keepAtHome(cl_mem buffer, const std::string& why);
+  void memoryRetained(cl_mem object);
+  void memoryReleased(cl_mem object);
+  void programCreated(cl_program program, cl_context context, std::optional<std::string> source,
+                      const std::string& opaque);
+  /// The program is no longer what it was made from: never split its kernels.
+  void programOpaque(cl_program program, const std::string& why);
+  void programCreatedFrom(cl_program program, cl_context context,
+                          const std::vector<BinaryUse>& binaries);
+  /// By binary: whether LIBSPLIT_REBUILD has it refused, so that the application builds from
+  /// source.
+  std::vector<bool> refused(const std::vector<BinaryUse>& binaries) const;
+  /// The application is about to build for these devices; none stands for all. The build before,
+  /// for `programBuilt`; null if the driver must refuse, since the program has kernels.
+  std::shared_ptr<Build> programBuilding(cl_program program, std::vector<cl_device_id> devices,
+                                         const char* options);
+  /// What the driver said to it.
+  void programBuilt(cl_program program, const std::shared_ptr<Build>& before, cl_int status,
+                    double seconds);
+  /// The application is about to compile a unit for these devices; none stands for all. What it was
+  /// compiled from before, for `programCompiled`.
+  SourceUnits programCompiling(cl_program program, std::vector<cl_device_id> devices,
+                               const char* options, std::span<const HeaderUse> headers);
+  /// What the driver said to it.
+  void programCompiled(cl_program program, SourceUnits before, cl_int status);
+  /// What a program that is linked from `inputs` is made from, by device; without those devices
+  /// for which it is not known.
+  std::map<cl_device_id, LinkedUnits> partsOfLink(cl_context context,
+                                                  std::vector<cl_device_id> devices,
+                                                  const char* options,
+                                                  std::span<const cl_program> inputs);
+  /// `program` was linked from `parts`; it may be a library.
+  void programLinked(cl_program program, cl_context context,
+                     const std::map<cl_device_id, LinkedUnits>& parts);
+  /// The application has read the program's binaries: one for each of its devices, null for those
+  /// that it did not want.
+  void binariesRead(cl_program program, std::span<const unsigned char* const> binaries);
+  void programRetained(cl_program program);
+  void programReleased(cl_program program);
+  void kernelCreated(cl_kernel kernel, cl_program program);
+  void kernelCloned(cl_kernel clone, cl_kernel original);
+  void kernelRetained(cl_kernel kernel);
+  void kernelReleased(cl_kernel kernel);
+  void argumentSet(cl_kernel kernel, cl_uint index, std::size_t size, const void* value);
+  /// The kernel got something that libsplit can't follow (an SVM pointer): never split it.
+  void kernelOpaque(cl_kernel kernel, const std::string& why);
+  /// … as an argument, in place of what that was.
+  void argumentUnfollowed(cl_kernel kernel, cl_uint index, const std::string& why);
+  // Samplers live as long as launches that use them.
+  void samplerCreated(cl_sampler sampler);
+  void samplerRetained(cl_sampler sampler);
+  void samplerReleased(cl_sampler sampler);
+  void userEventCreated() { userEvents_ = true; }
+
+  // Events.
+  void eventRetained(cl_event event);
+  void eventReleased(cl_event event);
+  /// Answers a query about one of libsplit's own events; nothing if it is the driver's.
+  std::optional<cl_int> eventInfo(cl_event event, cl_event_info name, std::size_t size, void* value,
+                                  std::size_t* sizeRet);
+  std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
+                                           void* value, std::size_t* sizeRet);
+  bool isTaskEvent(cl_event event);
+  /// Waits for the tasks behind those of `list` that are libsplit's own events.
+  void awaitEvents(cl_uint count, const cl_event* list);
+  /// The application wants to be told of the event's end.
+  void callbackSet(cl_event event);
+
+  // Commands.
+  cl_int launch(const Command& command, const LaunchArguments& arguments);
+  cl_int read(const Command& command, cl_mem buffer, std::size_t offset, std::size_t size,
+              void* host);
+  /// Any other command: runs on the home device, with the bytes that it uses brought there.
+  template <class Call>
+  cl_int command(const Command& command, std::initializer_list<BufferUse> uses, Call&& call) {
+    if (quiet())
+      return call(command.blocking, command.waitCount, command.waitList, command.event);
+    return commandOver(command, std::vector<BufferUse>(uses), std::forward<Call>(call));
+  }
+  template <class Call>
+  cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
+    CompletionPtr noted;
+    if (!quiet()) {
+      std::unique_lock lock(mutex_);
+      if (active() && !admitNative(lock, command, uses, &noted))
+        return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
+    }
+    if (noted)
+      return callNoted(command, noted, NativeCall(std::forward<Call>(call)));
+    return call(command.blocking, command.waitCount, command.waitList, command.event);
+  }
+  /// Enqueues a map that does not block behind what is pending; the first of `uses` is its own. Its
+  /// address, or null where the caller has to call `settle` and the driver.
+  void* mapBehind(const Command& command, const std::vector<BufferUse>& uses, cl_map_flags flags);
+  /// The uses of a map, the first of which is `use` itself. Where devices map buffers in place,
+  /// programs read beyond what they have mapped; if that takes little, all of the buffer is to be
+  /// at home then.
+  std::vector<BufferUse> usesOfMap(const BufferUse& use);
+  /// For commands that can't be deferred (a blocking map, or what the driver may refuse: put off,
+  /// the error would come too late for the application): waits until the queue is native and the
+  /// bytes are at home. The caller then calls the driver itself. An error if the bytes can't be
+  /// brought, since a device that had them failed: then the command has that error.
+  cl_int settle(const Command& command, const std::vector<BufferUse>& uses);
+  /// Waits until nothing of libsplit's is pending on the queue.
+  void finishQueue(cl_command_queue queue);
+  /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.
+  bool overlap(const BufferUse& a, const BufferUse& b);
+  /// One map more. `writes`: it may be written to.
+  void mapped(cl_mem buffer, const void* address, bool writes);
+  /// One map less.
+  void unmapped(cl_mem buffer, const void* address);
+  bool isMappedForWriting(cl_mem buffer);
+  /// Whether the application has mapped it there; true also for what is no tracked buffer.
+  bool mayBeMapped(cl_mem object, const void* address);
+
+  void writeStats();
+
+private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // session.cpp
+  std::shared_ptr<Stream> findStream(cl_command_queue queue);
+  std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
+  std::shared_ptr<MemoryObject> findObject(cl_mem object);
+
+  // programs.cpp
+  void askForKinds(const Kernel& kernel) const;
+  std::shared_ptr<const HeaderSnapshot> seenHeaders(cl_program program, const char* options);
+
+  // commands.cpp
+  bool admitNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+                   CompletionPtr* noted);
+  bool tryNative(const std::shared_ptr<Stream>& stream, const Command& command,
+                 const std::vector<BufferUse>& uses, CompletionPtr* noted);
+  cl_int settle(Lock& lock, const Command& command, std::vector<BufferUse> uses);
+  bool isOfOneContext(const Stream& stream, const Command& command,
+                      const std::vector<BufferUse>& uses);
+  bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses);
+  bool isBusy(const std::vector<BufferUse>& uses);
+  bool waitListIsNative(const Command& command);
+  bool isValid(const Command& command, const std::vector<BufferUse>& uses);
+  cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+               NativeCall call);
+
+  // tasks.cpp
+  std::shared_ptr<Task> newTask(const std::shared_ptr<Stream>& stream, const Command& command);
+  void attachEvent(Task& task, const Command& command);
+  void submit(const std::shared_ptr<Task>& task);
+  void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
+  void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
+  void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);
+  bool callOnEnd(cl_event event, std::function<void()> job);
+  void pump(const std::shared_ptr<Stream>& stream);
+  void pumpAll();
+  bool canPlan(const Stream& stream, const Task& task) const;
+  void planTask(const std::shared_ptr<Task>& task);
+  void callPlan(Task& task);
+  void awaitParts(Lock& lock, Task& task, bool helping);
+  void retireLoop(std::shared_ptr<Stream> stream);
+  void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
+  void retire(Lock& lock, const std::shared_ptr<Task>& task);
+  void awaitRetired(Lock& lock, const Task& task);
+  void completeEvent(Lock& lock, Task& task);
+  bool finishTasks(Lock& lock);
+  void issueMarkers(Task& task, bool atBegin);
+  cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
+  void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
+
+  // commands with what they use, movement.cpp
+  std::string engage(Task& task, const Launch& launch);
+  bool awaitNativeWork(Task& task, const Launch& launch);
+  std::optional<std::vector<CompletionPtr>> nativeWorkBeside(const Stream& stream);
+  static void collectEarlier(const Task& task, std::vector<CompletionPtr>& after);
+  bool bookNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
+                        CompletionPtr* noted);
+  cl_int callNoted(const Command& command, const CompletionPtr& noted, const NativeCall& call);
+  void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
+  /// By the lane of the device's kernels, or another one of its.
+  void issue(Task& task, std::size_t device, Instruction instruction);
+  void issue(Task& task, std::size_t device, Lane& lane, Instruction instruction);
+  void track(Buffer& buffer);
+  bool homeIsCurrent(const std::vector<BufferUse>& uses);
+  std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
+  static void noteOutputs(Task& task, const std::vector<HeldUse>& uses);
+  void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
+  void planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);
+  void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
+
+  // transfers between memory nodes, transfers.cpp
+  struct Transfer;
+  struct DeviceEnd {
+    std::size_t device = 0;
+    HostWay way;
+    cl_command_queue queue = nullptr;
+    Engine engine = Engine::CopyIn;
+  };
+  /// A move that a directory has counted.
+  struct BufferMove {
+    Buffer* buffer = nullptr;
+    Move move;
+    Directory::State before;                ///< what the directory said before that
+    std::size_t transfer = 0, receiver = 0; ///< what became of it
+  };
+  bool isDestination(NodeId node) const;
+  DeviceEnd endOf(Buffer& buffer, std::size_t device, Engine engine);
+  void checkEnd(Buffer& buffer, NodeId node, Engine engine);
+  Instruction copyInstruction(const DeviceEnd& end, const Buffer& buffer, std::vector<Rows> rows,
+                              std::byte* host, bool packed, const CompletionPtr& done) const;
+  void issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node, Engine engine,
+                      std::byte* part, std::vector<CompletionPtr> after, const CompletionPtr& done,
+                      const char* uncounted);
+  void issueLeaving(Task& task, Transfer& transfer, std::size_t index,
+                    const StagingRing::Part& part);
+  void issueArriving(Task& task, Transfer& transfer, std::size_t index, std::size_t receiver,
+                     std::byte* part, const CompletionPtr& left, const CompletionPtr& done);
+  void issueDirect(Task& task, Transfer& transfer);
+  std::vector<Transfer> asTransfers(std::span<BufferMove> moves);
+  std::vector<CompletionPtr> transfer(Task& task, std::span<BufferMove> moves);
+  /// `arrivals`, if any, get what has to be over before the bytes are there.
+  void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
+             std::vector<CompletionPtr>* arrivals = nullptr);
+  void requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const;
+
+  // launches, launch.cpp
+  std::vector<BufferUse> usesOf(const Kernel& kernel) const;
+  std::shared_ptr<Launch> snapshot(const Kernel& kernel, const LaunchArguments& arguments);
+  std::string whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>& stream,
+                               const std::shared_ptr<Kernel>& kernel,
+                               const LaunchArguments& arguments);
+  bool mayRunElsewhere(const Kernel& kernel) const;
+  bool rests(const Kernel& kernel, const LaunchArguments& arguments,
+             TrialBudget::Clock::time_point now) const;
+  void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, const std::string& why);
+  void countUnsplit(Task& task, const Launch& launch, const std::string& why);
+  void spendOnShort(const Launch& launch, double seconds);
+  std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
+  static bool isOfOneContext(const Stream& stream, const Kernel& kernel);
+  bool driverMayRefuse(const Kernel& kernel, const Stream& stream,
+                       const LaunchArguments& arguments) const;
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments,
+                      const CompletionPtr& noted = nullptr);
+  cl_int launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
+                       const LaunchArguments& arguments);
+  bool makeClone(Kernel& kernel);
+  bool sharesHostMemory() const;
+  cl_sampler samplerOf(const Argument& argument) const;
+  Ref<cl_sampler> samplerOn(std::size_t device, cl_sampler sampler) const;
+  static bool noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments);
+  cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
+                     const Kernel& kernel, bool isProfiled);
+
+  // their plans, plan_launch.cpp
+  void decide(Stream& stream, Launch& launch);
+  double movingSeconds(const Launch& launch) const;
+  bool isFasterElsewhere(const Launch& launch) const;
+  void takeControl(const Launch& launch, LaunchHistory& history);
+  bool decideWithout(std::size_t device, Launch& launch);
+  static void adopt(Launch& launch, const ShareController::Decision& decision);
+  LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
+  std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
+  void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
+  std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
+                                                std::span<const double> shares, std::string& why);
+  std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
+                                               std::span<const double> shares, std::string& why);
+  std::vector<PlanDevice> planDevices(const Launch& launch) const;
+
+  // what buffers hold, contents.cpp and inspection.cpp
+  std::optional<std::size_t> deviceToLookThrough(const Buffer& buffer,
+                                                 const ElementLayout& layout) const;
+  std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
+                                                 const ElementLayout& layout);
+  bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<InspectionPass> issueInspection(Task& work, const Launch& launch,
+                                                  const InspectionKey& key);
+  bool inspectionsPay(Launch& launch);
+
+  // what they took, observe_launch.cpp
+  void observe(Task& task, Launch& launch);
+  void countSplit(const Launch& launch, double wall, std::vector<double> shares,
+                  std::vector<double> seconds);
+  void noteMoving(std::uint64_t bytes, double seconds);
+  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
+
+  // execution of plans, execute.cpp
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
+  HomeCall homeCall(Task& task, const Launch& launch) const;
+  bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
+  std::string reserveOn(Launch& launch, std::size_t device);
+  std::string reserve(Launch& launch, const LaunchPlan& plan);
+  void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
+  void collectBefore(const Launch& launch, const Piece& piece,
+                     std::vector<CompletionPtr>& after) const;
+  void book(const Launch& launch, const Piece& piece, const CompletionPtr& done) const;
+  void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
+                 std::shared_ptr<const LaunchPlan> plan);
+  // what failed on a helper, recovery.cpp
+  bool recover(Lock& lock, const Task& failed);
+  void drain(Lock& lock);
+  std::vector<std::shared_ptr<Task>> plannedTasks() const;
+  std::vector<std::shared_ptr<Buffer>> trackedBuffers() const;
+  void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
+  void tryRedo(Task& task);
+  void loseOutputs(const Task& task);
+  void redo(Task& task);
+  void redoAtHome(Task& task, const std::shared_ptr<Launch>& launch);
+  void redoPieces(Task& task, Launch& launch);
+  void redoMerges(Task& task, Launch& launch);
+  // launches in chunks, chunked_launch.cpp
+  bool canChunk(const Launch& launch) const;
+  std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
+  void feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member);
+  bool giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member);
+  LaunchIssued issueChunk(ChunkedLaunch& chunked, std::size_t device, solver::GroupRange range);
+  void leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range);
+  void closeChunks(ChunkedLaunch& chunked);
+  void observeChunks(Launch& launch, double wall);
+
+  GroupLimits groupLimits(const Launch& launch) const;
+  Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
+
+  // merges, merge_execution.cpp
+  std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
+  void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
+  void snapshotMerges(Task& task, Launch& launch);
+  void issueMerges(Task& task, Launch& launch);
+  std::vector<CompletionPtr> readParts(Task& task, Launch& launch);
+  void issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJob>& job,
+                  std::vector<CompletionPtr> arrived);
+  bool isDone(const LaunchIssued& piece) const;
+  void finishMerges(Launch& launch);
+  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job);
+  void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
+  CompletionPtr compareOnDevice(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                                std::size_t part);
+  CompletionPtr readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                         std::size_t part);
+  bool startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
+                          const Merge::Part& part) const;
+  std::shared_ptr<LaneKernel> makeComparer(std::size_t device, cl_context context);
+
+  // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
+  std::shared_ptr<TracedWork> tracedTransfer(bool toHost, std::uint64_t bytes,
+                                             const char* uncounted) const;
+  std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
+  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece,
+                                          unsigned dimension) const;
+  std::shared_ptr<TracedWork> tracedStep(const char* name) const;
+  void traceCallBegins(Task& task, const Command& command);
+  void traceNative(const Kernel& kernel, const std::string& why);
+  void traceTask(const Task& task);
+  void traceBalance(const Task& task, HostTime at);
+  void traceDevices();
+
+  // verification, verify.cpp
+  cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
+  void planReadAll(Task& task, const Verification& verification,
+                   std::vector<std::vector<std::byte>>& contents);
+  void planRestore(Task& task, Verification& verification);
+  void compare(const Verification& verification);
+  bool isBeingVerified(const Buffer& buffer) const;
+
+  void stopPreparing(Lock& lock);
+
+  // preparation, prepare.cpp
+  /// A device, and a context that it is in.
+  struct Place {
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+  };
+  void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
+                  const std::shared_ptr<const Origin>& made, const Place& place);
+  void startAnalysis(const std::shared_ptr<Program>& program);
+  void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
+               const std::shared_ptr<Kernel>& kernel);
+  std::string prepareCode(const std::shared_ptr<Program>& program,
+                          const std::shared_ptr<KernelCode>& code, cl_device_id home);
+  std::string ensureMachine(cl_context context, cl_device_id home);
+  Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
+                              const std::string& text) const;
+  Ref<cl_program> makeLinked(cl_context context, cl_device_id device, const std::string& text,
+                             const std::string& options) const;
+  std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
+  void saveSpeeds();
+  Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
+                              std::size_t device, const ProgramSummary& summary, bool rewritten);
+  std::shared_ptr<const ProgramSummary> analysisOf(Build& build,
+                                                   const std::shared_ptr<const Origin>& origin,
+                                                   const DeviceMacros& macros, const Place& place,
+                                                   bool recallOnly = false);
+  std::shared_ptr<const ProgramSummary> analyze(const Origin& origin, DeviceMacros macros,
+                                                const Place& place, bool recallOnly);
+  enum class Beside { Child, Build };
+  void beside(Beside what, const std::function<void()>& work) const;
+  Ref<cl_context> retainIfAlive(cl_context context);
+  bool preparesOnlyWhatPays() const;
+  bool isWorthPreparing(const Kernel& kernel) const;
+  void postPreparation(const std::shared_ptr<Program>& program,
+                       const std::shared_ptr<KernelCode>& code, cl_device_id home);
+  void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
+                    const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
+                    const Place& place);
+  void keepLaunchSeconds();
+  Ref<cl_program> programFor(const Program& program, Build& build, const Origin& origin,
+                             std::size_t device, const ProgramSummary& summary,
+                             const KernelSummary& kernel);
+
+  const Dispatch& cl_;
+  const Options options_;
+  const DiskCache cache_;
+  Analyzer analyzer_;
+  BinaryOrigins binaryOrigins_;
+  MacroProbe macroProbe_; ///< the preparing thread's
+  std::atomic<bool> active_{true};
+  std::atomic<bool> userEvents_{false};
+  std::atomic<bool> ending_{false}; ///< the process is about to end
+
+  std::mutex mutex_;
+  std::condition_variable progress_; ///< a task retired, a kernel got ready
+  cl_device_id home_ = nullptr;      ///< the device of the first queue
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<KnownSpeeds> knownSpeeds_; ///< made with the machine
+
+  std::unordered_map<cl_context, int> contexts_; ///< the application's references
+  std::unordered_map<cl_command_queue, std::shared_ptr<Stream>> streams_;
+  struct TrackedMemory {
+    std::shared_ptr<MemoryObject> object;
+    int references = 1;
+  };
+  std::unordered_map<cl_mem, TrackedMemory> memory_;
+  std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
+  std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
+  std::unordered_map<cl_sampler, int> samplers_; ///< the application's references
+  std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
+  std::size_t unfinishedTasks_ = 0;
+  std::uint64_t plannings_ = 0;                ///< of tasks, so far
+  std::vector<std::weak_ptr<Buffer>> tracked_; ///< engaged buffers, perhaps with some that are gone
+  bool recovering_ = false;                    ///< nobody plans, and no task retires
+  bool mayHaveLost_ = false;                   ///< a device that failed may have had sole copies
+  bool steppingAside_ = false; ///< nothing is split any more; inactive once no task is unfinished
+  std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
+  bool cacheTrimmed_ = false;
+  /// Builds of which an earlier run left nothing, for what their launches took.
+  std::vector<std::shared_ptr<Build>> unprepared_;
+  std::chrono::steady_clock::time_point lastTimedEnd_{}; ///< of a launch that was timed
+  std::atomic<std::size_t> engagements_{0};              ///< unfinished tasks and engaged buffers
+  std::atomic<std::size_t> taskEvents_{0};               ///< entries of events_
+
+  bool hasSplit_ = false;     ///< a launch
+  double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
+  Stats stats_;
+  /// By device, the program's context, and the elements' width and sign.
+  std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
+      extremesKernels_;
+  std::unique_ptr<Trace> trace_;                   ///< null while tracing is off
+  std::size_t tracedDevices_ = 0;                  ///< that the trace has names of
+  Worker preparer_;                                ///< analysis and builds
+  Worker resolver_;                                ///< foreign events that completed
+  Worker inspector_;                               ///< waits for contents, looks through them
+  std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
+  std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans
+  std::shared_ptr<Verification> openVerification_; ///< while it goes on only its own tasks are
+                                                   ///< planned
+};
+
+} // namespace libsplit::runtime

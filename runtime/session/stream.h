@@ -1,0 +1,120 @@
+// The application's queues, the work that libsplit does on their behalf, and the events that stand
+// for it.
+//
+// A queue is used natively as long as libsplit has nothing pending on it. A launch that is split
+// becomes a Task; while a queue has unfinished tasks, whatever else the application enqueues there
+// becomes a task too, so that the queue's order holds. A task is first *parked*, until what the
+// application made it wait for is on its way; then it is *planned*: its commands are issued to the
+// lanes; once all have ended it is *retired*: measured, its event completed. When the last is
+// retired the queue is native again.
+//
+// Tasks of a queue retire in order, each on whatever thread waits for it: the application's in
+// clFinish, clWaitForEvents or a blocking read, which saves waking it up; else the queue's own.
+#pragma once
+
+#include "runtime/core/completion.h"
+#include "runtime/cost/launch_cycle.h"
+#include "runtime/device/memory.h"
+#include "runtime/trace/trace.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace libsplit::runtime {
+
+class Program;
+struct Launch;
+struct Task;
+struct Verification;
+
+/// An event that libsplit gave to the application. The handle is a user event of the application's
+/// context, so that waiting, callbacks and wait lists work natively; queries are answered from
+/// here.
+struct TaskEvent {
+  Ref<cl_event> handle;
+  int references = 1; ///< the application's
+  cl_command_queue queue = nullptr;
+  cl_command_type type = 0;
+  std::weak_ptr<Task> task;
+  bool ended = false;     ///< status and times are known
+  bool complete = false;  ///< the handle's status is set: it may be handed to the driver
+  bool callbacks = false; ///< completing it runs the application's code
+  cl_int status = CL_SUCCESS;
+  bool profiled = false;
+  cl_ulong times[4] = {0, 0, 0, 0}; ///< QUEUED, SUBMIT, START, END on the home device's clock
+};
+
+struct Stream {
+  cl_command_queue queue = nullptr;
+  cl_context context = nullptr;
+  cl_device_id device = nullptr;
+  bool inOrder = true;
+  bool profiled = false;
+  int references = 1;          ///< the application's
+  Ref<cl_command_queue> keep;  ///< set when it gave the queue up while tasks were pending
+  bool nativeWork = false;     ///< native commands were enqueued since the last task
+  bool nativeBarrier = false;  ///< … among them a barrier
+  std::weak_ptr<Task> barrier; ///< out of order: the last barrier, which later tasks wait for
+  std::deque<std::shared_ptr<Task>> parked;
+  std::deque<std::shared_ptr<Task>> active; ///< planned, oldest first
+  bool retiring = false;                    ///< its retiring thread runs
+  bool closed = false;                      ///< the application gave it up: the thread may end
+  std::condition_variable wake;             ///< of the retiring thread
+  CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
+  std::chrono::steady_clock::time_point lastRetired{};
+  LaunchCycle cycle; ///< of its split launches
+
+  bool idle() const { return parked.empty() && active.empty(); }
+};
+
+struct Task : std::enable_shared_from_this<Task> {
+  enum class State { Parked, Active, Retired };
+
+  std::shared_ptr<Stream> stream;
+  std::atomic<State> state = State::Parked; ///< changed under the session's lock
+  /// Emits the task's instructions, or says what it waits for and is called again. Session lock
+  /// held; kept until the task retires: it holds what the instructions use.
+  std::function<void(Task&)> plan;
+  /// Called after all parts ended, session lock held.
+  std::function<void(Task&)> retired;
+
+  unsigned unresolved = 0;                      ///< foreign events that are not complete yet
+  std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
+  std::vector<CompletionPtr> events;            ///< of native commands that it waits for
+  std::vector<CompletionPtr> after;             ///< must be over before any part runs
+  std::vector<CompletionPtr> parts;             ///< everything that was issued
+  std::vector<std::size_t> partDevices;         ///< whose lanes they were issued to
+  std::shared_ptr<Launch> launch;               ///< that it is, if any
+  /// What it writes, if it is no launch.
+  std::vector<std::pair<std::shared_ptr<Buffer>, ByteSet>> outputs;
+  std::uint64_t sequence = 0;                 ///< in the order of planning, over all queues
+  bool planFailed = false;                    ///< planning it threw; something may be issued
+  unsigned redone = 0;                        ///< times that a recovery issued parts anew
+  const Program* program = nullptr;           ///< whose kernel it launches
+  const Verification* verification = nullptr; ///< that it is a step of
+  bool isLaunch = false;                      ///< counts against the stream's window
+  bool open = false;                          ///< more parts will come; it can't retire yet
+  // Planning it takes what is on its way: it is parked again, and then planned anew.
+  bool waitsForContents = false;      ///< what buffers hold
+  std::vector<CompletionPtr> awaited; ///< where buffers lie, and the ends of unbooked work on them
+  bool learning = false;              ///< its timing decides what comes next
+  std::chrono::steady_clock::time_point planned{};
+  cl_int status = CL_SUCCESS;
+  unsigned helpers = 0;  ///< threads of the application that wait for it
+  bool retiring = false; ///< some thread has begun to end it
+  std::shared_ptr<TaskEvent> event;
+  CompletionPtr begin; ///< profiling: starts the event's times
+  CompletionPtr end;   ///< ends them
+  TracedCall call;     ///< these two only if tracing is on
+  std::vector<std::shared_ptr<TracedWork>> traced;
+
+  bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty(); }
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,306 @@
+// How bytes get from one memory node to another.
+//
+// A copy from device to device goes through the sender's ring of host memory (staging_ring.h),
+// chunk by chunk: an instruction of the sender's lane for copies out, then one for copies in of
+// each receiver. All that a launch needs leaves before anything arrives, from all nodes at once, so
+// that no two of them wait for each other; and a chunk waits only for work on the same bytes, and
+// for those that used its part of the ring before.
+//
+// Lanes take instructions in an order in which each depends on earlier ones alone. So chunks that
+// arrive are issued at the latest when a part of a ring is wanted that still waits for them.
+//
+// Where one of the two ends is the host's own memory, small copies and those of devices that are no
+// GPUs go straight there; others, too, go through a ring, which a GPU reads and writes several
+// times as fast.
+//
+// Worked example: nodes 1 and 2 exchange 20 MiB each way, through rings of 24. Each sends chunks of
+// 8, 8 and 4 MiB. The instructions: out 1.1, out 2.1, out 1.2, out 2.2, out 1.3, out 2.3, then all
+// six copies in. With 40 MiB each way the fourth chunk would wait for the first copy in, which is
+// therefore issued before: three out and three in of each, and then the rest.
+#include "runtime/core/log.h"
+#include "runtime/session/launch.h"
+#include "runtime/session/session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Drivers send so little as fast from any memory.
+constexpr std::uint64_t smallTransfer = std::uint64_t{1} << 16;
+
+void copyRows(const std::vector<Rows>& rows, std::byte* packed, std::byte* base, bool pack) {
+  for (const Rows& each : rows)
+    for (std::uint64_t k = 0; k < each.count; ++k, packed += each.length) {
+      std::byte* at = base + each.first + k * each.pitch;
+      std::memcpy(pack ? packed : at, pack ? at : packed, each.length);
+    }
+}
+
+} // namespace
+
+/// One set of bytes on its way from a node to others.
+struct Session::Transfer {
+  Buffer* buffer = nullptr;
+  NodeId from = hostNode;
+  ByteSet bytes;
+  std::vector<NodeId> to;
+  std::vector<Chunk> chunks;
+  bool isDirect = false; ///< without a ring
+  std::vector<CompletionPtr> beforeLeaving;
+  std::vector<std::vector<CompletionPtr>> beforeArriving; ///< by receiver
+  // What was issued last; the next chunk's waits for it.
+  CompletionPtr left;
+  std::vector<CompletionPtr> arrived; ///< by receiver
+};
+
+/// Whether bytes that come to `node` have arrived: at a stop on the way they have not.
+bool Session::isDestination(NodeId node) const {
+  return node != hostNode || std::ranges::any_of(machine_->devices(), [](const Device& device) {
+           return device.node == hostNode;
+         });
+}
+
+/// The end of a transfer that a device reads or writes: its memory, its queue. Throws if there is
+/// none.
+Session::DeviceEnd Session::endOf(Buffer& buffer, std::size_t device, Engine engine) {
+  DeviceEnd end{device, buffer.wayTo(*machine_, device, engine),
+                machine_->queueOf(device, buffer.context(), engine), engine};
+  if (!end.way || !end.queue)
+    throw std::runtime_error("no memory for a buffer's copy");
+  return end;
+}
+
+/// Throws if that end of a transfer can't be had.
+void Session::checkEnd(Buffer& buffer, NodeId node, Engine engine) {
+  if (node != hostNode)
+    endOf(buffer, machine_->deviceOfNode(node), engine);
+  else if (!buffer.hostMemory(*machine_))
+    throw std::runtime_error("no host memory for a buffer");
+}
+
+/// An instruction of that end's lane that copies `rows` to or from host memory, behind `after`.
+Instruction Session::copyInstruction(const DeviceEnd& end, const Buffer& buffer,
+                                     std::vector<Rows> rows, std::byte* host, bool packed,
+                                     const CompletionPtr& done) const {
+  Instruction copy;
+  copy.queue = end.queue;
+  copy.context = machine_->waitingContextOf(end.device, buffer.context());
+  copy.immediate = machine_->devices()[end.device].isGpu;
+  copy.done = done;
+  copy.run = [this, done,
+              rowCopy = RowCopy{end.queue, end.way, end.engine == Engine::CopyOut, std::move(rows),
+                                host, packed}](WaitList waits, cl_event* last) {
+    return rowCopy.enqueue(cl_, waits, done.get(), last);
+  };
+  return copy;
+}
+
+/// `chunk` goes from `node` to `part` of a ring, or from there to `node`, behind `after`.
+void Session::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node,
+                             Engine engine, std::byte* part, std::vector<CompletionPtr> after,
+                             const CompletionPtr& done, const char* uncounted) {
+  const bool leaves = engine == Engine::CopyOut;
+  Instruction copy;
+  std::size_t device = machine_->home();
+  Lane* lane = &machine_->hostLane();
+  if (node == hostNode) {
+    copy.done = done;
+    copy.run = [rows = chunk.rows, part, base = buffer.hostMemory(*machine_), leaves](WaitList,
+                                                                                      cl_event*) {
+      copyRows(rows, part, base, leaves);
+      return CL_SUCCESS;
+    };
+  } else {
+    const DeviceEnd end = endOf(buffer, machine_->deviceOfNode(node), engine);
+    device = end.device;
+    lane = &machine_->devices()[device].lane(engine);
+    copy = copyInstruction(end, buffer, chunk.rows, part, true, done);
+    copy.traced = tracedTransfer(leaves, chunk.size, uncounted);
+    ++stats_.transfers;
+  }
+  copy.after = std::move(after);
+  issue(task, device, *lane, std::move(copy));
+}
+
+/// The `index`-th chunk leaves for `part`.
+void Session::issueLeaving(Task& task, Transfer& transfer, std::size_t index,
+                           const StagingRing::Part& part) {
+  std::vector<CompletionPtr> after =
+      transfer.left ? std::vector{transfer.left} : transfer.beforeLeaving;
+  after.insert(after.end(), part.after.begin(), part.after.end());
+  transfer.left = std::make_shared<Completion>(cl_);
+  const bool arrives = transfer.to.front() == hostNode && isDestination(hostNode);
+  issueChunkCopy(task, *transfer.buffer, transfer.chunks[index], transfer.from, Engine::CopyOut,
+                 part.address, std::move(after), transfer.left, arrives ? nullptr : "stopover");
+}
+
+/// It arrives at `transfer.to[receiver]`, from `part`, once `left` is over. `done`: what others
+/// wait for.
+void Session::issueArriving(Task& task, Transfer& transfer, std::size_t index, std::size_t receiver,
+                            std::byte* part, const CompletionPtr& left, const CompletionPtr& done) {
+  CompletionPtr& before = transfer.arrived[receiver];
+  std::vector<CompletionPtr> after =
+      before ? std::vector{before} : transfer.beforeArriving[receiver];
+  after.push_back(left);
+  before = done;
+  issueChunkCopy(task, *transfer.buffer, transfer.chunks[index], transfer.to[receiver],
+                 Engine::CopyIn, part, std::move(after), done, nullptr);
+}
+
+/// Between a device and the host's memory, without a stop.
+void Session::issueDirect(Task& task, Transfer& transfer) {
+  Buffer& buffer = *transfer.buffer;
+  const bool toHost = transfer.to.front() == hostNode;
+  const NodeId node = toHost ? transfer.from : transfer.to.front();
+  const DeviceEnd end =
+      endOf(buffer, machine_->deviceOfNode(node), toHost ? Engine::CopyOut : Engine::CopyIn);
+  Instruction copy =
+      copyInstruction(end, buffer, buffer.rowsOf(transfer.bytes), buffer.hostMemory(*machine_),
+                      false, std::make_shared<Completion>(cl_));
+  // Drivers copy at once, and in the calling thread, what is neither small nor in pinned memory.
+  copy.immediate = copy.immediate && transfer.bytes.size() <= smallTransfer;
+  copy.after = transfer.beforeLeaving;
+  copy.after.insert(copy.after.end(), transfer.beforeArriving[0].begin(),
+                    transfer.beforeArriving[0].end());
+  copy.traced = tracedTransfer(toHost, transfer.bytes.size(),
+                               isDestination(transfer.to.front()) ? nullptr : "stopover");
+  ++stats_.transfers;
+  transfer.left = transfer.arrived[0] = copy.done;
+  issue(task, end.device, machine_->devices()[end.device].lane(end.engine), std::move(copy));
+}
+
+/// Of moves that take the same bytes from one node to several, one transfer. Throws if something
+/// that it takes can't be had; nothing is issued then.
+std::vector<Session::Transfer> Session::asTransfers(std::span<BufferMove> moves) {
+  std::vector<Transfer> transfers;
+  for (BufferMove& each : moves) {
+    const auto same = std::ranges::find_if(transfers, [&](const Transfer& transfer) {
+      return transfer.buffer == each.buffer && transfer.from == each.move.from &&
+             transfer.from != hostNode && transfer.to.front() != hostNode &&
+             each.move.to != hostNode && transfer.bytes == each.move.bytes;
+    });
+    Transfer& transfer =
+        same != transfers.end()
+            ? *same
+            : transfers.emplace_back(Transfer{
+                  .buffer = each.buffer, .from = each.move.from, .bytes = each.move.bytes});
+    each.transfer = static_cast<std::size_t>(&transfer - transfers.data());
+    each.receiver = transfer.to.size();
+    transfer.to.push_back(each.move.to);
+    if (transfer.to.size() == 1)
+      transfer.buffer->accesses().collect(transfer.from, transfer.bytes, {},
+                                          transfer.beforeLeaving);
+    transfer.buffer->accesses().collect(each.move.to, {}, transfer.bytes,
+                                        transfer.beforeArriving.emplace_back());
+    transfer.arrived.emplace_back();
+  }
+  for (Transfer& transfer : transfers) {
+    const bool touchesHost = transfer.from == hostNode || transfer.to.front() == hostNode;
+    const NodeId other = transfer.from == hostNode ? transfer.to.front() : transfer.from;
+    const bool isStagedToHost = machine_->devices()[machine_->deviceOfNode(other)].isGpu &&
+                                transfer.bytes.size() > smallTransfer;
+    StagingRing* ring = machine_->ring(transfer.from, transfer.buffer->context());
+    transfer.isDirect = touchesHost && (!isStagedToHost || !ring);
+    for (const NodeId node : transfer.to)
+      checkEnd(*transfer.buffer, node, Engine::CopyIn);
+    checkEnd(*transfer.buffer, transfer.from, Engine::CopyOut);
+    if (transfer.isDirect)
+      continue;
+    if (!ring)
+      throw std::runtime_error("no host memory to copy through");
+    constexpr std::size_t element = 16; // the largest: no chunk begins within one
+    transfer.chunks =
+        inChunks(transfer.buffer->rowsOf(transfer.bytes), ring->chunk() / element * element);
+  }
+  return transfers;
+}
+
+/// Issues all of them at once. By move: what has to be over before the bytes are there.
+std::vector<CompletionPtr> Session::transfer(Task& task, std::span<BufferMove> moves) {
+  std::vector<Transfer> transfers;
+  try {
+    transfers = asTransfers(moves);
+  } catch (...) {
+    for (const BufferMove& each : moves)
+      each.buffer->directory().restore(each.before);
+    throw;
+  }
+  struct Arriving {
+    Transfer* transfer;
+    std::size_t index;
+    std::byte* part;
+    CompletionPtr left;
+    std::vector<CompletionPtr> done; ///< by receiver
+  };
+  std::vector<Arriving> arriving;
+  auto issueArrivals = [&] {
+    for (const Arriving& each : arriving) {
+      for (std::size_t receiver = 0; receiver < each.done.size(); ++receiver)
+        issueArriving(task, *each.transfer, each.index, receiver, each.part, each.left,
+                      each.done[receiver]);
+      machine_->ring(each.transfer->from, each.transfer->buffer->context())->noteIssued();
+    }
+    arriving.clear();
+  };
+  std::size_t rounds = 0;
+  for (Transfer& each : transfers) {
+    rounds = std::max(rounds, each.chunks.size());
+    if (each.isDirect)
+      issueDirect(task, each);
+  }
+  for (std::size_t index = 0; index < rounds; ++index)
+    for (Transfer& each : transfers) {
+      if (index >= each.chunks.size())
+        continue;
+      StagingRing& ring = *machine_->ring(each.from, each.buffer->context());
+      if (ring.waitsForNew(each.chunks[index].size))
+        issueArrivals();
+      std::vector<CompletionPtr> done;
+      for (std::size_t receiver = 0; receiver < each.to.size(); ++receiver)
+        done.push_back(std::make_shared<Completion>(cl_));
+      const StagingRing::Part part = ring.take(each.chunks[index].size, done);
+      issueLeaving(task, each, index, part);
+      arriving.push_back({&each, index, part.address, each.left, std::move(done)});
+    }
+  issueArrivals();
+  for (const Transfer& each : transfers)
+    each.buffer->accesses().add({each.from, each.bytes, {}, each.left, false});
+  std::vector<CompletionPtr> arrivals;
+  for (const BufferMove& each : moves) {
+    const CompletionPtr& arrived = transfers[each.transfer].arrived[each.receiver];
+    Buffer& buffer = *each.buffer;
+    buffer.accesses().add({each.move.to, {}, each.move.bytes, arrived, false});
+    buffer.journal().note(each.before, Journal::Effect::Arrives, each.move.to, each.move.bytes,
+                          {arrived});
+    arrivals.push_back(arrived);
+    if (isDestination(each.move.to))
+      stats_.bytesBetweenNodes += each.move.bytes.size();
+    log(LogLevel::Debug, "node ", each.move.from, " to node ", each.move.to, ": ",
+        [&] { return toString(each.move.bytes); });
+  }
+  return arrivals;
+}
+
+void Session::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
+                    std::vector<CompletionPtr>* arrivals) {
+  requireSomewhere(buffer, bytes);
+  const Directory::State before = buffer.directory().state();
+  std::vector<BufferMove> moves;
+  for (Move& each : buffer.directory().bring(node, bytes))
+    moves.push_back({&buffer, std::move(each), before});
+  const std::vector<CompletionPtr> arrived = transfer(task, moves);
+  if (arrivals)
+    arrivals->insert(arrivals->end(), arrived.begin(), arrived.end());
+}
+
+/// Throws LostBytes if some of `bytes` are valid nowhere any more.
+void Session::requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const {
+  if (mayHaveLost_ && !buffer.directory().lost(bytes).empty())
+    throw LostBytes();
+}
+
+} // namespace libsplit::runtime
