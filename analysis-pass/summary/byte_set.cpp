@@ -14,6 +14,20 @@ void append(std::vector<ByteRange>& ranges, ByteRange range) {
     ranges.back().end = std::max(ranges.back().end, range.end);
 }
 
+using RangeIterator = std::vector<ByteRange>::const_iterator;
+
+/// The first of ascending ranges that ends at `end` or behind it. Looks ever farther ahead, so that
+/// few ranges are found among many in little time, and many among many in as long as there are.
+RangeIterator firstEndingAt(RangeIterator first, RangeIterator last, std::uint64_t end) {
+  std::ptrdiff_t step = 1;
+  auto isBefore = [&](const ByteRange& range) { return range.end < end; };
+  while (last - first > step && isBefore(first[step])) {
+    first += step;
+    step *= 2;
+  }
+  return std::partition_point(first, first + std::min(step + 1, last - first), isBefore);
+}
+
 } // namespace
 
 ByteSet::ByteSet(std::vector<ByteRange> ranges) {
@@ -70,8 +84,7 @@ bool ByteSet::contains(const ByteSet& other) const {
   const std::vector<ByteRange>& all = ranges();
   auto mine = all.begin();
   for (const ByteRange& r : other.ranges()) {
-    while (mine != all.end() && mine->end < r.end)
-      ++mine;
+    mine = firstEndingAt(mine, all.end(), r.end);
     if (mine == all.end() || mine->begin > r.begin)
       return false;
   }
@@ -87,9 +100,9 @@ bool ByteSet::intersects(const ByteSet& other) const {
   auto b = others.begin();
   while (a != all.end() && b != others.end()) {
     if (a->end <= b->begin)
-      ++a;
+      a = firstEndingAt(a, all.end(), b->begin + 1);
     else if (b->end <= a->begin)
-      ++b;
+      b = firstEndingAt(b, others.end(), a->begin + 1);
     else
       return true;
   }

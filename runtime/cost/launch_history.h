@@ -16,7 +16,7 @@
 
 #include "runtime/cost/contents_budget.h"
 #include "runtime/cost/share_controller.h"
-#include "runtime/plan/planner.h"
+#include "runtime/plan/boundary.h"
 
 #include <cstddef>
 #include <map>
@@ -66,6 +66,11 @@ struct LaunchHistory {
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
   std::vector<bool> lacksRoom;         ///< by device: it has no room for what launches need
+  /// The last plan that was cut by what departs (plan/boundary.h), and what came of it.
+  struct {
+    std::shared_ptr<const LaunchPlan> whole, cut;
+    Departing departing;
+  } boundaries;
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains
 };

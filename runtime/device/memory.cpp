@@ -41,6 +41,21 @@ void Buffer::engage(Machine& machine) {
   ++engagements_;
 }
 
+std::vector<Directory::NeededMove> Buffer::bringAll(std::span<const Directory::Need> needs,
+                                                    bool exactly) {
+  for (const Directory::Need& each : needs)
+    forecast_.wanted(each.node, *each.bytes);
+  std::vector<Directory::NeededMove> moves = directory_->bringAll(needs, exactly);
+  for (const Directory::NeededMove& each : moves)
+    forecast_.moved(each.move);
+  return moves;
+}
+
+void Buffer::wrote(NodeId node, const ByteSet& bytes) {
+  directory_->wrote(node, bytes);
+  forecast_.wrote(node, bytes);
+}
+
 std::shared_ptr<AddressSearch> Buffer::addressSearch(Machine& machine) {
   if (hostMemory_ || machine.homeDevice().node != hostNode)
     return nullptr;

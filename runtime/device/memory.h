@@ -11,6 +11,7 @@
 #include "runtime/device/journal.h"
 #include "runtime/device/machine.h"
 #include "runtime/device/row_copy.h"
+#include "runtime/plan/forecast.h"
 #include "runtime/plan/known_contents.h"
 
 #include <array>
@@ -127,6 +128,12 @@ public:
   /// The work that is under way on its copies.
   Accesses& accesses() { return accesses_; }
   const Accesses& accesses() const { return accesses_; }
+  /// Directory::bringAll and Directory::wrote, with the forecast told of them.
+  std::vector<Directory::NeededMove> bringAll(std::span<const Directory::Need> needs,
+                                              bool exactly = false);
+  void wrote(NodeId node, const ByteSet& bytes);
+  /// What to send ahead.
+  Forecast& forecast() { return forecast_; }
   /// What the directory counted in advance.
   Journal& journal() { return journal_; }
   /// After all work on it is over: puts the directory right, and lets what failed not spoil what
@@ -178,6 +185,7 @@ private:
   std::optional<Directory> directory_;
   Accesses accesses_;
   Journal journal_;
+  Forecast forecast_;
   KnownContents contents_;
   std::shared_ptr<AddressSearch> search_;
   std::byte* hostMemory_ = nullptr; ///< the home buffer's own address, or the block's

@@ -302,7 +302,7 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
       requireSomewhere(buffer, *needs[p].bytes);
     }
     const Directory::State before = buffer.directory().state();
-    for (Directory::NeededMove& each : buffer.directory().bringAll(needs, exactly)) {
+    for (Directory::NeededMove& each : buffer.bringAll(needs, exactly)) {
       moves.push_back({&buffer, std::move(each.move), before});
       pieces.push_back(each.need);
     }
@@ -343,7 +343,7 @@ void Session::book(const Launch& launch, const Piece& piece, const CompletionPtr
     }
     if (!use.writes.empty()) {
       buffer.journal().note(directory.state(), Journal::Effect::Writes, node, use.writes, {done});
-      directory.wrote(node, use.writes);
+      buffer.wrote(node, use.writes);
     }
     buffer.accesses().add({node, use.needs, storesOf(use), done});
   }
@@ -378,12 +378,13 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
     book(*launch, plan->pieces[p], instructions[p].done);
   for (std::size_t p = 0; p < instructions.size(); ++p) {
     launch->issued[p].kernel = instructions[p].done;
-    if (atHome(plan->pieces[p]))
+    if (atHome(plan->pieces[p]) && (p == 0 || !atHome(plan->pieces[p - 1])))
       task.begin = instructions[p].done;
     issue(task, plan->pieces[p].device, std::move(instructions[p]));
   }
   issueMerges(task, *launch);
   issueMarkers(task, false);
+  sendAhead(task, launch->buffers);
 }
 
 } // namespace libsplit::runtime

@@ -416,7 +416,7 @@ void Session::issueMerge(Task& task, Launch& launch, const std::shared_ptr<Merge
                         job->merge.bytes, merged);
   for (CompletionPtr& each : merged)
     buffer.accesses().add({hostNode, {}, job->merge.bytes, std::move(each), false});
-  buffer.directory().wrote(hostNode, job->merge.bytes);
+  buffer.wrote(hostNode, job->merge.bytes);
 }
 
 void Session::issueMerges(Task& task, Launch& launch) {

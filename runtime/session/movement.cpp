@@ -116,7 +116,7 @@ bool Session::bookNativeWrites(const std::shared_ptr<Stream>& stream,
                     [](const NativeWrite& write) { return write.done->poll(); });
       buffer.nativeWrites.push_back({stream, *noted});
     }
-    buffer.directory().wrote(machine_->homeDevice().node, ByteSet(rootRange(use, *object)));
+    buffer.wrote(machine_->homeDevice().node, ByteSet(rootRange(use, *object)));
   }
   return true;
 }
@@ -275,7 +275,7 @@ void Session::planHomeCall(Task& task, const std::vector<HomeUse>& uses, const H
     if (!use.changes.empty()) {
       buffer.journal().note(buffer.directory().state(), Journal::Effect::Overwrites, home,
                             use.changes, {done});
-      buffer.directory().wrote(home, use.changes);
+      buffer.wrote(home, use.changes);
     }
     buffer.accesses().add({home, use.needs, use.changes, done});
   }

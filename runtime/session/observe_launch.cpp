@@ -70,8 +70,14 @@ void Session::observe(Task& task, Launch& launch) {
     for (const CompletionPtr& transfer : issued.transfers)
       if (auto moved = transfer->interval())
         transferSeconds += moved->seconds();
-    samples[issued.device] = {issued.groupBegin, issued.groupEnd, seconds + transferSeconds,
-                              transferSeconds};
+    // A device may have its groups in several parts.
+    solver::DeviceSample& sample = samples[issued.device];
+    const bool isFirst = sample.groupBegin == sample.groupEnd;
+    sample.groupBegin =
+        isFirst ? issued.groupBegin : std::min(sample.groupBegin, issued.groupBegin);
+    sample.groupEnd = std::max(sample.groupEnd, issued.groupEnd);
+    sample.seconds += seconds + transferSeconds;
+    sample.transferSeconds += transferSeconds;
   }
   // Devices that share a processor take longer together than any of them; but where tasks retire
   // together, what passed since the one before says nothing.

@@ -6,6 +6,7 @@
 
 #include "runtime/core/log.h"
 #include "runtime/cost/known_speeds.h"
+#include "runtime/plan/boundary.h"
 #include "runtime/session/session.h"
 
 #include "solver/share_solver.h"
@@ -340,6 +341,35 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
   }
 }
 
+/// The plan with first what other nodes wait for, if the program does not wait for each launch:
+/// else there is time enough to send it, and a launch of more parts takes longer.
+std::shared_ptr<const LaunchPlan>
+Session::boundariesFirstOf(const Task& task, Launch& launch,
+                           const std::shared_ptr<const LaunchPlan>& plan) {
+  if (task.stream->active.size() < 2 || plan->pieces.size() < 2)
+    return plan;
+  Departing departing;
+  bool isAny = false;
+  for (const Piece& piece : plan->pieces) {
+    const Device& device = machine_->devices()[piece.device];
+    std::vector<ByteSet>& of = departing.emplace_back(launch.buffers.size());
+    for (std::size_t b = 0; b < launch.buffers.size() && device.isGpu; ++b) {
+      of[b] = launch.buffers[b]->forecast().departing(device.node);
+      isAny = isAny || !of[b].empty();
+    }
+  }
+  if (!isAny)
+    return plan;
+  auto& last = launch.code->histories.at(launch.key).boundaries;
+  if (last.whole != plan || last.departing != departing) {
+    last.cut = std::make_shared<const LaunchPlan>(
+        boundariesFirst(launch.request, planDevices(launch), *plan, departing));
+    last.whole = plan;
+    last.departing = std::move(departing);
+  }
+  return last.cut;
+}
+
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
   if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
     return why;
@@ -364,7 +394,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   if (machine_->nodes() > 1)
     launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
-  issuePlan(task, launch, plan);
+  issuePlan(task, launch, boundariesFirstOf(task, *launch, plan));
   return {};
 }
 

@@ -92,6 +92,7 @@ bool Session::recover(Lock& lock, const Task& failed) {
   drain(lock);
   const std::vector<std::shared_ptr<Task>> tasks = plannedTasks();
   leaveOutFailed(tasks);
+  leaveOutFailed(std::exchange(sentAhead_, {}));
   for (const auto& buffer : trackedBuffers())
     buffer->settle();
   for (const auto& task : tasks) {

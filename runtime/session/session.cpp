@@ -78,6 +78,14 @@ void Session::finish() {
     return;
   stopPreparing(lock);
   const bool isFinished = finishTasks(lock);
+  std::vector<std::shared_ptr<Task>> arrived; // which keep no buffer from going any more
+  waitUntil(
+      [&] {
+        for (auto& each : takeArrived())
+          arrived.push_back(std::move(each));
+        return sentAhead_.empty() || !isFinished;
+      },
+      2);
   if (machine_ && !isFinished)
     for (const Device& device : machine_->devices())
       device.lane().beginNoCompile();
@@ -157,8 +165,10 @@ void Session::contextReleased(cl_context context) {
   if (found == contexts_.end() || --found->second > 0)
     return;
   contexts_.erase(found);
-  if (machine_ && unfinishedTasks_ == 0)
+  if (machine_ && unfinishedTasks_ == 0) {
+    awaitSentAhead(lock);
     machine_->forget(context);
+  }
   std::erase_if(extremesKernels_,
                 [&](const auto& entry) { return std::get<1>(entry.first) == context; });
 }
@@ -298,12 +308,15 @@ void Session::memoryRetained(cl_mem object) {
 }
 
 void Session::memoryReleased(cl_mem object) {
-  std::shared_ptr<MemoryObject> last; // destroyed after the lock is gone
+  // Destroyed after the lock is gone.
+  std::shared_ptr<MemoryObject> last;
+  std::vector<std::shared_ptr<Task>> arrived;
   Lock lock(mutex_);
   auto found = memory_.find(object);
   if (found != memory_.end() && --found->second.references == 0) {
     last = std::move(found->second.object);
     memory_.erase(found);
+    arrived = takeArrived();
   }
 }
 

@@ -353,6 +353,10 @@ private:
   void issueDirect(Task& task, Transfer& transfer);
   std::vector<Transfer> asTransfers(std::span<BufferMove> moves);
   std::vector<CompletionPtr> transfer(Task& task, std::span<BufferMove> moves);
+  void sendAhead(const Task& task, std::span<const std::shared_ptr<Buffer>> buffers);
+  std::vector<std::shared_ptr<Task>> takeArrived();
+  static bool keepsOthersAlive(const Task& ahead);
+  void awaitSentAhead(Lock& lock);
   /// `arrivals`, if any, get what has to be over before the bytes are there.
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
              std::vector<CompletionPtr>* arrivals = nullptr);
@@ -396,6 +400,9 @@ private:
   LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
   std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
   void planLaunch(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<const LaunchPlan>
+  boundariesFirstOf(const Task& task, Launch& launch,
+                    const std::shared_ptr<const LaunchPlan>& plan);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);
@@ -487,6 +494,7 @@ private:
   void traceCallBegins(Task& task, const Command& command);
   void traceNative(const Kernel& kernel, const std::string& why);
   void traceTask(const Task& task);
+  HostTime traceWork(const Task& task);
   void traceBalance(const Task& task, HostTime at);
   void traceDevices();
 
@@ -596,6 +604,7 @@ private:
   Worker resolver_;                                ///< foreign events that completed
   Worker inspector_;                               ///< waits for contents, looks through them
   std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
+  std::vector<std::shared_ptr<Task>> sentAhead_;   ///< of no queue; under way, or failed
   std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans
   std::shared_ptr<Verification> openVerification_; ///< while it goes on only its own tasks are
                                                    ///< planned

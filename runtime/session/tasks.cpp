@@ -343,6 +343,7 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   auto held = std::move(task->parts);
   auto launch = std::move(task->launch);
   auto outputs = std::move(task->outputs);
+  auto arrived = takeArrived();
   task->after.clear();
   lock.unlock();
   plan = nullptr;
@@ -350,6 +351,7 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   held.clear();
   launch = nullptr;
   outputs.clear();
+  arrived.clear();
   lock.lock();
   std::shared_ptr<Stream> stream = task->stream;
   task->state = Task::State::Retired;
@@ -433,6 +435,9 @@ void Session::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
     else
       retireOldest(lock, stream, true);
   }
+  // What the program gave up is gone when its commands are over.
+  if (std::ranges::any_of(sentAhead_, [](const auto& each) { return keepsOthersAlive(*each); }))
+    awaitSentAhead(lock);
 }
 
 void Session::awaitEvents(cl_uint count, const cl_event* list) {

@@ -161,6 +161,13 @@ void Session::traceTask(const Task& task) {
   trace_->slice(
       Trace::application, call.thread, call.name, call.begin, call.blocking ? now : call.end,
       call.kernel.empty() ? Trace::Arguments{} : Trace::Arguments{{"kernel", call.kernel}});
+  traceBalance(task, traceWork(task));
+}
+
+/// What devices did for it; the time when the first of that began.
+HostTime Session::traceWork(const Task& task) {
+  const TracedCall& call = task.call;
+  const HostTime now = hostNow();
   HostTime launched = now;
   for (const auto& work : task.traced) {
     const bool moves = work->track == TracedWork::Track::TransfersIn ||
@@ -189,7 +196,7 @@ void Session::traceTask(const Task& task) {
     trace_->arrow(Trace::application, call.thread, call.begin, process, thread, begin);
     launched = std::min(launched, begin);
   }
-  traceBalance(task, launched);
+  return launched;
 }
 
 void Session::traceBalance(const Task& task, HostTime at) {

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 
 namespace libsplit::runtime {
@@ -289,12 +290,78 @@ void Session::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& byte
                     std::vector<CompletionPtr>* arrivals) {
   requireSomewhere(buffer, bytes);
   const Directory::State before = buffer.directory().state();
+  const Directory::Need need{node, &bytes};
   std::vector<BufferMove> moves;
-  for (Move& each : buffer.directory().bring(node, bytes))
-    moves.push_back({&buffer, std::move(each), before});
+  for (Directory::NeededMove& each : buffer.bringAll({&need, 1}))
+    moves.push_back({&buffer, std::move(each.move), before});
   const std::vector<CompletionPtr> arrived = transfer(task, moves);
   if (arrivals)
     arrivals->insert(arrivals->end(), arrived.begin(), arrived.end());
+}
+
+/// Sends what a later launch will want elsewhere (plan/forecast.h) as soon as `task` has written
+/// it, by a task of no queue: nobody has to wait for that one but who uses those bytes.
+void Session::sendAhead(const Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {
+  std::vector<BufferMove> moves;
+  auto ahead = std::make_shared<Task>();
+  for (const std::shared_ptr<Buffer>& buffer : buffers) {
+    const std::vector<Move> due = buffer->forecast().due();
+    std::vector<Directory::Need> needs;
+    for (const Move& each : due)
+      needs.push_back({each.to, &each.bytes});
+    const Directory::State before = buffer->directory().state();
+    for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
+      moves.push_back({buffer.get(), std::move(each.move), before});
+    if (!due.empty())
+      ahead->outputs.emplace_back(buffer, ByteSet()); // which keeps it
+  }
+  if (moves.empty())
+    return;
+  ahead->after = task.after;
+  ahead->call = task.call;
+  try {
+    transfer(*ahead, moves);
+  } catch (const std::exception& error) {
+    log(LogLevel::Debug, "nothing is sent ahead: ", error.what());
+  }
+  sentAhead_.push_back(std::move(ahead));
+}
+
+/// What has arrived, which may hold the last reference to a buffer: it is to go without the lock.
+/// What failed stays for a recovery to see.
+std::vector<std::shared_ptr<Task>> Session::takeArrived() {
+  auto hasArrived = [](const std::shared_ptr<Task>& each) {
+    return std::ranges::all_of(
+        each->parts, [](const CompletionPtr& part) { return part->poll() && part->succeeded(); });
+  };
+  const auto arrived = std::ranges::stable_partition(sentAhead_, std::not_fn(hasArrived));
+  std::vector<std::shared_ptr<Task>> taken(arrived.begin(), arrived.end());
+  sentAhead_.erase(arrived.begin(), arrived.end());
+  for (const std::shared_ptr<Task>& each : taken)
+    if (trace_)
+      traceWork(*each);
+  return taken;
+}
+
+/// Waits until what was sent ahead has arrived, or failed. Nothing that it waits for itself may
+/// depend on the program.
+void Session::awaitSentAhead(Lock& lock) {
+  const std::vector<std::shared_ptr<Task>> pending = sentAhead_;
+  lock.unlock();
+  for (const std::shared_ptr<Task>& each : pending)
+    for (const CompletionPtr& part : each->parts)
+      part->wait();
+  lock.lock();
+  auto arrived = takeArrived();
+  lock.unlock();
+  arrived.clear();
+  lock.lock();
+}
+
+/// Whether there is a buffer that nobody else uses any more.
+bool Session::keepsOthersAlive(const Task& ahead) {
+  return std::ranges::any_of(ahead.outputs,
+                             [](const auto& each) { return each.first.use_count() == 1; });
 }
 
 /// Throws LostBytes if some of `bytes` are valid nowhere any more.

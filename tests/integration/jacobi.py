@@ -22,7 +22,7 @@ def expected_bytes(remote_rows):
                and the inner cells of the outermost one, with the boundary cell after the halo row; from
                now on halo rows go both ways
     step 3..   one halo row each way
-    the end    the rows that it wrote come home
+    the end    the rows that it wrote come home; and it was sent a halo row for a step that never comes
     """
     inner = SIDE - 2
     written_rows = remote_rows - 1
@@ -30,7 +30,8 @@ def expected_bytes(remote_rows):
     second = inner + 1 + written_rows * 2 + inner + inner
     others = (STEPS - 2) * 2 * inner
     gathering = written_rows * inner
-    return FLOAT * (first + second + others + gathering)
+    ahead = inner
+    return FLOAT * (first + second + others + gathering + ahead)
 
 
 def exact_traffic(bench):

@@ -1,0 +1,70 @@
+#include "runtime/plan/forecast.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+/// Its bytes are wanted.
+void Forecast::repeat(Route& route) {
+  route.repeated = route.writes == 1 ? route.repeated + 1 : 0;
+  route.writes = 0;
+  route.sentAhead = false;
+}
+
+/// What was sent ahead was sent in vain.
+void Forecast::miss(Route& route) {
+  constexpr unsigned most = 1U << 16;
+  route.enough = std::min(2 * route.enough, most);
+  route.repeated = 0;
+  route.sentAhead = false;
+}
+
+void Forecast::wanted(NodeId node, const ByteSet& bytes) {
+  for (Route& route : routes_)
+    if (route.sentAhead && route.move.to == node && bytes.contains(route.move.bytes))
+      repeat(route);
+}
+
+void Forecast::moved(const Move& move) {
+  const auto known = std::ranges::find(routes_, move, &Route::move);
+  if (known != routes_.end()) {
+    repeat(*known);
+    std::rotate(known, known + 1, routes_.end());
+    return;
+  }
+  if (routes_.size() == mostRoutes)
+    routes_.erase(routes_.begin());
+  routes_.push_back({move});
+}
+
+void Forecast::wrote(NodeId node, const ByteSet& bytes) {
+  for (Route& route : routes_) {
+    if (!bytes.intersects(route.move.bytes))
+      continue;
+    if (route.sentAhead)
+      miss(route);
+    ++route.writes;
+    if (route.writes > 1 || node != route.move.from || !bytes.contains(route.move.bytes))
+      route.repeated = 0;
+  }
+}
+
+std::vector<Move> Forecast::due() {
+  std::vector<Move> moves;
+  for (Route& route : routes_)
+    if (route.writes == 1 && route.repeated >= route.enough && !route.sentAhead) {
+      route.sentAhead = true;
+      moves.push_back(route.move);
+    }
+  return moves;
+}
+
+ByteSet Forecast::departing(NodeId node) const {
+  ByteSet bytes;
+  for (const Route& route : routes_)
+    if (route.move.from == node && route.writes == 0 && route.repeated >= route.enough)
+      bytes = unite(bytes, route.move.bytes);
+  return bytes;
+}
+
+} // namespace libsplit::runtime

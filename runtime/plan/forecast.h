@@ -1,0 +1,57 @@
+// Which bytes of a buffer will be wanted on another node once they are written, told from where
+// they went before. Pure.
+//
+// Iterations exchange the same halo again and again: what a node lacked for the last launch that
+// read the buffer it will lack for the next one. Sent as soon as it is written, it travels while
+// the rest of the launch computes and the program prepares its next call, and the next launch finds
+// nothing to wait for.
+//
+// A route is a set of bytes that went from one node to another. It repeats if exactly one write of
+// its bytes, by the node that they came from, lies between one use and the next. Once a route has
+// repeated it is used ahead. If what was sent so is overwritten before anybody wanted it, it was in
+// vain, and the route has to repeat twice as often as before until it is tried again: a program
+// whose rhythm was mistaken loses ever less by it.
+//
+// Worked example: a stencil in two buffers, A and B, halves on nodes 1 and 2. Step 1 reads A: row 5
+// goes from 2 to 1. Step 2 writes A, step 3 reads it: row 5 goes again, so the route has repeated
+// once. Step 4 writes A, and row 5 is sent ahead; step 5 finds it there.
+#pragma once
+
+#include "analysis-pass/summary/byte_set.h"
+#include "runtime/plan/directory.h"
+
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Of one buffer. Not thread-safe.
+class Forecast {
+public:
+  /// `node` is about to use `bytes`, before anything is moved for it.
+  void wanted(NodeId node, const ByteSet& bytes);
+  /// It lacked those of `move`.
+  void moved(const Move& move);
+  /// `node` alone has `bytes` now.
+  void wrote(NodeId node, const ByteSet& bytes);
+  /// Bytes that are to be sent ahead when `node` has written them next.
+  ByteSet departing(NodeId node) const;
+  /// What to send ahead, once: it was just written, and will be wanted.
+  std::vector<Move> due();
+
+private:
+  struct Route {
+    Move move;
+    unsigned writes = 0;    ///< since its bytes were last wanted
+    unsigned repeated = 0;  ///< in a row
+    unsigned enough = 1;    ///< repetitions after which it is used ahead
+    bool sentAhead = false; ///< and not wanted since
+  };
+  static constexpr std::size_t mostRoutes = 16;
+
+  static void repeat(Route& route);
+  static void miss(Route& route);
+
+  std::vector<Route> routes_; ///< the one wanted last comes last
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,118 @@
+#include "runtime/plan/forecast.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit::runtime {
+namespace {
+
+const Move halo{2, 1, ByteSet(40, 48)};
+
+/// A launch on both nodes writes the buffer, half and half.
+void write(Forecast& forecast) {
+  forecast.wrote(1, ByteSet(0, 40));
+  forecast.wrote(2, ByteSet(40, 80));
+}
+
+/// The next one reads it, and lacks the halo unless it was sent.
+void read(Forecast& forecast, bool lacks) {
+  forecast.wanted(1, ByteSet(0, 48));
+  if (lacks)
+    forecast.moved(halo);
+}
+
+/// Until the halo is sent ahead.
+void learn(Forecast& forecast) {
+  for (int i = 0; i < 2; ++i) {
+    read(forecast, true);
+    write(forecast);
+  }
+}
+
+TEST(Forecast, whatWentTwiceIsSentAheadFromThenOn) {
+  Forecast forecast;
+  read(forecast, true);
+  write(forecast);
+  EXPECT_TRUE(forecast.due().empty());
+  read(forecast, true);
+  for (int i = 0; i < 10; ++i) {
+    write(forecast);
+    EXPECT_EQ(forecast.due(), std::vector<Move>{halo});
+    EXPECT_TRUE(forecast.due().empty()) << "it is sent once";
+    read(forecast, false);
+  }
+}
+
+TEST(Forecast, tellsWhatWillDepart) {
+  Forecast forecast;
+  learn(forecast);
+  EXPECT_TRUE(forecast.departing(2).empty()) << "it was written already";
+  EXPECT_FALSE(forecast.due().empty());
+  read(forecast, false);
+  EXPECT_EQ(forecast.departing(2), halo.bytes);
+  EXPECT_TRUE(forecast.departing(1).empty());
+}
+
+TEST(Forecast, whatIsWrittenTwiceBetweenReadsIsNotSent) {
+  Forecast forecast;
+  for (int i = 0; i < 10; ++i) {
+    read(forecast, true);
+    write(forecast);
+    EXPECT_TRUE(forecast.due().empty());
+    write(forecast);
+    EXPECT_TRUE(forecast.due().empty());
+  }
+}
+
+TEST(Forecast, whatAnotherNodeOverwritesIsNotSent) {
+  Forecast forecast;
+  for (int i = 0; i < 10; ++i) {
+    read(forecast, true);
+    forecast.wrote(0, ByteSet(40, 48));
+    EXPECT_TRUE(forecast.due().empty());
+  }
+}
+
+TEST(Forecast, whatIsWrittenInPartIsNotSent) {
+  Forecast forecast;
+  for (int i = 0; i < 10; ++i) {
+    read(forecast, true);
+    forecast.wrote(2, ByteSet(40, 44));
+    EXPECT_TRUE(forecast.due().empty());
+  }
+}
+
+TEST(Forecast, sendingInVainIsTriedEverMoreRarely) {
+  Forecast forecast;
+  std::size_t vain = 0;
+  for (int round = 0; round < 1000; ++round) {
+    // Three times as if it repeated, then two writes.
+    for (int i = 0; i < 3; ++i) {
+      const bool lacks = forecast.due().empty();
+      read(forecast, lacks);
+      write(forecast);
+    }
+    vain += forecast.due().size();
+    write(forecast);
+    vain += forecast.due().size();
+    read(forecast, true);
+    write(forecast);
+    write(forecast);
+  }
+  EXPECT_LE(vain, 4u);
+}
+
+TEST(Forecast, aRouteThatMovesElsewhereIsAnotherOne) {
+  Forecast forecast;
+  learn(forecast);
+  EXPECT_FALSE(forecast.due().empty());
+  // The shares change: another halo.
+  const Move other{2, 1, ByteSet(48, 56)};
+  forecast.wanted(1, ByteSet(0, 56));
+  forecast.moved(other);
+  forecast.wrote(1, ByteSet(0, 48));
+  forecast.wrote(2, ByteSet(48, 80));
+  EXPECT_TRUE(forecast.due().empty());
+}
+
+} // namespace
+} // namespace libsplit::runtime
