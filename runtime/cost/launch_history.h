@@ -66,10 +66,10 @@ struct LaunchHistory {
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
   std::vector<bool> lacksRoom;         ///< by device: it has no room for what launches need
-  /// The last plan that was cut by what departs (plan/boundary.h), and what came of it.
+  /// The last plan, and what came of it where it was cut by what departs (plan/boundary.h).
   struct {
-    std::shared_ptr<const LaunchPlan> whole, cut;
-    Departing departing;
+    std::shared_ptr<const LaunchPlan> whole;
+    std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains

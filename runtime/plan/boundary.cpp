@@ -1,24 +1,13 @@
 #include "runtime/plan/boundary.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace libsplit::runtime {
 
 namespace {
 
-/// The least of [begin, end) for which `holds`, which stays so once it is; `end` if there is none.
-template <class Holds>
-std::uint64_t firstThat(std::uint64_t begin, std::uint64_t end, const Holds& holds) {
-  while (begin < end) {
-    const std::uint64_t middle = begin + (end - begin) / 2;
-    if (holds(middle))
-      end = middle;
-    else
-      begin = middle + 1;
-  }
-  return begin;
-}
+constexpr std::uint64_t leastRest = 4;   // times the boundary
+constexpr std::uint64_t mostGroups = 64; // of a dimension, in a boundary
 
 /// Whether one of them changes what the other uses.
 bool conflict(const Piece& a, const Piece& b) {
@@ -47,32 +36,31 @@ bool makeUp(const Piece& whole, const std::vector<Piece>& parts) {
   return true;
 }
 
+bool writesAny(const Piece& piece, const std::vector<ByteSet>& departing) {
+  for (std::size_t b = 0; b < departing.size(); ++b)
+    if (departing[b].intersects(piece.uses[b].writes))
+      return true;
+  return false;
+}
+
 /// One piece's parts, in the order in which they are to run; or itself.
 std::vector<Piece> partsOf(const LaunchRequest& request, std::span<const PlanDevice> devices,
                            const Piece& piece, unsigned dimension,
                            const std::vector<ByteSet>& departing) {
-  constexpr std::uint64_t leastRest = 4; // times the boundary
   auto part = [&](std::uint64_t begin, std::uint64_t end) {
     return planPiece(request, devices, piece.device, dimension, begin, end);
   };
-  auto departs = [&](std::uint64_t begin, std::uint64_t end) {
-    const Piece groups = part(begin, end);
-    for (std::size_t b = 0; b < departing.size(); ++b)
-      if (departing[b].intersects(groups.uses[b].writes))
-        return true;
-    return false;
-  };
+  auto departs = [&](std::uint64_t group) { return writesAny(part(group, group + 1), departing); };
   const std::uint64_t begin = piece.box.begin[dimension], end = piece.box.end[dimension];
-  const std::uint64_t middle = begin + (end - begin) / 2;
-  if (end - begin < leastRest || departs(middle, middle + 1))
-    return {piece};
-  // The rest is what lies around the middle and departs nowhere.
-  const std::uint64_t from =
-      firstThat(begin, middle, [&](std::uint64_t group) { return !departs(group, middle); });
-  const std::uint64_t to =
-      firstThat(middle + 1, end, [&](std::uint64_t group) { return departs(middle, group + 1); });
+  // Group by group from both ends: boundaries are thin, and one group is soon looked at.
+  const std::uint64_t most = std::min((end - begin) / leastRest, mostGroups);
+  std::uint64_t from = begin, to = end;
+  while (from - begin <= most && departs(from))
+    ++from;
+  while (end - to <= most && departs(to - 1))
+    --to;
   const std::uint64_t boundary = (from - begin) + (end - to);
-  if (boundary == 0 || boundary > (end - begin) / leastRest)
+  if (boundary == 0 || boundary > most)
     return {piece};
   std::vector<Piece> parts;
   if (from > begin)
@@ -80,12 +68,12 @@ std::vector<Piece> partsOf(const LaunchRequest& request, std::span<const PlanDev
   if (to < end)
     parts.push_back(part(to, end));
   parts.push_back(part(from, to));
+  if (writesAny(parts.back(), departing) || !makeUp(piece, parts))
+    return {piece};
   for (std::size_t i = 0; i < parts.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (conflict(parts[i], parts[j]))
         return {piece};
-  if (!makeUp(piece, parts))
-    return {piece};
   return parts;
 }
 

@@ -19,9 +19,10 @@ namespace libsplit::runtime {
 using Departing = std::vector<std::vector<ByteSet>>;
 
 /// `plan` with the pieces that write departing bytes in up to three parts, each a piece by itself:
-/// what writes them, then the rest. A piece stays whole if that is more than a quarter of it, if
-/// its parts would touch each other's bytes, and if there are merges. Pieces of a device come one
-/// after another, in the order in which it is to run them.
+/// what writes them, at its ends, then the rest. A piece stays whole if that is more than a quarter
+/// of it, or more than 64 groups of the dimension that is cut; if it is not at the ends alone; if
+/// parts would touch each other's bytes; and if there are merges. Pieces of a device come one after
+/// another, in the order in which it is to run them.
 LaunchPlan boundariesFirst(const LaunchRequest& request, std::span<const PlanDevice> devices,
                            const LaunchPlan& plan, const Departing& departing);
 

@@ -2,11 +2,21 @@
 
 namespace libsplit::runtime {
 
+namespace {
+
+/// Whether they are known to be equal in no time: small ones, which are made anew each time, can be
+/// compared.
+bool areSame(const ByteSet& a, const ByteSet& b) {
+  return a.isSame(b) || (a.ranges().size() <= SetMemo::leastRanges && a == b);
+}
+
+} // namespace
+
 ByteSet SetMemo::find(Operation operation, const ByteSet& a, const ByteSet& b) {
   if (a.ranges().size() + b.ranges().size() < leastRanges)
     return operation(a, b);
   for (const Entry& entry : entries_)
-    if (entry.operation == operation && entry.a.isSame(a) && entry.b.isSame(b))
+    if (entry.operation == operation && areSame(entry.a, a) && areSame(entry.b, b))
       return entry.result;
   Entry entry{operation, a, b, known(operation(a, b))};
   if (entries_.size() < capacity) {

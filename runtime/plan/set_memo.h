@@ -2,9 +2,9 @@
 //
 // An interior of a grid is thousands of ranges, one for each row, and a launch asks a dozen times
 // what is valid where. A program that repeats its launches repeats these questions: so results are
-// kept by the operands' identity (ByteSet::isSame), and a result that is equal to an earlier one
-// becomes a copy of that, which lets the next question be recognised too. Decision diagrams know
-// this as a computed and a unique table.
+// kept by the operands' identity (ByteSet::isSame; small ones by value), and a result that is equal
+// to an earlier one becomes a copy of that, which lets the next question be recognised too.
+// Decision diagrams know this as a computed and a unique table.
 //
 // Not thread-safe.
 #pragma once

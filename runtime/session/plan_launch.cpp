@@ -341,12 +341,18 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
   }
 }
 
-/// The plan with first what other nodes wait for, if the program does not wait for each launch:
-/// else there is time enough to send it, and a launch of more parts takes longer.
+/// The plan with first what other nodes wait for, if the program keeps its queue filled: else there
+/// is time enough to send it, and a launch of more parts takes longer.
 std::shared_ptr<const LaunchPlan>
 Session::boundariesFirstOf(const Task& task, Launch& launch,
                            const std::shared_ptr<const LaunchPlan>& plan) {
-  if (task.stream->active.size() < 2 || plan->pieces.size() < 2)
+  constexpr std::size_t mostCuts = 4; // what departs may differ where buffers change places
+  auto& last = launch.code->histories.at(launch.key).boundaries;
+  if (last.whole != plan) {
+    last = {plan, {}};
+    return plan;
+  }
+  if (plan->pieces.size() < 2 || !isFilled(*task.stream))
     return plan;
   Departing departing;
   bool isAny = false;
@@ -360,14 +366,15 @@ Session::boundariesFirstOf(const Task& task, Launch& launch,
   }
   if (!isAny)
     return plan;
-  auto& last = launch.code->histories.at(launch.key).boundaries;
-  if (last.whole != plan || last.departing != departing) {
-    last.cut = std::make_shared<const LaunchPlan>(
-        boundariesFirst(launch.request, planDevices(launch), *plan, departing));
-    last.whole = plan;
-    last.departing = std::move(departing);
-  }
-  return last.cut;
+  for (const auto& [of, cut] : last.cuts)
+    if (of == departing)
+      return cut;
+  if (last.cuts.size() == mostCuts)
+    return plan;
+  auto cut = std::make_shared<const LaunchPlan>(
+      boundariesFirst(launch.request, planDevices(launch), *plan, departing));
+  last.cuts.emplace_back(std::move(departing), cut);
+  return cut;
 }
 
 std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {

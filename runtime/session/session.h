@@ -290,6 +290,8 @@ private:
   void pump(const std::shared_ptr<Stream>& stream);
   void pumpAll();
   bool canPlan(const Stream& stream, const Task& task) const;
+  static std::size_t launchesOf(const Stream& stream);
+  static bool isFilled(const Stream& stream);
   void planTask(const std::shared_ptr<Task>& task);
   void callPlan(Task& task);
   void awaitParts(Lock& lock, Task& task, bool helping);

@@ -172,13 +172,19 @@ bool Session::canPlan(const Stream& stream, const Task& task) const {
       return false;
   if (!task.isLaunch)
     return true;
-  std::size_t launches = 0;
-  for (const auto& active : stream.active) {
-    if (active->learning)
-      return false;
-    launches += active->isLaunch;
-  }
-  return launches < window;
+  auto isLearning = [](const std::shared_ptr<Task>& active) { return active->learning; };
+  return std::ranges::none_of(stream.active, isLearning) && launchesOf(stream) < window;
+}
+
+/// Launches that are planned and not retired.
+std::size_t Session::launchesOf(const Stream& stream) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(stream.active, [](const auto& task) { return task->isLaunch; }));
+}
+
+/// Whether the program enqueues launches faster than they are done.
+bool Session::isFilled(const Stream& stream) {
+  return launchesOf(stream) >= window;
 }
 
 void Session::pump(const std::shared_ptr<Stream>& stream) {

@@ -37,6 +37,14 @@ TEST(SetMemo, givesTheSameSetForTheSameQuestion) {
   EXPECT_TRUE(memo.unite(a, b).isSame(memo.unite(a, b)));
 }
 
+TEST(SetMemo, recognisesSmallOperandsThatWereMadeAnew) {
+  SetMemo memo;
+  const ByteSet grid = interior(0, 60, width);
+  const ByteSet first = memo.unite(ByteSet(6000, 6100), grid);
+  EXPECT_TRUE(memo.unite(ByteSet(6000, 6100), grid).isSame(first));
+  EXPECT_FALSE(memo.unite(ByteSet(6000, 6200), grid).isSame(first));
+}
+
 TEST(SetMemo, recognisesAnEqualSetThatCameAboutInAnotherWay) {
   SetMemo memo;
   const ByteSet a = interior(0, 60, width), b = interior(60, 90, width);
