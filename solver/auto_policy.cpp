@@ -3,8 +3,9 @@
 //
 //   - Launch 1: chunks if the caller can (wantsChunks), else known speeds, else uniform.
 //   - Every launch: the model learns; new cuts are taken if they gain more than the tolerance and,
-//     over as many launches as were seen so far (whoever ran k times is expected to run k more),
-//     more than moving the data costs.
+//     over as many launches as there were so far (whoever ran k times is expected to run k more),
+//     more than moving the data costs. Shares grow by steps, and it is what the steps lead to that
+//     counts: a device with a hundredth of the work may never gain enough by two hundredths.
 //   - One launch in which a device took many times what it should says nothing: drivers compile,
 //     systems pause. The next launch is cut as this one was; if it is the same again, it is
 //     believed.
@@ -43,10 +44,10 @@ public:
   explicit Auto(const AutoOptions& options)
       : options_(options), n_(static_cast<Eigen::Index>(options.devices)), model_(n_),
         shares_(makeShares(options.knownSpeeds, options.devices)), ran_(Vector::Zero(n_)),
-        ranBegin_(ran_), ranTogether_(ran_), candidate_(ran_), alone_(ran_), seenAlone_(ran_),
-        best_(ran_), speeds_(ran_), steadyMove_(ran_), changeMove_(ran_), hasGained_(ran_),
-        limits_(Vector::Ones(n_)), largest_(ran_), lastProbe_(ran_), probeCost_(ran_),
-        beforeProbe_(ran_) {
+        ranBegin_(ran_), ranTogether_(ran_), candidate_(ran_), goal_(ran_),
+        unlimited_(Vector::Ones(n_)), alone_(ran_), seenAlone_(ran_), best_(ran_), speeds_(ran_),
+        steadyMove_(ran_), changeMove_(ran_), hasGained_(ran_), limits_(Vector::Ones(n_)),
+        largest_(ran_), lastProbe_(ran_), probeCost_(ran_), beforeProbe_(ran_) {
     samples_.reserve(256);
     bool anyKnown = false;
     for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
@@ -271,7 +272,10 @@ private:
     const bool setBack = remember();
     summary_.stop = Stop::Searching;
     allowGrowth(ran_, total);
-    const double predicted = model_.balance(candidate_, total, limits_);
+    model_.balance(candidate_, total, limits_);
+    // What a step gains is what it leads to: the first steps of a device that has little gain next
+    // to nothing themselves.
+    const double predicted = model_.balance(goal_, total, unlimited_);
     if (setBack) {
       shares_ = best_;
       hold_ = std::min(hold_ + 2, maxHold);
@@ -292,15 +296,18 @@ private:
     return predicted;
   }
 
-  bool worthMoving(const Vector& now, double predicted, double total) const {
+  bool worthMoving(const Vector& now, double predicted, double total) {
     const double current = model_.makespan(now, total);
     const double gain = current - predicted;
+    waits_ = false;
     // What one noisy launch suggests is not worth following again and again.
     const double tolerance = summary_.launches < 4
                                  ? options_.tolerance
                                  : std::max(options_.tolerance, 0.5 * model_.noise());
-    return gain > tolerance * current &&
-           gain * static_cast<double>(summary_.launches) > movingCost(candidate_, total);
+    if (gain <= tolerance * current)
+      return false;
+    waits_ = gain * age() <= movingCost(goal_, total);
+    return !waits_;
   }
 
   /// Keeps the best launch. True if the last one was much worse, and that because a device was
@@ -374,7 +381,8 @@ private:
   }
 
   void considerAlone(double total, double predicted) {
-    if (n_ < 2 || isAlone() || summary_.stop != Stop::Converged)
+    // Shares that wait for better ones to pay do not show what splitting gains.
+    if (n_ < 2 || isAlone() || waits_ || summary_.stop != Stop::Converged)
       return;
     Eigen::Index fastest = -1;
     double least = 0;
@@ -436,11 +444,13 @@ private:
   LoadModel model_;
   AloneTrial trial_;
   Summary summary_;
-  Vector shares_;         // proposed, unless one device works alone
-  Vector ran_;            // of the last launch
-  Vector ranBegin_;       // where each device's part of it began
-  Vector ranTogether_;    // of the last launch that the model learnt from
-  Vector candidate_;      // of the model
+  Vector shares_;      // proposed, unless one device works alone
+  Vector ran_;         // of the last launch
+  Vector ranBegin_;    // where each device's part of it began
+  Vector ranTogether_; // of the last launch that the model learnt from
+  Vector candidate_;   // of the model, a step towards …
+  Vector goal_;        // … what it thinks best
+  const Vector unlimited_;
   Vector alone_;          // all on the device of the trial; all 0: there was none
   Vector seenAlone_;      // seconds of a launch on one device alone; 0: not seen
   Vector best_;           // of the fastest launch
@@ -466,6 +476,7 @@ private:
   std::uint64_t skipped_ = 0;
   bool seeded_ = false;
   bool before_ = false;
+  bool waits_ = false;     // better shares are known, and don't pay for what they move yet
   bool doubted_ = false;   // the last launch was an outlier
   bool confirmed_ = false; // … and the one before
 };

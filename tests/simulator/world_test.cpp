@@ -27,8 +27,8 @@ struct Outcome {
   Run run;
 };
 
-Outcome outcome(const World& world) {
-  const auto policy = makeModelPolicy(world);
+Outcome outcome(const World& world, const std::string& by = "model") {
+  const auto policy = makeRuntimePolicy(world, by);
   Outcome seen;
   seen.run = run(world, *policy);
   const Oracle oracle = clairvoyant(world);
@@ -60,6 +60,12 @@ TEST(World, rowsThatGrowSevenfoldAreBalancedOverTwoGpus) {
   const Outcome seen = outcome(spmv());
   EXPECT_LT(seen.settledOverBest, 1.03);
   EXPECT_LT(seen.wholeOverBest, 1.35);
+}
+
+TEST(World, autoBalancesThemAsSoonAsMovingThemPays) {
+  const Outcome seen = outcome(spmv(), "auto");
+  EXPECT_LT(seen.settledOverBest, 1.03);
+  EXPECT_LT(seen.wholeOverBest, 1.1);
 }
 
 TEST(World, aShortStencilThatExchangesCostsLittleWhereItIsNotSplit) {

@@ -76,6 +76,20 @@ TEST(Auto, whereMovingIsDearALittleImbalanceIsLeftAlone) {
   EXPECT_GT(other->propose()[0], 0.505);
 }
 
+TEST(Auto, aSmallShareGrowsThoughItsNextStepGainsNextToNothing) {
+  Pair machine{{1000, 1000}};
+  machine.moved = 0.03; // half a second a launch; to move half of it takes thirty
+  const auto solver = two({99, 1});
+  for (int launch = 0; launch < 20; ++launch) {
+    solver->observe(machine.run(solver->propose()), total);
+    EXPECT_GT(solver->propose()[0], 0.9) << "it does not pay yet";
+    EXPECT_GT(solver->propose()[1], 0) << "what waits is no reason to try one device alone";
+  }
+  for (int launch = 0; launch < 60; ++launch)
+    solver->observe(machine.run(solver->propose()), total);
+  EXPECT_NEAR(solver->propose()[0], 0.5, 0.02);
+}
+
 /// One device lies with the data: the other's share has to come there first.
 std::vector<DeviceSample> firstSplit(std::span<const double> shares, double movedSeconds) {
   const auto groups = roundToGroups(shares, total);
