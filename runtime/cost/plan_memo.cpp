@@ -64,8 +64,9 @@ std::size_t PlanMemo::Hash::operator()(const PlanKey& key) const {
     mix(buffer);
     mix(origin);
   }
-  for (const double share : key.shares)
-    mix(std::hash<double>()(share));
+  for (const std::vector<std::uint64_t>& counts : key.groups)
+    for (const std::uint64_t count : counts)
+      mix(count);
   for (const std::uint64_t version : key.versions)
     mix(version);
   return hash;

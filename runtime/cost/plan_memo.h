@@ -25,7 +25,8 @@ struct PlanKey {
   std::vector<std::vector<std::byte>> values; ///< of by-value arguments; empty if it has no say
   std::vector<std::uint64_t> sizes;           ///< of buffer arguments
   std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
-  std::vector<double> shares;
+  /// By dimension and device, what the shares come to there: more of them says nothing.
+  std::vector<std::vector<std::uint64_t>> groups;
   std::vector<std::uint64_t> versions; ///< of the buffers whose contents it rests on
   bool withoutInspections = false;
   bool operator==(const PlanKey&) const = default;

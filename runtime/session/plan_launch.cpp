@@ -243,7 +243,8 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   }
   for (const BufferArgument& argument : launch.request.buffers)
     key.buffers.push_back({argument.buffer, argument.origin});
-  key.shares.assign(shares.begin(), shares.end());
+  for (unsigned d = 0; d < launch.range.dimensions; ++d)
+    key.groups.push_back(solver::roundToGroups(shares, launch.range.groups(d)));
   // On one memory nothing depends on regions; at home alone, nothing is cut by them.
   const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
                           launch.action != ShareController::Action::Measure;
@@ -261,6 +262,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
     }
     return made->plan;
   }
+  const std::vector<std::vector<std::uint64_t>> groups = key.groups;
   LaunchContents contents(*machine_, task, launch);
   launch.request.contents = key.versions.empty() ? nullptr : &contents;
 
@@ -273,8 +275,7 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
   auto consider = [&](unsigned d) {
     if (launch.range.groups(d) < 2 && (d > 0 || launch.range.groups() > 1))
       return;
-    auto groups = solver::roundToGroups(shares, launch.range.groups(d));
-    PlanResult result = planCut(launch.request, devices, d, groups);
+    PlanResult result = planCut(launch.request, devices, d, groups[d]);
     if (auto* reason = std::get_if<Reason>(&result)) {
       if (why.empty())
         why = toString(*reason);

@@ -9,7 +9,7 @@ PlanKey keyOf(std::size_t number) {
   PlanKey key;
   key.range.global[0] = 64;
   key.values = {{}, {std::byte(number), std::byte(number >> 8)}};
-  key.shares = {0.5, 0.5};
+  key.groups = {{32, 32}};
   return key;
 }
 
@@ -34,7 +34,7 @@ TEST(PlanMemo, comesBackToEachOfManyShapes) {
     EXPECT_EQ(made->plan->dimension, i);
   }
   PlanKey other = keyOf(3);
-  other.shares = {0.4, 0.6};
+  other.groups = {{30, 34}};
   EXPECT_FALSE(memo.find(other));
 }
 
