@@ -355,7 +355,7 @@ private:
   void issueDirect(Task& task, Transfer& transfer);
   std::vector<Transfer> asTransfers(std::span<BufferMove> moves);
   std::vector<CompletionPtr> transfer(Task& task, std::span<BufferMove> moves);
-  void sendAhead(const Task& task, std::span<const std::shared_ptr<Buffer>> buffers);
+  void sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers);
   std::vector<std::shared_ptr<Task>> takeArrived();
   static bool keepsOthersAlive(const Task& ahead);
   void awaitSentAhead(Lock& lock);

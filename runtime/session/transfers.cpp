@@ -301,7 +301,7 @@ void Session::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& byte
 
 /// Sends what a later launch will want elsewhere (plan/forecast.h) as soon as `task` has written
 /// it, by a task of no queue: nobody has to wait for that one but who uses those bytes.
-void Session::sendAhead(const Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {
+void Session::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {
   std::vector<BufferMove> moves;
   auto ahead = std::make_shared<Task>();
   for (const std::shared_ptr<Buffer>& buffer : buffers) {
@@ -317,6 +317,7 @@ void Session::sendAhead(const Task& task, std::span<const std::shared_ptr<Buffer
   }
   if (moves.empty())
     return;
+  ahead->waitTasks.push_back(task.shared_from_this());
   ahead->after = task.after;
   ahead->call = task.call;
   try {
@@ -327,12 +328,14 @@ void Session::sendAhead(const Task& task, std::span<const std::shared_ptr<Buffer
   sentAhead_.push_back(std::move(ahead));
 }
 
-/// What has arrived, which may hold the last reference to a buffer: it is to go without the lock.
-/// What failed stays for a recovery to see.
+/// What has arrived, of launches that have retired, which may hold the last reference to a buffer:
+/// it is to go without the lock. What failed stays for a recovery to see.
 std::vector<std::shared_ptr<Task>> Session::takeArrived() {
   auto hasArrived = [](const std::shared_ptr<Task>& each) {
-    return std::ranges::all_of(
-        each->parts, [](const CompletionPtr& part) { return part->poll() && part->succeeded(); });
+    return each->waitTasks.front()->state == Task::State::Retired &&
+           std::ranges::all_of(each->parts, [](const CompletionPtr& part) {
+             return part->poll() && part->succeeded();
+           });
   };
   const auto arrived = std::ranges::stable_partition(sentAhead_, std::not_fn(hasArrived));
   std::vector<std::shared_ptr<Task>> taken(arrived.begin(), arrived.end());
