@@ -101,6 +101,8 @@ ImaginedRequest imagine(const KernelSummary& kernel, const ImaginedLaunch& launc
   for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
     auto given = launch.arguments.find(parameter.name);
+    if (given == launch.arguments.end())
+      given = launch.arguments.find(std::to_string(i));
     ArgumentValue& value = request.arguments.emplace_back();
     auto& bytes = result.values.emplace_back(parameter.size);
     if (parameter.kind == ParameterKind::GlobalBuffer ||
@@ -293,40 +295,28 @@ std::string joined(const std::vector<std::string>& parts, const char* first, con
 
 /// A line for each access, in columns and in the order of the source.
 std::string explainAccesses(const KernelSummary& kernel) {
-  struct Row {
-    const Access* access;
-    AccessTerms terms;
-  };
-  std::vector<Row> rows;
+  std::vector<const Access*> accesses;
   for (const Access& access : kernel.accesses)
-    rows.push_back({&access, inSourceTerms(kernel, access)});
-  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
-    return std::tie(a.access->where.file, a.access->where.line) <
-           std::tie(b.access->where.file, b.access->where.line);
+    accesses.push_back(&access);
+  std::ranges::stable_sort(accesses, [](const Access* a, const Access* b) {
+    return std::tie(a->where.file, a->where.line) < std::tie(b->where.file, b->where.line);
   });
+  std::vector<std::array<std::string, 4>> rows;
   std::size_t widths[3] = {};
-  auto columns = [&](const Row& row) {
-    return std::array{text(row.access->where), std::string(verb(*row.access)),
-                      kernel.parameters[row.access->parameter].name};
-  };
-  for (const Row& row : rows)
+  for (const Access* access : accesses) {
+    const AccessWords words = inWords(kernel, *access);
+    rows.push_back({text(access->where), words.verb, words.parameter, words.region});
     for (std::size_t i = 0; i < 3; ++i)
-      widths[i] = std::max(widths[i], columns(row)[i].size());
-  std::string result;
-  std::vector<AccessTerms> said;
-  for (const Row& row : rows) {
-    const auto words = columns(row);
-    for (std::size_t i = 0; i < 3; ++i)
-      result += "  " + words[i] + std::string(widths[i] - words[i].size(), ' ');
-    result += "  " + row.terms.region;
-    if (row.access->effect == Effect::Update)
-      result += std::string(" by ") + nameOf(row.access->update.operation);
-    result += joined(row.terms.loops, ", ", "; ") + joined(row.terms.guards, ", if ", " and ");
-    result += "\n";
-    said.push_back(row.terms);
+      widths[i] = std::max(widths[i], rows.back()[i].size());
   }
-  const std::string where = joined(variablesInSourceTerms(kernel, said), "  where ", ", ");
-  return result + where + (where.empty() ? "" : "\n");
+  std::string result;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < 3; ++i)
+      result += "  " + row[i] + std::string(widths[i] - row[i].size(), ' ');
+    result += "  " + row[3] + "\n";
+  }
+  const std::string where = variablesInWords(kernel);
+  return where.empty() ? result : result + "  " + where + "\n";
 }
 
 } // namespace
@@ -357,7 +347,23 @@ std::optional<NDRange> parseRange(const std::string& text) {
   return range;
 }
 
-std::string explain(const KernelSummary& kernel, const ImaginedLaunch& launch) {
+AccessWords inWords(const KernelSummary& kernel, const Access& access) {
+  const AccessTerms terms = inSourceTerms(kernel, access);
+  std::string region = terms.region;
+  if (access.effect == Effect::Update)
+    region += std::string(" by ") + nameOf(access.update.operation);
+  region += joined(terms.loops, ", ", "; ") + joined(terms.guards, ", if ", " and ");
+  return {verb(access), kernel.parameters[access.parameter].name, region};
+}
+
+std::string variablesInWords(const KernelSummary& kernel) {
+  std::vector<AccessTerms> said;
+  for (const Access& access : kernel.accesses)
+    said.push_back(inSourceTerms(kernel, access));
+  return joined(variablesInSourceTerms(kernel, said), "where ", ", ");
+}
+
+std::string explainHead(const KernelSummary& kernel) {
   std::string result = "kernel " + kernel.name + "(";
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
     result += (i == 0 ? "" : ", ") + kernel.parameters[i].type +
@@ -367,10 +373,11 @@ std::string explain(const KernelSummary& kernel, const ImaginedLaunch& launch) {
     result += "  work-group size " + std::to_string(kernel.requiredLocal[0]) + " x " +
               std::to_string(kernel.requiredLocal[1]) + " x " +
               std::to_string(kernel.requiredLocal[2]) + " required\n";
-  for (const Obstacle& obstacle : kernel.obstacles)
-    result +=
-        "  " + text(obstacle.reason.where) + "  can't be split: " + obstacle.reason.text + "\n";
-  result += explainAccesses(kernel);
+  return result;
+}
+
+std::string explainOutcome(const KernelSummary& kernel, const ImaginedLaunch& launch) {
+  std::string result;
   if (std::string names = loadedBuffers(kernel); !names.empty())
     result += "  what " + names + " hold" + (names.find(',') == std::string::npos ? "s" : "") +
               " is looked at before the launch\n";
@@ -380,6 +387,14 @@ std::string explain(const KernelSummary& kernel, const ImaginedLaunch& launch) {
   if (kernel.needsPartitionArgument)
     result += "  runs rewritten: it asks for group ids or sizes of the whole launch\n";
   return result + explainSplit(kernel, launch);
+}
+
+std::string explain(const KernelSummary& kernel, const ImaginedLaunch& launch) {
+  std::string result = explainHead(kernel);
+  for (const Obstacle& obstacle : kernel.obstacles)
+    result +=
+        "  " + text(obstacle.reason.where) + "  can't be split: " + obstacle.reason.text + "\n";
+  return result + explainAccesses(kernel) + explainOutcome(kernel, launch);
 }
 
 } // namespace libsplit

@@ -5,7 +5,9 @@
 // To the runtime, a summary of why a program can't be analysed is an answer like any other: 0.
 #include "analysis-pass/pass/analyze_program.h"
 #include "analysis-pass/pass/report.h"
+#include "analysis-pass/summary/program_kind.h"
 #include "analysis-pass/summary/serialize.h"
+#include "tools/annotate.h"
 #include "tools/command_line.h"
 #include "tools/explain.h"
 
@@ -14,6 +16,9 @@
 #include <iostream>
 #include <iterator>
 #include <sstream>
+#include <utility>
+
+#include <unistd.h>
 
 namespace {
 
@@ -37,20 +42,48 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-void report(const ProgramSummary& program, const ImaginedLaunch& launch) {
-  for (const auto& [name, value] : launch.arguments) {
-    auto isNamed = [&name = name](const Parameter& each) { return each.name == name; };
-    if (std::ranges::none_of(program.kernels, [&](const KernelSummary& kernel) {
-          return std::ranges::any_of(kernel.parameters, isNamed);
+/// What people ask.
+struct Question {
+  ImaginedLaunch launch;
+  std::string kernel; ///< about this one alone; empty: about all
+  bool inColour = false;
+};
+
+bool hasParameter(const KernelSummary& kernel, const std::string& name) {
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    if (kernel.parameters[i].name == name || std::to_string(i) == name)
+      return true;
+  return false;
+}
+
+/// Tells of all kernels that are asked about. False if there is none of that name.
+bool report(const ProgramInput& input, const ProgramSummary& program, const Question& question,
+            bool withSource) {
+  for (const auto& [name, value] : question.launch.arguments)
+    if (std::ranges::none_of(program.kernels, [&name = name](const KernelSummary& kernel) {
+          return hasParameter(kernel, name);
         }))
       std::cerr << "splitc: no kernel has a parameter " << name << "\n";
+  auto readSource = [](const std::string& path) {
+    std::string text;
+    return readAll(path, text) ? std::optional(text) : std::nullopt;
+  };
+  const char* separator = "";
+  for (const KernelSummary& kernel : program.kernels) {
+    if (!question.kernel.empty() && kernel.name != question.kernel)
+      continue;
+    std::cout << std::exchange(separator, "\n")
+              << (withSource
+                      ? annotate(kernel, input.text, readSource, question.launch, question.inColour)
+                      : explain(kernel, question.launch));
   }
-  for (const KernelSummary& kernel : program.kernels)
-    std::cout << (&kernel == program.kernels.data() ? "" : "\n") << explain(kernel, launch);
+  if (!question.kernel.empty() && !*separator)
+    std::cerr << "splitc: " << input.name << " holds no kernel " << question.kernel << "\n";
+  return question.kernel.empty() || *separator;
 }
 
 /// Writes what `emit` asks for. False if there is none, with the reason.
-bool write(const ProgramInput& input, const std::string& emit, const ImaginedLaunch& launch) {
+bool write(const ProgramInput& input, const std::string& emit, const Question& question) {
   if (emit == "ir") {
     std::string failure;
     std::cout << preparedIr(input, failure);
@@ -59,8 +92,9 @@ bool write(const ProgramInput& input, const std::string& emit, const ImaginedLau
     return failure.empty();
   }
   ProgramInput named = input;
-  named.wantsNames = emit == "report";
-  if (emit == "report")
+  const bool isForPeople = emit == "report" || emit == "explain";
+  named.wantsNames = isForPeople;
+  if (isForPeople)
     for (const std::string& option : input.options.skipped)
       std::cerr << "splitc: skipped the build option " << option << "\n";
   ProgramSummary program = analyzeProgram(named);
@@ -77,8 +111,10 @@ bool write(const ProgramInput& input, const std::string& emit, const ImaginedLau
   }
   if (!program.failure.empty() || emit == "accesses")
     std::cout << describe(program);
-  else
-    report(program, launch);
+  else if (!program.kernels.empty() &&
+           !report(input, program, question,
+                   emit == "explain" && kindOf(input.text) == ProgramKind::OpenclC))
+    return false;
   if (program.failure.empty() && program.kernels.empty())
     std::cerr << "splitc: " << input.name << " holds no kernel\n";
   return program.failure.empty();
@@ -100,7 +136,17 @@ int main(int argc, char** argv) {
   ProgramInput input;
   app.add_option("file", path, "OpenCL C source, - for stdin");
   app.add_option("--emit", emit, "What to write")
-      ->check(CLI::IsMember({"report", "accesses", "summary", "source", "ir"}))
+      ->check(CLI::IsMember({"report", "explain", "accesses", "summary", "source", "ir"}))
+      ->capture_default_str();
+  bool explainAsked = false;
+  std::string colour = "auto";
+  Question question;
+  app.add_flag(
+      "--explain", explainAsked,
+      "Write the source with what each line reads and writes, and each obstacle, below it");
+  app.add_option("--kernel", question.kernel, "Tell of this kernel alone")->type_name("NAME");
+  app.add_option("--color", colour, "Colours in what --explain writes; auto: on a terminal")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   app.add_option("--build-options", buildOptions, "Options as given to clBuildProgram");
   app.add_option("--device-version", version, "CL_DEVICE_OPENCL_C_VERSION, or as in 120");
@@ -121,7 +167,8 @@ int main(int argc, char** argv) {
       "4096/64, "
       "256x256/16x16 or 64x64x32/8x8x4, by the dimensions that the kernel asks about");
   app.add_option("--argument", arguments,
-                 "NAME=NUMBER, for --range: the value of a number (default: the global size of "
+                 "NAME=NUMBER, for --range, or its position from 0 for NAME: the value of a number "
+                 "(default: the global size of "
                  "dimension 0), or the bytes of a buffer")
       ->allow_extra_args(false);
   app.footer("Build options may also follow after --.");
@@ -170,7 +217,7 @@ int main(int argc, char** argv) {
     std::cerr << "splitc: can't read " << path << "\n";
     return 1;
   }
-  ImaginedLaunch launch;
+  ImaginedLaunch& launch = question.launch;
   if (rangeOption->count() > 0 && !(launch.range = parseRange(range))) {
     std::cerr << "splitc: bad --range " << range << ", expected GLOBAL/LOCAL, such as 4096/64\n";
     return badUsage;
@@ -183,7 +230,8 @@ int main(int argc, char** argv) {
       return badUsage;
     }
   }
-  if (!write(input, emit, launch))
+  question.inColour = colour == "always" || (colour == "auto" && ::isatty(STDOUT_FILENO) == 1);
+  if (!write(input, explainAsked ? "explain" : emit, question))
     return 1;
   return std::cout.flush() ? 0 : 1;
 }

@@ -147,13 +147,12 @@ int main(int argc, char** argv) {
   const auto& table = optionTable();
   std::vector<std::string> values(table.size());
   std::vector<CLI::Option*> flags(table.size(), nullptr);
-  bool verify = false;
-  CLI::Option* verifyFlag = nullptr;
+  auto isSwitch = [](const OptionInfo& option) { return option.values == std::string("0|1"); };
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (!*table[i].flag)
       continue;
-    if (std::string(table[i].values) == "0|1") {
-      verifyFlag = flags[i] = app.add_flag(table[i].flag, verify, table[i].help);
+    if (isSwitch(table[i])) {
+      flags[i] = app.add_flag(table[i].flag, table[i].help);
       continue;
     }
     flags[i] = app.add_option(table[i].flag, values[i], table[i].help)->type_name(table[i].values);
@@ -185,7 +184,7 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (!flags[i] || flags[i]->count() == 0)
       continue;
-    std::string value = flags[i] == verifyFlag ? "1" : values[i];
+    std::string value = isSwitch(table[i]) ? "1" : values[i];
     if (!table[i].set(options, value)) {
       std::cerr << "splitrun: bad value `" << value << "` of " << table[i].flag << ", expected "
                 << table[i].values << "\n";
@@ -198,6 +197,9 @@ int main(int argc, char** argv) {
     return badUsage;
   if (!addLibrary(preload))
     return badUsage;
+
+  // Whoever set it by hand knows what he wants.
+  ::setenv("LIBSPLIT_PROGRESS", "1", 0);
 
   std::vector<char*> arguments;
   for (std::string& word : command)

@@ -1,12 +1,12 @@
 #include "tools/trace_summary.h"
 
+#include "runtime/core/text_table.h"
 #include "runtime/trace/trace_layout.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <iomanip>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -17,6 +17,10 @@ namespace libsplit::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using runtime::amountText;
+using runtime::durationText;
+using runtime::percentText;
+using runtime::textTable;
 
 using Layout = runtime::TraceLayout;
 using Track = Layout::Track;
@@ -186,35 +190,6 @@ double meanOfLastQuarter(const std::vector<double>& values) {
   for (std::size_t i = values.size() - count; i < values.size(); ++i)
     sum += values[i];
   return count ? sum / static_cast<double>(count) : 0;
-}
-
-std::string percent(double part) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * part);
-  return text;
-}
-
-std::string duration(double seconds) {
-  char text[32];
-  if (seconds < 1e-3)
-    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
-  else if (seconds < 1)
-    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
-  else
-    std::snprintf(text, sizeof text, "%.3f s", seconds);
-  return text;
-}
-
-std::string amount(std::uint64_t bytes) {
-  char text[32];
-  const auto value = static_cast<double>(bytes);
-  if (bytes < 10'000)
-    std::snprintf(text, sizeof text, "%.0f B", value);
-  else if (bytes < 10'000'000)
-    std::snprintf(text, sizeof text, "%.1f kB", value / 1e3);
-  else
-    std::snprintf(text, sizeof text, "%.1f MB", value / 1e6);
-  return text;
 }
 
 class Adder {
@@ -397,45 +372,28 @@ std::vector<std::string> advise(const TraceSummary& summary) {
       advice.push_back(kernel.name + " was split in " + std::to_string(kernel.split) + " of " +
                        std::to_string(kernel.launches()) + " launches: " + kernel.reason + ".");
     if (kernel.medianSeconds < shortLaunch)
-      advice.push_back("A launch of " + kernel.name + " takes " + duration(kernel.medianSeconds) +
+      advice.push_back("A launch of " + kernel.name + " takes " +
+                       durationText(kernel.medianSeconds) +
                        ", which is short for a split: do more in each.");
     if (kernel.idle > muchIdle)
       advice.push_back(
-          "Devices wait for the slowest during " + percent(kernel.idle) + " of " + kernel.name +
+          "Devices wait for the slowest during " + percentText(kernel.idle) + " of " + kernel.name +
           ": let it run for more launches, or compare LIBSPLIT_POLICY=profile, dynamic.");
     for (const DevicePart& part : kernel.parts) {
       if (part.startSeconds > std::max(lateStart, muchMoving * part.seconds))
-        advice.push_back(part.device + " did nothing for " + duration(part.startSeconds) +
+        advice.push_back(part.device + " did nothing for " + durationText(part.startSeconds) +
                          " between being given pieces of " + kernel.name +
                          " and starting them: its driver may compile for each new size; giving a "
                          "local size in the launch can help.");
       if (part.pieces > 0 && part.transferSeconds > muchMoving * part.seconds)
         advice.push_back(kernel.name + " moves bytes on " + part.device + " for " +
-                         duration(part.transferSeconds) + " to compute for " +
-                         duration(part.seconds) +
+                         durationText(part.transferSeconds) + " to compute for " +
+                         durationText(part.seconds) +
                          ": keep its buffers untouched by the host between launches, or leave " +
                          part.device + " out (LIBSPLIT_DEVICES).");
     }
   }
   return advice;
-}
-
-/// Columns as wide as what is in them; the first is flush left.
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::ostringstream text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      text << (i ? "  " : "") << (i ? std::right : std::left)
-           << std::setw(static_cast<int>(widths[i])) << row[i];
-    text << "\n";
-  }
-  return text.str();
 }
 
 } // namespace
@@ -453,35 +411,38 @@ TraceSummary summarize(std::istream& trace, std::size_t transfers) {
 
 std::string toText(const TraceSummary& summary) {
   std::ostringstream text;
-  text << summary.program << ": " << duration(summary.seconds) << " on " << summary.devices.size()
-       << " devices, " << amount(summary.bytesBetweenNodes) << " between memories\n\n";
+  text << summary.program << ": " << durationText(summary.seconds) << " on "
+       << summary.devices.size() << " devices, " << amountText(summary.bytesBetweenNodes)
+       << " between memories\n\n";
 
   std::vector<std::vector<std::string>> rows = {
       {"kernel", "split", "at home", "native", "a launch", "idle"}};
   for (const KernelSummary& kernel : summary.kernels)
     rows.push_back({kernel.name, std::to_string(kernel.split), std::to_string(kernel.unsplit),
                     std::to_string(kernel.native),
-                    kernel.split ? duration(kernel.medianSeconds) : "-",
-                    kernel.split ? percent(kernel.idle) : "-"});
-  text << table(rows) << "\n";
+                    kernel.split ? durationText(kernel.medianSeconds) : "-",
+                    kernel.split ? percentText(kernel.idle) : "-"});
+  text << textTable(rows) << "\n";
 
   rows = {
       {"kernel on device", "share", "last", "pieces", "computes", "moves", "starts", "in", "out"}};
   for (const KernelSummary& kernel : summary.kernels)
     for (const DevicePart& part : kernel.parts)
       if (part.pieces > 0 || part.bytesIn + part.bytesOut > 0)
-        rows.push_back({kernel.name + " on " + part.device, percent(part.share),
-                        percent(part.lastShare), std::to_string(part.pieces),
-                        duration(part.seconds), duration(part.transferSeconds),
-                        duration(part.startSeconds), amount(part.bytesIn), amount(part.bytesOut)});
+        rows.push_back({kernel.name + " on " + part.device, percentText(part.share),
+                        percentText(part.lastShare), std::to_string(part.pieces),
+                        durationText(part.seconds), durationText(part.transferSeconds),
+                        durationText(part.startSeconds), amountText(part.bytesIn),
+                        amountText(part.bytesOut)});
   if (rows.size() > 1)
-    text << table(rows) << "\n";
+    text << textTable(rows) << "\n";
 
   rows = {{"device", "computes", "moves", "other", "idle"}};
   for (const DeviceSummary& device : summary.devices)
-    rows.push_back({device.name, duration(device.kernelSeconds), duration(device.transferSeconds),
-                    duration(device.otherSeconds), percent(device.idle)});
-  text << table(rows);
+    rows.push_back({device.name, durationText(device.kernelSeconds),
+                    durationText(device.transferSeconds), durationText(device.otherSeconds),
+                    percentText(device.idle)});
+  text << textTable(rows);
 
   if (!summary.slowest.empty()) {
     rows = {{"slowest transfers", "took", "bytes", "GB/s"}};
@@ -490,9 +451,9 @@ std::string toText(const TraceSummary& summary) {
       std::snprintf(rate, sizeof rate, "%.2f",
                     each.seconds > 0 ? static_cast<double>(each.bytes) / each.seconds * 1e-9 : 0.0);
       rows.push_back({(each.toDevice ? "to " : "from ") + each.device + " for " + each.cause,
-                      duration(each.seconds), amount(each.bytes), rate});
+                      durationText(each.seconds), amountText(each.bytes), rate});
     }
-    text << "\n" << table(rows);
+    text << "\n" << textTable(rows);
   }
   for (const std::string& each : summary.advice)
     text << (&each == summary.advice.data() ? "\n" : "") << "* " << each << "\n";

@@ -1,6 +1,7 @@
 #include "runtime/core/log.h"
 
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <set>
 
@@ -42,6 +43,23 @@ void writeLogOnce(LogLevel level, const std::string& text) noexcept {
     writeLog(level, text);
   } catch (...) {
   }
+}
+
+void writeReport(const std::string& text) noexcept {
+  const char* at = text.data();
+  for (std::size_t left = text.size(); left > 0;) {
+    const ssize_t written = ::write(STDERR_FILENO, at, left);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return;
+    at += written;
+    left -= static_cast<std::size_t>(written);
+  }
+}
+
+bool reportsToTerminal() noexcept {
+  return ::isatty(STDERR_FILENO) == 1;
 }
 
 } // namespace libsplit::runtime

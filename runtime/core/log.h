@@ -17,6 +17,12 @@ void writeLog(LogLevel level, const std::string& text) noexcept;
 /// The same, but only the first time that this text is seen in the process.
 void writeLogOnce(LogLevel level, const std::string& text) noexcept;
 
+/// Writes a text that was asked for, of any number of lines and whatever the level. Thread-safe,
+/// never throws.
+void writeReport(const std::string& text) noexcept;
+/// Whether stderr is a terminal.
+bool reportsToTerminal() noexcept;
+
 /// Builds the text only if it will be written: log(LogLevel::Debug, "moved ", n, " bytes"). A part
 /// that is costly to make is given as a function: log(level, "moved ", [&] { return list(bytes);
 /// }).

@@ -25,6 +25,9 @@ struct Options {
   std::string devices = "all";
   Policy policy;
   std::string stats;
+  bool summary = false;
+  std::string explain; ///< a kernel's name; empty: none
+  bool progress = false;
   std::string trace;
   bool verify = false;
   LogLevel log = LogLevel::Warn;
@@ -42,6 +45,9 @@ struct Options {
   /// Not of libsplit's: a variable that is set and from which a driver takes build options, which
   /// then go past every caller of clBuildProgram; empty: there is none.
   std::string hiddenBuildOptions;
+
+  /// Whether somebody wants to know what became of each launch.
+  bool wantsStats() const { return !stats.empty() || summary; }
 };
 
 /// One row of the table.

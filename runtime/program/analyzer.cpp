@@ -67,21 +67,23 @@ std::shared_ptr<const ProgramSummary> failed(std::string why) {
 Analyzer::Analyzer(std::string splitc, const DiskCache& cache, double timeoutSeconds)
     : splitc_(std::move(splitc)), cache_(cache), timeoutSeconds_(timeoutSeconds) {}
 
-std::string Analyzer::run(const std::string& source, const std::string& buildOptions,
-                          const DeviceMacros& macros, const std::string& directory,
-                          std::string& failure) const {
+/// `words`: what is asked.
+std::string Analyzer::run(const std::vector<std::string>& words, const std::string& source,
+                          const std::string& buildOptions, const DeviceMacros& macros,
+                          const HeaderSnapshot* headers, std::string& failure) const {
   std::vector<std::string> arguments = {splitc_,
                                         "-",
-                                        "--emit=summary",
                                         "--build-options=" + buildOptions,
                                         "--device-version=" + macros.version,
                                         "--device-default-version=" + macros.defaultVersion,
                                         "--device-extensions=" + macros.extensions};
+  arguments.insert(arguments.end(), words.begin(), words.end());
   for (const std::string& define : macros.defines)
     arguments.push_back("--device-define=" + define);
   for (const std::string& name : macros.undefines)
     arguments.push_back("--device-undefine=" + name);
-  ChildResult child = runChild(arguments, source, timeoutSeconds_, &cancelled_, directory);
+  ChildResult child = runChild(arguments, source, timeoutSeconds_, &cancelled_,
+                               headers ? headers->directory() : std::string());
   if (!child.succeeded)
     failure = "the analysis program " + splitc_ + " " + child.failure;
   return std::move(child.output);
@@ -106,8 +108,7 @@ std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& sourc
     return cached;
   const std::string name = cacheKey(splitc_, source, buildOptions, macros, headers) + ".summary";
   std::string failure;
-  std::string text =
-      run(source, buildOptions, macros, headers ? headers->directory() : std::string(), failure);
+  std::string text = run({"--emit=summary"}, source, buildOptions, macros, headers, failure);
   std::optional<ProgramSummary> summary;
   if (failure.empty()) {
     std::string error;
@@ -125,6 +126,16 @@ std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& sourc
     return failed("the program " + *why);
   cache_.write(name, text);
   return std::make_shared<const ProgramSummary>(std::move(*summary));
+}
+
+std::string Analyzer::explain(const std::string& source, const std::string& buildOptions,
+                              const DeviceMacros& macros, const HeaderSnapshot* headers,
+                              const std::vector<std::string>& words) const {
+  std::vector<std::string> asked = {"--explain"};
+  asked.insert(asked.end(), words.begin(), words.end());
+  std::string failure;
+  std::string text = run(asked, source, buildOptions, macros, headers, failure);
+  return failure.empty() ? text : text + "libsplit: " + failure + "\n";
 }
 
 std::string defaultSplitc() {

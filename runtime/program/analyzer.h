@@ -36,13 +36,18 @@ public:
                                                const std::string& buildOptions,
                                                const DeviceMacros& macros,
                                                const HeaderSnapshot* headers) const;
+  /// What splitc tells people of the program, asked with these `words` more of its command line;
+  /// a line that says why not on any failure. Blocks, and is thread-safe, as `analyze`.
+  std::string explain(const std::string& source, const std::string& buildOptions,
+                      const DeviceMacros& macros, const HeaderSnapshot* headers,
+                      const std::vector<std::string>& words) const;
   /// Makes analyses that run, and all later ones, fail at once.
   void cancel() { cancelled_ = true; }
 
 private:
-  std::string run(const std::string& source, const std::string& buildOptions,
-                  const DeviceMacros& macros, const std::string& directory,
-                  std::string& failure) const;
+  std::string run(const std::vector<std::string>& words, const std::string& source,
+                  const std::string& buildOptions, const DeviceMacros& macros,
+                  const HeaderSnapshot* headers, std::string& failure) const;
 
   std::string splitc_;
   const DiskCache& cache_;

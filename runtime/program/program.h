@@ -63,6 +63,8 @@ struct KernelStats {
     std::vector<double> lastSeconds; ///< by device, of the last split launch
     double homeSeconds = -1;         ///< of the last timed unsplit launch
     double wallSeconds = -1;         ///< of the last split launch
+    std::vector<double> allSeconds;  ///< by device, of all split launches
+    double allWallSeconds = 0;       ///< of all split launches
     unsigned dimension = 0;
     std::map<std::string, std::uint64_t> reasons; ///< why so many launches were not split
     void countUnsplit(const std::string& why) { ++reasons[why]; }

@@ -394,7 +394,7 @@ void Session::countUnsplit(const Kernel& kernel, const LaunchArguments& argument
                            const std::string& why) {
   if (trace_)
     traceNative(kernel, why);
-  if (options_.stats.empty())
+  if (!options_.wantsStats())
     return;
   const bool isRange = arguments.dimensions >= 1 && arguments.dimensions <= 3 && arguments.global;
   KernelStats::PerRange& range =
@@ -438,6 +438,8 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   Lock lock(mutex_);
   auto found = kernels_.find(arguments.kernel);
   const std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
+  if (kernel && !options_.explain.empty() && kernel->code->name == options_.explain)
+    explainOnce(lock, command.queue, kernel, arguments);
   if (kernel && quiet() && kernel->code->state == KernelCode::State::Unsplittable) {
     ++kernel->code->stats->launches;
     countUnsplit(*kernel, arguments, kernel->code->reason);

@@ -130,6 +130,10 @@ void Session::countSplit(const Launch& launch, double wall, std::vector<double> 
   stats.rung = static_cast<int>(launch.plan->rung);
   range.dimension = launch.plan->dimension;
   range.wallSeconds = wall;
+  range.allWallSeconds += wall;
+  range.allSeconds.resize(std::max(range.allSeconds.size(), seconds.size()));
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    range.allSeconds[i] += seconds[i];
   range.lastShares = std::move(shares);
   range.lastSeconds = std::move(seconds);
 }

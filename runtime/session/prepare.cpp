@@ -177,8 +177,9 @@ Ref<cl_context> Session::retainIfAlive(cl_context context) {
                                               : Ref<cl_context>();
 }
 
-/// With what only the device's compiler knows. Runs on the preparing thread.
-std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, DeviceMacros macros,
+/// With what only the device's compiler knows, which is added to `macros`. Runs on the preparing
+/// thread.
+std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, DeviceMacros& macros,
                                                        const Place& place, bool recallOnly) {
   // What a macro selects may ask for others.
   constexpr int mostRounds = 8;
@@ -186,6 +187,9 @@ std::shared_ptr<const ProgramSummary> Session::analyze(const Origin& origin, Dev
     auto summary = analyzer_.recall(origin.text, origin.options, macros, origin.headers.get());
     if (!summary && recallOnly)
       return nullptr;
+    if (!summary && options_.progress && reportsToTerminal())
+      writeLogOnce(LogLevel::Warn,
+                   "analyses the program's kernels, once; later runs find the result");
     if (!summary)
       beside(Beside::Child, [&] {
         summary = analyzer_.analyze(origin.text, origin.options, macros, origin.headers.get());
@@ -216,10 +220,11 @@ Session::analysisOf(Build& build, const std::shared_ptr<const Origin>& origin,
   // IL is the same for every device.
   const bool isC = isSource(kindOf(origin->text));
   std::shared_ptr<const ProgramSummary> summary;
+  DeviceMacros asked = isC ? macros : DeviceMacros{};
   if (isC && !options_.hiddenBuildOptions.empty())
     summary = failed(options_.hiddenBuildOptions + " gives the driver other build options");
   else
-    summary = analyze(*origin, isC ? macros : DeviceMacros{}, place, recallOnly);
+    summary = analyze(*origin, asked, place, recallOnly);
   if (!summary)
     return nullptr;
   if (origin->isFlat && !summary->includes.empty())

@@ -113,14 +113,18 @@ void Session::stopPreparing(Lock& lock) {
 }
 
 void Session::writeStats() {
-  if (options_.stats.empty())
+  if (!options_.wantsStats())
     return;
-  std::string json;
+  std::string json, table;
   {
     Lock lock(mutex_);
-    json = toJson(stats_, machine_.get());
+    if (!options_.stats.empty())
+      json = toJson(stats_, machine_.get());
+    if (options_.summary)
+      table = toTable(stats_, machine_.get());
   }
-  if (!writeStatsFile(options_.stats, json))
+  writeReport(table);
+  if (!options_.stats.empty() && !writeStatsFile(options_.stats, json))
     log(LogLevel::Error, "can't write the statistics to ", options_.stats);
 }
 

@@ -374,6 +374,8 @@ private:
   bool rests(const Kernel& kernel, const LaunchArguments& arguments,
              TrialBudget::Clock::time_point now) const;
   void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, const std::string& why);
+  void explainOnce(Lock& lock, cl_command_queue queue, const std::shared_ptr<Kernel>& kernel,
+                   const LaunchArguments& arguments);
   void countUnsplit(Task& task, const Launch& launch, const std::string& why);
   void spendOnShort(const Launch& launch, double seconds);
   std::string whyRangeNotSplittable(const Kernel& kernel, const LaunchArguments& arguments) const;
@@ -536,7 +538,7 @@ private:
                                                    const std::shared_ptr<const Origin>& origin,
                                                    const DeviceMacros& macros, const Place& place,
                                                    bool recallOnly = false);
-  std::shared_ptr<const ProgramSummary> analyze(const Origin& origin, DeviceMacros macros,
+  std::shared_ptr<const ProgramSummary> analyze(const Origin& origin, DeviceMacros& macros,
                                                 const Place& place, bool recallOnly);
   enum class Beside { Child, Build };
   void beside(Beside what, const std::function<void()>& work) const;
@@ -597,6 +599,7 @@ private:
   bool hasSplit_ = false;     ///< a launch
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   Stats stats_;
+  std::set<std::shared_ptr<KernelStats>> explained_; ///< kernels that LIBSPLIT_EXPLAIN told of
   /// By device, the program's context, and the elements' width and sign.
   std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
       extremesKernels_;

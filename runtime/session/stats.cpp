@@ -1,10 +1,12 @@
 #include "runtime/session/stats.h"
 
 #include "runtime/core/options.h"
+#include "runtime/core/text_table.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <map>
 
@@ -40,9 +42,8 @@ std::string mainReason(const Reasons& reasons) {
   return most == reasons.end() ? std::string() : most->first;
 }
 
-Json kernelJson(const KernelStats& kernel) {
-  Json ranges = Json::array();
-  std::vector<double> lastShares, lastSeconds;
+/// Why how many launches were not split.
+Reasons reasonsOf(const KernelStats& kernel) {
   Reasons reasons;
   std::uint64_t told = kernel.splitLaunches;
   for (const auto& [range, stats] : kernel.ranges)
@@ -52,6 +53,36 @@ Json kernelJson(const KernelStats& kernel) {
     }
   if (told < kernel.launches)
     reasons["it was not over when the program ended"] += kernel.launches - told;
+  return reasons;
+}
+
+/// Seconds of all split launches, by device.
+std::vector<double> secondsByDevice(const KernelStats& kernel) {
+  std::vector<double> all;
+  for (const auto& [range, stats] : kernel.ranges) {
+    all.resize(std::max(all.size(), stats.allSeconds.size()));
+    for (std::size_t i = 0; i < stats.allSeconds.size(); ++i)
+      all[i] += stats.allSeconds[i];
+  }
+  return all;
+}
+
+/// How many times as long the split launches would have taken at home, by the last timed there of
+/// the same NDRange; negative if none has both.
+double gainOf(const KernelStats& kernel) {
+  double home = 0, split = 0;
+  for (const auto& [range, stats] : kernel.ranges)
+    if (stats.homeSeconds > 0 && stats.allWallSeconds > 0) {
+      home += stats.homeSeconds * static_cast<double>(stats.splitLaunches);
+      split += stats.allWallSeconds;
+    }
+  return split > 0 ? home / split : -1;
+}
+
+Json kernelJson(const KernelStats& kernel) {
+  Json ranges = Json::array();
+  std::vector<double> lastShares, lastSeconds;
+  const Reasons reasons = reasonsOf(kernel);
   for (const auto& [range, stats] : kernel.ranges) {
     ranges.push_back({{"ndrange", range},
                       {"launches", stats.launches},
@@ -75,7 +106,34 @@ Json kernelJson(const KernelStats& kernel) {
           {"reasons", reasons},
           {"last_shares", lastShares},
           {"seconds", lastSeconds},
+          {"all_seconds", secondsByDevice(kernel)},
+          {"gain", orNull(gainOf(kernel))},
           {"ndranges", ranges}};
+}
+
+/// Of the last split launch of any NDRange.
+std::vector<double> lastSharesOf(const KernelStats& kernel) {
+  std::vector<double> shares;
+  for (const auto& [range, stats] : kernel.ranges)
+    if (!stats.lastShares.empty())
+      shares = stats.lastShares;
+  return shares;
+}
+
+std::vector<std::string> tableRow(const KernelStats& kernel,
+                                  const std::vector<std::size_t>& devices) {
+  std::vector<std::string> row = {"  " + kernel.name, std::to_string(kernel.launches),
+                                  std::to_string(kernel.splitLaunches)};
+  const std::vector<double> shares = lastSharesOf(kernel), seconds = secondsByDevice(kernel);
+  for (const std::size_t i : devices) {
+    row.push_back(i < shares.size() ? percentText(shares[i]) : "-");
+    row.push_back(i < seconds.size() ? durationText(seconds[i]) : "-");
+  }
+  const double gain = gainOf(kernel);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f x", gain);
+  row.emplace_back(gain >= 0 ? text : "-");
+  return row;
 }
 
 } // namespace
@@ -106,6 +164,42 @@ std::string toJson(const Stats& stats, const Machine* machine) {
                      {"differing_launches", stats.differingLaunches}}},
                    {"stepped_aside", stats.steppedAside}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string toTable(const Stats& stats, const Machine* machine) {
+  std::vector<std::size_t> devices; // that may have had work
+  std::vector<std::vector<std::string>> rows = {{"  kernel", "launches", "split"}};
+  std::string names;
+  for (std::size_t i = 0; machine && i < machine->devices().size(); ++i) {
+    const Device& device = machine->devices()[i];
+    if (!device.participates && !device.isHome)
+      continue;
+    devices.push_back(i);
+    rows[0].insert(rows[0].end(), {device.label, "took"});
+    names += "  " + device.label + " is " + device.name +
+             (device.isHome ? ", the program's own device\n" : "\n");
+  }
+  rows[0].emplace_back("gain");
+  std::string reasons;
+  std::uint64_t launches = 0, splitLaunches = 0;
+  for (const auto& kernel : stats.kernels) {
+    if (kernel->launches == 0)
+      continue;
+    launches += kernel->launches;
+    splitLaunches += kernel->splitLaunches;
+    rows.push_back(tableRow(*kernel, devices));
+    for (const auto& [reason, count] : reasonsOf(*kernel))
+      reasons += "  " + kernel->name + ": " + std::to_string(count) + " of " +
+                 std::to_string(kernel->launches) + " not split: " + reason + "\n";
+  }
+  std::string text = "libsplit: " + std::to_string(splitLaunches) + " of " +
+                     std::to_string(launches) + " launches split, " +
+                     amountText(stats.bytesBetweenNodes) + " between memories\n";
+  if (launches > 0)
+    text += textTable(rows) + names + reasons;
+  if (!stats.steppedAside.empty())
+    text += "  libsplit stepped aside: " + stats.steppedAside + "\n";
+  return text;
 }
 
 bool writeStatsFile(const std::string& pattern, const std::string& json) {

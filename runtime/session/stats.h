@@ -26,6 +26,11 @@ struct Stats {
 /// The JSON document; `machine` may be null (nothing was ever split).
 std::string toJson(const Stats& stats, const Machine* machine);
 
+/// The same for people: what was split over which devices, what that gained, and why the rest was
+/// not. Lines, the first of which begins "libsplit: ". A gain is told only of NDRanges of which
+/// launches were timed in both ways: seconds at home by those of a split launch, on average.
+std::string toTable(const Stats& stats, const Machine* machine);
+
 /// Replaces "%p" by the process id and writes the file; false if it can't be written.
 bool writeStatsFile(const std::string& pattern, const std::string& json);
 

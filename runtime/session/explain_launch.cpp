@@ -1,0 +1,83 @@
+// LIBSPLIT_EXPLAIN: at the first launch of a kernel, splitc tells of its source, asked about that
+// very launch. The program waits meanwhile: who asks wants to read it before what follows.
+#include "runtime/session/session.h"
+
+#include "analysis-pass/summary/program_kind.h"
+#include "runtime/core/log.h"
+
+#include <cstring>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// The launch in the words of splitc's command line.
+std::vector<std::string> describe(const Kernel& kernel, const LaunchArguments& arguments) {
+  std::vector<std::string> words;
+  if (arguments.dimensions >= 1 && arguments.dimensions <= 3 && arguments.global &&
+      arguments.local) {
+    std::string global, local;
+    for (cl_uint d = 0; d < arguments.dimensions; ++d) {
+      global += (d ? "x" : "") + std::to_string(arguments.global[d]);
+      local += (d ? "x" : "") + std::to_string(arguments.local[d]);
+    }
+    words.push_back("--range=" + global + "/" + local);
+  }
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const Argument& argument = kernel.arguments[i];
+    std::int64_t number = 0;
+    if (const auto object = kernel.memoryOf(i); object && object->buffer)
+      number = static_cast<std::int64_t>(object->buffer->size());
+    else if (kernel.code->kinds[i] == ArgumentKind::Value && !argument.value.empty() &&
+             argument.value.size() <= sizeof number)
+      std::memcpy(&number, argument.value.data(), argument.value.size());
+    else
+      continue;
+    // A negative int is not a large long.
+    if (argument.value.size() == sizeof(std::int32_t))
+      number = static_cast<std::int32_t>(number);
+    words.push_back("--argument=" + std::to_string(i) + "=" + std::to_string(number));
+  }
+  return words;
+}
+
+} // namespace
+
+/// Prints the explanation once for each kernel of the name. Waits without the lock.
+void Session::explainOnce(Lock& lock, cl_command_queue queue, const std::shared_ptr<Kernel>& kernel,
+                          const LaunchArguments& arguments) {
+  if (!explained_.insert(kernel->code->stats).second)
+    return;
+  const std::string& name = kernel->code->name;
+  const auto stream = streamOf(lock, queue);
+  const std::shared_ptr<Program> program = kernel->program;
+  const auto made =
+      stream ? program->build->origins.find(stream->device) : program->build->origins.end();
+  if (made == program->build->origins.end()) {
+    writeReport("libsplit: kernel " + name + ": " +
+                (program->opaque.empty() ? "its program's text is not known" : program->opaque) +
+                "\n");
+    return;
+  }
+  auto words = describe(*kernel, arguments);
+  words.push_back("--kernel=" + name);
+  words.push_back(reportsToTerminal() ? "--color=always" : "--color=never");
+  auto over = std::make_shared<std::atomic<bool>>(false);
+  preparer_.post([this, over, words, origin = made->second,
+                  place = Place{program->context, stream->device},
+                  keep = Ref<cl_program>::retain(cl_, program->handle)] {
+    // Also if it throws, or is never run.
+    const std::shared_ptr<void> atEnd(nullptr, [&](void*) { *over = true; });
+    // The analysis first: it finds out which macros are only the device's to tell.
+    DeviceMacros macros =
+        isSource(kindOf(origin->text)) ? deviceMacros(cl_, place.device) : DeviceMacros{};
+    analyze(*origin, macros, place, /*recallOnly=*/false);
+    writeReport(
+        analyzer_.explain(origin->text, origin->options, macros, origin->headers.get(), words));
+  });
+  constexpr auto often = std::chrono::milliseconds(20);
+  while (!*over && !ending_)
+    progress_.wait_for(lock, often);
+}
+
+} // namespace libsplit::runtime
