@@ -120,6 +120,23 @@ bool write(const ProgramInput& input, const std::string& emit, const Question& q
   return program.failure.empty();
 }
 
+tools::Manual manual() {
+  return {
+      "tell what OpenCL kernels read and write, and how they will be split",
+      {{"NOTES",
+        "What is written below a line of the source, or beside its number, is in the terms of "
+        "the source: \"writes a bytes [4*i, +4)\" are the four bytes from 4*i on. \"writes\" "
+        "means certainly, \"may write\" possibly, \"may store back\" only with what was there.\n\n"
+        "The rung tells how what the devices wrote is put together: 1, each writes bytes of its "
+        "own; 2, the same, with the old bytes brought in first; 3, merged by what changed; 4, "
+        "merged by the atomic operation.\n"},
+       {"EXIT STATUS", "0, 1 if the program can't be read or analysed, 2 for a bad command line."},
+       {"EXAMPLES",
+        "  splitc --explain kernels.cl -- -DTILE=16 -cl-fast-relaxed-math\n"
+        "  splitc --kernel step --range 1024x1024/16x16 --argument n=1000 kernels.cl\n"}},
+      {"splitrun(1)", "libsplit(7)"}};
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -190,7 +207,8 @@ int main(int argc, char** argv) {
     if (std::ranges::find(emptyOptions, argument) == std::end(emptyOptions))
       ownWords.push_back(argv[i]);
   }
-  if (auto status = tools::readCommandLine(app, static_cast<int>(ownWords.size()), ownWords.data()))
+  if (auto status =
+          tools::readCommandLine(app, static_cast<int>(ownWords.size()), ownWords.data(), manual()))
     return *status;
 
   auto options = splitOptions(buildOptions);

@@ -1,20 +1,27 @@
 // splitrun: runs a program under libsplit.
 //
-// Exit status: that of the program, which takes splitrun's place. Where it can't: 127 if there is
-// no such program, 2 for a bad command line, 1 otherwise.
+// Exit status: that of the program, which takes splitrun's place, or for which splitrun waits if it
+// is to make a bundle. Where it can't: 127 if there is no such program, 2 for a bad command line, 1
+// otherwise.
 #include "runtime/core/device_spec.h"
 #include "runtime/core/options.h"
 #include "runtime/device/machine.h"
+#include "tools/bundle.h"
 #include "tools/command_line.h"
 
 #include <CL/cl.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <optional>
+#include <string_view>
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -123,6 +130,136 @@ bool addLibrary(const std::string& path) {
   return true;
 }
 
+/// Puts `command` in this process' place. Returns only if that can't be done: the exit status.
+int become(std::vector<std::string> command) {
+  std::vector<char*> arguments;
+  for (std::string& word : command)
+    arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  std::cerr << "splitrun: can't run " << command[0] << ": " << std::strerror(errno) << "\n";
+  return 127;
+}
+
+std::string readFile(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<libsplit::tools::BundledDevice> bundledDevices() {
+  std::vector<libsplit::tools::BundledDevice> result;
+  void* loader = ::dlopen("libOpenCL.so.1", RTLD_NOW);
+  if (!loader)
+    return result;
+  const Dispatch cl = loaderTable(loader);
+  for (const ListedDevice& device : listDevices(cl)) {
+    auto tell = [&](cl_device_info what) {
+      char text[1024] = {};
+      cl.clGetDeviceInfo(device.id, what, sizeof text - 1, text, nullptr);
+      return std::string(text);
+    };
+    result.push_back({device.label, device.name, device.platformName, tell(CL_DEVICE_VERSION),
+                      tell(CL_DRIVER_VERSION), device.computeUnits});
+  }
+  return result;
+}
+
+/// Runs `command` and writes what a report of a bug needs to `path`. The exit status.
+int makeBundle(const std::string& path, const std::vector<std::string>& command) {
+  std::ofstream file(path);
+  if (!file) {
+    std::cerr << "splitrun: can't write " << path << "\n";
+    return 1;
+  }
+  libsplit::tools::Bundle bundle;
+  bundle.environment = processEnvironment();
+  int status = 0;
+  const fs::path statistics = path + ".statistics." + std::to_string(::getpid());
+  if (!command.empty()) {
+    // The terminal's signals are meant for the program.
+    ::signal(SIGINT, SIG_IGN);
+    ::signal(SIGQUIT, SIG_IGN);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::signal(SIGINT, SIG_DFL);
+      ::signal(SIGQUIT, SIG_DFL);
+      ::setenv("LIBSPLIT_STATS", fs::absolute(statistics).c_str(), 1);
+      ::_exit(become(command));
+    }
+    if (child < 0 || ::waitpid(child, &status, 0) < 0) {
+      std::cerr << "splitrun: can't run " << command[0] << ": " << std::strerror(errno) << "\n";
+      return 1;
+    }
+    bundle.ending = WIFSIGNALED(status)
+                        ? "ended by signal " + std::to_string(WTERMSIG(status))
+                        : "ended with exit status " + std::to_string(WEXITSTATUS(status));
+    bundle.statistics = readFile(statistics);
+    std::error_code ignored;
+    fs::remove(statistics, ignored);
+  }
+  bundle.devices = bundledDevices();
+  file << toJson(bundle);
+  file.close();
+  if (!file) {
+    std::cerr << "splitrun: can't write " << path << "\n";
+    return 1;
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// The variables, for man pages.
+std::string variablesInManual() {
+  std::string text;
+  for (const OptionInfo& option : optionTable()) {
+    text += "`" + std::string(option.variable) + "`=" + option.values + "::\n" + option.help;
+    if (*option.defaultValue)
+      text += " (default: " + std::string(option.defaultValue) + ")";
+    text += "\n";
+  }
+  return text;
+}
+
+libsplit::tools::Manual manual() {
+  return {
+      "run a program with its OpenCL kernels split over all devices",
+      {{"ENVIRONMENT", "Options set these variables for the command. Those without an option are "
+                       "set by hand.\n" +
+                           variablesInManual()},
+       {"EXIT STATUS",
+        "That of the command. Where it can't be run: 127 if there is no such program, 2 for a bad "
+        "command line or a device that is not there, 1 otherwise."},
+       {"EXAMPLES",
+        "What was split, what that gained, and why the rest was not:\n\n"
+        "  splitrun --summary -- ./your_program its arguments\n\n"
+        "Two devices, one of them a CPU of which two thirds are left to the program:\n\n"
+        "  splitrun --devices 0.0,1.0/8+16 -- ./your_program\n"}},
+      {"splitc(1)", "splittrace(1)", "libsplit(7)"},
+      /*runsCommand=*/true};
+}
+
+std::string libraryManual() {
+  return libsplit::tools::manualPage(
+      "libsplit", 7,
+      {"splits the kernels of unmodified OpenCL programs over all devices",
+       {{"DESCRIPTION", "The library stands between a program and the OpenCL loader. Each kernel "
+                        "launch that can be "
+                        "split safely is executed by all devices of the machine, each of which "
+                        "gets only the bytes that "
+                        "it needs; shares are refined from launch to launch. What can't be split "
+                        "runs on the device that "
+                        "the program chose, the home device, as without libsplit.\n\n"
+                        "There are two ways to load it. `splitrun`(1) takes the one that suits.\n"
+                        "`LD_PRELOAD`=/path/to/libsplit.so::\nFor any loader.\n"
+                        "`OPENCL_LAYERS`=/path/to/libsplit.so::\nFor loaders that know layers, as "
+                        "ocl-icd does. Nothing is "
+                        "preloaded.\n"},
+        {"ENVIRONMENT", variablesInManual()},
+        {"FILES",
+         "`$XDG_CACHE_HOME/libsplit`, `~/.cache/libsplit`::\nAnalysed kernels, and how fast each "
+         "device ran each. It can be removed at any time.\n"}},
+       {"splitrun(1)", "splitc(1)", "splittrace(1)"}});
+}
+
 std::string footer() {
   std::string text = "Variables, which the options above set for the command:\n";
   for (const OptionInfo& option : optionTable()) {
@@ -141,8 +278,16 @@ int main(int argc, char** argv) {
                "splitrun");
   app.footer(footer());
   bool listDevicesAsked = false, markdown = false;
+  std::string bundle;
   app.add_flag("--list-devices", listDevicesAsked, "List all devices with their labels, and exit");
   app.add_flag("--help-markdown", markdown, "Print the table of variables as Markdown, and exit");
+  auto* bundleOption =
+      app.add_option(
+             "--bundle", bundle,
+             "Run the command, if there is one, and write what a report of a bug needs to FILE: "
+             "versions, devices, variables, what became of each kernel's launches; neither "
+             "sources nor data")
+          ->type_name("FILE");
 
   const auto& table = optionTable();
   std::vector<std::string> values(table.size());
@@ -162,7 +307,11 @@ int main(int argc, char** argv) {
       ->type_name("COMMAND");
   app.prefix_command(false);
   app.positionals_at_end();
-  if (auto status = libsplit::tools::readCommandLine(app, argc, argv))
+  if (argc == 2 && argv[1] == std::string_view("--help-man=libsplit")) {
+    std::cout << libraryManual();
+    return 0;
+  }
+  if (auto status = libsplit::tools::readCommandLine(app, argc, argv, manual()))
     return *status;
 
   if (markdown) {
@@ -171,6 +320,8 @@ int main(int argc, char** argv) {
   }
   if (listDevicesAsked)
     return listAll();
+  if (command.empty() && bundleOption->count() > 0)
+    return makeBundle(bundle, command);
   if (command.empty()) {
     std::cerr << "splitrun: no command; see splitrun --help\n";
     return badUsage;
@@ -200,12 +351,5 @@ int main(int argc, char** argv) {
 
   // Whoever set it by hand knows what he wants.
   ::setenv("LIBSPLIT_PROGRESS", "1", 0);
-
-  std::vector<char*> arguments;
-  for (std::string& word : command)
-    arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments[0], arguments.data());
-  std::cerr << "splitrun: can't run " << command[0] << ": " << std::strerror(errno) << "\n";
-  return 127;
+  return bundleOption->count() > 0 ? makeBundle(bundle, command) : become(std::move(command));
 }

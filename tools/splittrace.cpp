@@ -1,46 +1,129 @@
-// splittrace: sums up a trace that LIBSPLIT_TRACE wrote.
+// splittrace: what a trace that LIBSPLIT_TRACE wrote says: summed up, as a page, or beside another.
 //
-// Exit status: 0, 1 if the file is no trace or can't be read, 2 for a bad command line.
+// Exit status: 0, 1 if a file is no trace or can't be read or written, 2 for a bad command line.
 #include "tools/command_line.h"
+#include "tools/trace_diff.h"
+#include "tools/trace_report.h"
 #include "tools/trace_summary.h"
 
 #include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <iostream>
+#include <optional>
 
-int main(int argc, char** argv) {
-  using namespace libsplit::tools;
-  CLI::App app{
-      "Sums up a trace of libsplit (LIBSPLIT_TRACE, splitrun --trace) by kernel and device,\n"
-      "and says what to try. The trace itself opens in Perfetto (ui.perfetto.dev).",
-      "splittrace"};
-  std::string path;
-  bool json = false;
-  std::size_t transfers = 5;
-  app.add_option("trace", path, "The file, - for stdin")->required();
-  app.add_flag("--json", json, "Write JSON instead of text");
-  app.add_option("--transfers", transfers, "How many of the slowest transfers to show")
-      ->capture_default_str();
-  if (auto status = readCommandLine(app, argc, argv))
-    return *status;
+namespace {
 
+using namespace libsplit::tools;
+
+constexpr std::size_t noTransfers = 0;
+
+/// Nothing, with a line on stderr, if it can't be read.
+std::optional<TraceContents> read(const std::string& path) {
   std::ifstream file;
   if (path != "-") {
     file.open(path);
     if (!file) {
       std::cerr << "splittrace: can't read " << path << "\n";
-      return 1;
+      return std::nullopt;
     }
   }
   try {
-    const TraceSummary summary = summarize(path == "-" ? std::cin : file, transfers);
-    if (json)
-      std::cout << toJson(summary).dump(2) << "\n";
-    else
-      std::cout << toText(summary);
+    return readTrace(path == "-" ? std::cin : file);
+  } catch (const TraceError& error) {
+    std::cerr << "splittrace: " << path << ": " << error.what() << "\n";
+    return std::nullopt;
+  }
+}
+
+/// `use(contents, summary)` of the trace; the exit status.
+template <typename Use> int with(const std::string& path, std::size_t transfers, Use use) {
+  const std::optional<TraceContents> contents = read(path);
+  if (!contents)
+    return 1;
+  try {
+    return use(*contents, summarize(*contents, transfers));
   } catch (const TraceError& error) {
     std::cerr << "splittrace: " << path << ": " << error.what() << "\n";
     return 1;
   }
+}
+
+int writeReport(const std::string& trace, const std::string& output) {
+  return with(trace, noTransfers, [&](const TraceContents& contents, const TraceSummary& summary) {
+    std::ofstream file(output);
+    file << reportPage(contents, summary);
+    file.close();
+    if (!file)
+      std::cerr << "splittrace: can't write " << output << "\n";
+    return file ? 0 : 1;
+  });
+}
+
+int printDiff(const std::string& a, const std::string& b) {
+  return with(a, noTransfers, [&](const TraceContents&, const TraceSummary& first) {
+    return with(b, noTransfers, [&](const TraceContents&, const TraceSummary& second) {
+      std::cout << diffText(first, second);
+      return 0;
+    });
+  });
+}
+
+int printSummary(const std::string& path, std::size_t transfers, bool json) {
+  return with(path, transfers, [&](const TraceContents&, const TraceSummary& summary) {
+    if (json)
+      std::cout << toJson(summary).dump(2) << "\n";
+    else
+      std::cout << toText(summary);
+    return 0;
+  });
+}
+
+Manual manual() {
+  return {"sum up a trace of libsplit, show it as a page, compare two",
+          {{"EXIT STATUS",
+            "0, 1 if a file is no trace or can't be read or written, 2 for a bad command line."},
+           {"EXAMPLES", "  splitrun --trace trace.json -- ./your_program\n"
+                        "  splittrace trace.json\n"
+                        "  splittrace report -o report.html trace.json\n"
+                        "  splittrace diff before.json after.json\n"}},
+          {"splitrun(1)", "libsplit(7)"}};
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Sums up a trace of libsplit (LIBSPLIT_TRACE, splitrun --trace) by kernel and device,\n"
+      "and says what to try. The trace itself opens in Perfetto (ui.perfetto.dev).",
+      "splittrace"};
+  std::string path, output, second;
+  bool json = false;
+  std::size_t transfers = 5;
+  app.add_option("trace", path, "The file, - for stdin");
+  app.add_flag("--json", json, "Write JSON instead of text");
+  app.add_option("--transfers", transfers, "How many of the slowest transfers to show")
+      ->capture_default_str();
+  CLI::App* report = app.add_subcommand(
+      "report",
+      "Writes one page that shows the run: timeline, shares, bytes, kernels with reasons.\n"
+      "It holds all that it needs, and opens in any browser.");
+  report->add_option("-o,--output", output, "The page to write")->required()->type_name("FILE");
+  report->add_option("trace", path, "The file, - for stdin")->required();
+  CLI::App* diff =
+      app.add_subcommand("diff", "Compares two traces, kernel by kernel: A before, B after.");
+  diff->add_option("a", path, "The first trace")->required();
+  diff->add_option("b", second, "The second trace")->required();
+  app.require_subcommand(0, 1);
+  if (auto status = readCommandLine(app, argc, argv, manual()))
+    return *status;
+  if (*report)
+    return writeReport(path, output);
+  if (*diff)
+    return printDiff(path, second);
+  if (path.empty()) {
+    std::cerr << "splittrace: no trace; see splittrace --help\n";
+    return badUsage;
+  }
+  return printSummary(path, transfers, json);
 }

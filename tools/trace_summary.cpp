@@ -1,7 +1,7 @@
 #include "tools/trace_summary.h"
 
 #include "runtime/core/text_table.h"
-#include "runtime/trace/trace_layout.h"
+#include "tools/trace_reader.h"
 
 #include <nlohmann/json.hpp>
 
@@ -22,154 +22,7 @@ using runtime::durationText;
 using runtime::percentText;
 using runtime::textTable;
 
-using Layout = runtime::TraceLayout;
-using Track = Layout::Track;
-
-struct Work {
-  std::size_t device = 0;
-  Track track = Track::Kernels;
-  std::string name;
-  double begin = 0, end = 0; // microseconds
-  Json arguments;
-  double idleBefore = 0; ///< the device's idle time between the enqueuing and the begin
-};
-
-struct Call {
-  std::string name;
-  std::string kernel;
-  std::vector<std::size_t> works; // indices
-};
-
-/// The trace's events, put together again.
-struct Contents {
-  std::string program;
-  std::vector<std::string> devices;
-  std::vector<Call> calls;
-  std::vector<Work> works;
-  std::map<std::string, std::vector<double>> idle;          ///< by kernel
-  std::vector<std::pair<std::string, std::string>> natives; ///< kernel and reason
-  std::uint64_t dropped = 0;
-};
-
-constexpr std::string_view idlePrefix = "imbalance of ";
-
-class Reader {
-public:
-  Contents read(std::istream& trace) {
-    readLines(trace);
-    findIdleStarts();
-    return std::move(contents_);
-  }
-
-private:
-  void readLines(std::istream& trace) {
-    std::string line;
-    std::size_t number = 0;
-    std::optional<std::size_t> bad;
-    while (std::getline(trace, line)) {
-      ++number;
-      // Only the last line may be cut short.
-      if (bad)
-        throw TraceError("line " + std::to_string(*bad) + " is no event of a trace");
-      while (!line.empty() && (line.back() == ',' || line.back() == '\r'))
-        line.pop_back();
-      if (line.empty() || line == "[" || line == "]")
-        continue;
-      Json event = Json::parse(line, nullptr, false);
-      try {
-        if (event.is_discarded())
-          bad = number;
-        else
-          add(event);
-      } catch (const Json::exception&) {
-        throw TraceError("line " + std::to_string(number) + " is no event of a trace");
-      }
-    }
-    if (number == 0 || (bad && *bad == 1))
-      throw TraceError("this is no trace");
-  }
-
-  void findIdleStarts() {
-    std::vector<Work*> works;
-    for (Work& work : contents_.works)
-      works.push_back(&work);
-    std::sort(works.begin(), works.end(),
-              [](const Work* a, const Work* b) { return a->begin < b->begin; });
-    std::map<std::size_t, double> ends; // of earlier work, by device
-    for (Work* work : works) {
-      double& end = ends[work->device];
-      const double enqueued = work->begin - work->arguments.value("enqueued_us_before", 0.0);
-      work->idleBefore = std::max(0.0, work->begin - std::max(enqueued, end));
-      end = std::max(end, work->end);
-    }
-  }
-
-  using Place = std::tuple<int, int, double>;
-
-  void add(const Json& event) {
-    const std::string phase = event.at("ph");
-    const int process = event.at("pid");
-    const std::string name = event.at("name");
-    const Json arguments = event.value("args", Json::object());
-    if (phase == "M") {
-      if (name == "process_name")
-        nameProcess(process, arguments.at("name"));
-      return;
-    }
-    const Place place{process, event.at("tid"), event.at("ts")};
-    if (phase == "X" && process == Layout::application) {
-      calls_[place] = contents_.calls.size();
-      contents_.calls.push_back({name, arguments.value("kernel", ""), {}});
-    } else if (phase == "X") {
-      works_[place] = contents_.works.size();
-      contents_.works.push_back({deviceOf(process), trackOf(std::get<1>(place)), name,
-                                 std::get<2>(place),
-                                 std::get<2>(place) + event.at("dur").get<double>(), arguments});
-    } else if (phase == "s") {
-      origins_[event.at("id")] = place;
-    } else if (phase == "f") {
-      const auto origin = origins_.extract(event.at("id").get<std::uint64_t>());
-      if (origin.empty())
-        throw TraceError("an arrow has no beginning");
-      auto call = calls_.find(origin.mapped());
-      auto work = works_.find(place);
-      if (call != calls_.end() && work != works_.end())
-        contents_.calls[call->second].works.push_back(work->second);
-    } else if (phase == "C" && name.starts_with(idlePrefix)) {
-      contents_.idle[name.substr(idlePrefix.size())].push_back(arguments.at("idle"));
-    } else if (phase == "i" && arguments.contains("native")) {
-      contents_.natives.emplace_back(name, arguments.at("native"));
-    } else if (phase == "i" && arguments.contains("dropped")) {
-      contents_.dropped = arguments.at("dropped");
-    }
-  }
-
-  static std::size_t deviceOf(int process) {
-    if (process < Layout::firstDevice || process > Layout::firstDevice + 4096)
-      throw TraceError("there is work on process " + std::to_string(process));
-    return static_cast<std::size_t>(process - Layout::firstDevice);
-  }
-
-  static Track trackOf(int thread) {
-    if (thread < 1)
-      throw TraceError("there is work on thread " + std::to_string(thread) + " of a device");
-    return Layout::trackOf(thread);
-  }
-
-  void nameProcess(int process, const std::string& name) {
-    if (process == Layout::application) {
-      contents_.program = name;
-      return;
-    }
-    const std::size_t device = deviceOf(process);
-    contents_.devices.resize(std::max(contents_.devices.size(), device + 1));
-    contents_.devices[device] = name;
-  }
-
-  Contents contents_;
-  std::map<Place, std::size_t> calls_, works_;
-  std::map<std::uint64_t, Place> origins_;
-};
+using Track = TraceWork::Track;
 
 /// "0.1" of "0.1 a device, home".
 std::string label(const std::string& device) {
@@ -194,19 +47,20 @@ double meanOfLastQuarter(const std::vector<double>& values) {
 
 class Adder {
 public:
-  explicit Adder(const Contents& contents) : contents_(contents) {}
+  explicit Adder(const TraceContents& contents) : contents_(contents) {}
 
   TraceSummary add(std::size_t transfers) {
     summary_.program = contents_.program;
     summary_.dropped = contents_.dropped;
+    summary_.cutAt = contents_.cutAt;
     for (const std::string& device : contents_.devices)
       summary_.devices.push_back({.name = device});
     addDevices();
-    for (const Call& call : contents_.calls)
+    for (const TraceCall& call : contents_.calls)
       addCall(call);
-    for (const auto& [kernel, reason] : contents_.natives) {
-      ++kernelNamed(kernel).native;
-      ++kernelNamed(kernel).reasons[reason];
+    for (const TraceNative& native : contents_.natives) {
+      ++kernelNamed(native.kernel).native;
+      ++kernelNamed(native.kernel).reasons[native.reason];
     }
     finishKernels();
     std::sort(summary_.slowest.begin(), summary_.slowest.end(),
@@ -219,7 +73,7 @@ public:
 private:
   void addDevices() {
     double begin = 0, end = 0;
-    for (const Work& work : contents_.works) {
+    for (const TraceWork& work : contents_.works) {
       if (work.device >= summary_.devices.size())
         throw TraceError("there is work on a device without a name");
       DeviceSummary& device = summary_.devices[work.device];
@@ -238,7 +92,7 @@ private:
   /// With overlaps counted once.
   double busySeconds(std::size_t device) const {
     std::vector<std::pair<double, double>> spans;
-    for (const Work& work : contents_.works)
+    for (const TraceWork& work : contents_.works)
       if (work.device == device)
         spans.emplace_back(work.begin, work.end);
     std::sort(spans.begin(), spans.end());
@@ -260,7 +114,7 @@ private:
     return found->second;
   }
 
-  void addCall(const Call& call) {
+  void addCall(const TraceCall& call) {
     KernelSummary* kernel = call.kernel.empty() ? nullptr : &kernelNamed(call.kernel);
     const std::string& cause = kernel ? call.kernel : call.name;
     double begin = 0, end = 0;
@@ -269,7 +123,7 @@ private:
     std::vector<double> groups(contents_.devices.size());
     double all = 0;
     for (const std::size_t index : call.works) {
-      const Work& work = contents_.works[index];
+      const TraceWork& work = contents_.works[index];
       const double seconds = (work.end - work.begin) * 1e-6;
       begin = index == call.works.front() ? work.begin : std::min(begin, work.begin);
       end = std::max(end, work.end);
@@ -297,6 +151,8 @@ private:
     kernel->unsplit += !isSplit && (isUnsplit || all > 0);
     if (!isSplit && !reason.empty())
       ++kernel->reasons[reason];
+    if (all > 0)
+      (isSplit ? splitTimes_ : homeTimes_)[{call.kernel, all}].push_back((end - begin) * 1e-6);
     if (!isSplit)
       return;
     seconds_[call.kernel].push_back((end - begin) * 1e-6);
@@ -307,7 +163,7 @@ private:
     }
   }
 
-  void addTransfer(const Work& work, const std::string& cause, KernelSummary* kernel) {
+  void addTransfer(const TraceWork& work, const std::string& cause, KernelSummary* kernel) {
     const std::uint64_t bytes = work.arguments.at("bytes");
     const double seconds = (work.end - work.begin) * 1e-6;
     const bool in = work.track == Track::TransfersIn;
@@ -324,6 +180,7 @@ private:
   void finishKernels() {
     for (auto& [name, kernel] : kernels_) {
       kernel.medianSeconds = median(seconds_[name]);
+      compare(kernel);
       auto main =
           std::max_element(kernel.reasons.begin(), kernel.reasons.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -341,11 +198,30 @@ private:
                      });
   }
 
-  const Contents& contents_;
+  void compare(KernelSummary& kernel) const {
+    std::vector<double> home;
+    for (const auto& [key, times] : homeTimes_) {
+      if (key.first != kernel.name)
+        continue;
+      home.insert(home.end(), times.begin(), times.end());
+      const auto split = splitTimes_.find(key);
+      if (split == splitTimes_.end())
+        continue;
+      kernel.compared += split->second.size();
+      kernel.comparedHomeSeconds += median(times) * static_cast<double>(split->second.size());
+      for (const double seconds : split->second)
+        kernel.comparedSplitSeconds += seconds;
+    }
+    kernel.homeSeconds = median(home);
+  }
+
+  const TraceContents& contents_;
   TraceSummary summary_;
   std::map<std::string, KernelSummary> kernels_;
   std::map<std::string, std::vector<double>> seconds_; ///< of its split launches
   std::map<std::string, double> allGroups_;
+  /// Of launches by kernel and work-groups, split and at home alone.
+  std::map<std::pair<std::string, double>, std::vector<double>> splitTimes_, homeTimes_;
 };
 
 /// Why the runtime left a launch alone that came before the kernel's analysis did.
@@ -358,6 +234,9 @@ std::vector<std::string> advise(const TraceSummary& summary) {
   if (summary.dropped > 0)
     advice.push_back("The trace lacks " + std::to_string(summary.dropped) +
                      " events: trace a shorter run, or write to a faster disk.");
+  if (summary.cutAt)
+    advice.push_back("The trace ends in the middle of an event, at byte " +
+                     std::to_string(*summary.cutAt) + ": the program was killed.");
   for (const KernelSummary& kernel : summary.kernels) {
     if (kernel.split == 0) {
       if (!kernel.reason.empty())
@@ -398,9 +277,8 @@ std::vector<std::string> advise(const TraceSummary& summary) {
 
 } // namespace
 
-TraceSummary summarize(std::istream& trace, std::size_t transfers) {
+TraceSummary summarize(const TraceContents& contents, std::size_t transfers) {
   try {
-    const Contents contents = Reader().read(trace);
     TraceSummary summary = Adder(contents).add(transfers);
     summary.advice = advise(summary);
     return summary;
@@ -482,6 +360,8 @@ Json toJson(const TraceSummary& summary) {
                        {"reason", kernel.reason},
                        {"reasons", kernel.reasons},
                        {"median_seconds", kernel.medianSeconds},
+                       {"home_seconds", kernel.homeSeconds},
+                       {"gain", kernel.gain() > 0 ? Json(kernel.gain()) : Json(nullptr)},
                        {"idle", kernel.idle},
                        {"devices", parts}});
   }

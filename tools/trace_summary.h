@@ -1,20 +1,17 @@
 // What a trace of libsplit says, added up: by kernel, by device, and what to try.
 #pragma once
 
+#include "tools/trace_reader.h"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
-#include <istream>
-#include <stdexcept>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace libsplit::tools {
-
-/// The file is no trace of libsplit; the text names the line.
-struct TraceError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// One device's part in one kernel.
 struct DevicePart {
@@ -36,9 +33,18 @@ struct KernelSummary {
   std::string reason;        ///< why most of those were not split that were not
   std::map<std::string, std::uint64_t> reasons; ///< … each reason, and of how many launches
   double medianSeconds = 0; ///< of a split launch, from its first transfer to its last piece's end
+  double homeSeconds = 0;   ///< of one that ran at home alone, timed; the median; 0: there is none
+  /// Over split launches of which others with as many work-groups ran at home: how many there are,
+  /// what they took, and what they would have taken there, by the median.
+  std::uint64_t compared = 0;
+  double comparedSplitSeconds = 0, comparedHomeSeconds = 0;
   double idle = 0; ///< part of the devices' time lost by waiting for the slowest; last quarter
   std::vector<DevicePart> parts; ///< by device
   std::uint64_t launches() const { return split + unsplit + native; }
+  /// How many times as long those compared would have taken at home; 0: there are none.
+  double gain() const {
+    return comparedSplitSeconds > 0 ? comparedHomeSeconds / comparedSplitSeconds : 0;
+  }
 };
 
 struct DeviceSummary {
@@ -62,14 +68,15 @@ struct TraceSummary {
   double seconds = 0; ///< from the first work on any device to the last one's end
   std::uint64_t bytesBetweenNodes = 0;
   std::uint64_t dropped = 0;          ///< events that the trace lacks
+  std::optional<std::uint64_t> cutAt; ///< as in TraceContents
   std::vector<KernelSummary> kernels; ///< the most time first
   std::vector<DeviceSummary> devices;
   std::vector<Transfer> slowest;
   std::vector<std::string> advice;
 };
 
-/// Reads a trace, also one whose end is missing. At most `transfers` of the slowest are kept.
-TraceSummary summarize(std::istream& trace, std::size_t transfers);
+/// At most `transfers` of the slowest are kept. Throws TraceError.
+TraceSummary summarize(const TraceContents& contents, std::size_t transfers);
 
 std::string toText(const TraceSummary& summary);
 nlohmann::ordered_json toJson(const TraceSummary& summary);

@@ -77,6 +77,8 @@ std::unique_ptr<Trace> Trace::open(const std::string& pattern) {
 
 Trace::Trace(int file) : file_(file), origin_(hostNow()) {
   failed_ = !writeText("[\n");
+  const std::uint64_t version = TraceLayout::version;
+  add({{'M', application, 0, 0, 0, 0, "libsplit_trace", {{"version", version}}}});
   writer_ = startThread([this] { writeLoop(); });
 }
 

@@ -4,6 +4,9 @@
 namespace libsplit::runtime {
 
 struct TraceLayout {
+  /// Of what trace.schema.json says; an event names it. Traces without it are older, and the same.
+  static constexpr int version = 1;
+
   static constexpr int application = 1; ///< process number; device i is `firstDevice + i`
   static constexpr int firstDevice = 2;
 

@@ -53,8 +53,10 @@ public:
 
   TraceSummary summary(const std::string& end = "\n]\n", std::size_t transfers = 5) const {
     std::istringstream stream(text_ + end);
-    return summarize(stream, transfers);
+    return summarize(readTrace(stream), transfers);
   }
+
+  const std::string& text() const { return text_; }
 
 private:
   std::string text_;
@@ -122,7 +124,7 @@ TEST(TraceSummary, ReadsATraceThatWasCutShort) {
 TEST(TraceSummary, RejectsWhatIsNoTrace) {
   for (const char* text : {"", "hello\nworld\n", "[\n{\"ph\":\"X\"}\n]\n", "[\n17\n]\n"}) {
     std::istringstream stream(text);
-    EXPECT_THROW(summarize(stream, 5), TraceError) << text;
+    EXPECT_THROW(summarize(readTrace(stream), 5), TraceError) << text;
   }
   EXPECT_THROW(twoLaunches().line("not json").line("{}").summary(), TraceError);
   for (const char* event :
@@ -135,6 +137,65 @@ TEST(TraceSummary, RejectsWhatIsNoTrace) {
       TraceText().call(10, "k").work(0, 1, 30, 400, R"("groups":25,"first_group":0)").summary(),
       TraceError)
       << "a piece lacks all_groups";
+}
+
+TEST(TraceReader, NamesTheByteThatIsWrong) {
+  auto complaint = [](const std::string& text) {
+    std::istringstream stream(text);
+    try {
+      readTrace(stream);
+    } catch (const TraceError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string name =
+      R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"app"}})";
+  // "[\n" are 2 bytes, the damage is 7 behind.
+  EXPECT_EQ(complaint("[\n" + name + ",\n{\"ph\":#,\n" + name + "\n]\n"),
+            "byte " + std::to_string(2 + name.size() + 2 + 6) +
+                " (line 3): this is no event of a trace");
+  EXPECT_EQ(complaint("\x7f"
+                      "ELF\n\n"),
+            "byte 0 (line 1): this is no trace");
+  EXPECT_TRUE(complaint("[\n" + name + ",\n{\"ph\":\"X\"}\n]\n")
+                  .starts_with("byte " + std::to_string(2 + name.size() + 2) + " (line 3): "));
+  EXPECT_TRUE(complaint("").starts_with("this is no trace"));
+}
+
+TEST(TraceReader, SaysWhereATraceWasCut) {
+  const std::string name =
+      R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"app"}})";
+  std::istringstream stream("[\n" + name + ",\n{\"ph\":\"X\",\"pi");
+  const TraceContents contents = readTrace(stream);
+  EXPECT_EQ(contents.program, "app");
+  EXPECT_EQ(contents.cutAt, 2 + name.size() + 2 + 13);
+}
+
+TEST(TraceReader, FindsTheCallAlsoWhereItStandsBehindItsWork) {
+  TraceText trace;
+  trace.call(10, "k").work(1, 1, 30, 400,
+                           R"("groups":5,"first_group":0,"all_groups":5,"dimension":0)");
+  std::istringstream stream([&] {
+    std::string text = trace.text();
+    const std::size_t begin = text.find(R"({"ph":"X","pid":1)"), end = text.find(",\n", begin) + 2;
+    const std::string call = text.substr(begin, end - begin - 2);
+    return text.erase(begin, end - begin) + ",\n" + call + "\n]\n";
+  }());
+  const TraceContents contents = readTrace(stream);
+  ASSERT_EQ(contents.calls.size(), 1U);
+  EXPECT_EQ(contents.calls[0].works.size(), 1U);
+}
+
+TEST(TraceReader, RefusesVersionsThatAreNewer) {
+  auto of = [](const std::string& version) {
+    std::istringstream stream(
+        R"({"ph":"M","pid":1,"tid":0,"name":"libsplit_trace","args":{"version":)" + version +
+        "}}\n");
+    return readTrace(stream);
+  };
+  EXPECT_NO_THROW(of("1"));
+  EXPECT_THROW(of("99"), TraceError);
 }
 
 TEST(TraceSummary, SaysWhyAKernelWasNeverSplit) {

@@ -1,0 +1,181 @@
+"""The report's page in a browser: what it shows, hover, zoom, choosing a call, narrow and dark; and traces that are none."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+from harness import Failure, main
+from trace import SEPARATE, parse, traced
+
+# Does what a reader's hand does, and writes down what he sees.
+HAND = """
+window.onerror = function (message) { document.body.setAttribute("data-error", message); };
+window.addEventListener("load", function () {
+  var canvas = document.getElementById("timeline"), pen = canvas.getContext("2d"), seen = {};
+  var box = canvas.getBoundingClientRect(), tip = document.getElementById("tip");
+  function mouse(kind, x, y, more) {
+    var event = new MouseEvent(kind, Object.assign({clientX: x, clientY: y, bubbles: true, cancelable: true, view: window}, more));
+    canvas.dispatchEvent(event);
+  }
+  function wheel(x, y, by) {
+    canvas.dispatchEvent(new WheelEvent("wheel", {clientX: x, clientY: y, deltaY: by, bubbles: true, cancelable: true}));
+  }
+  function ticks() { return Array.from(document.querySelectorAll("#axis text")).map(function (each) { return each.textContent; }); }
+  function find(wanted) {  // a place on the timeline whose tip holds the word
+    for (var y = box.top + 8; y < box.bottom; y += 5)
+      for (var x = box.left; x < box.right; x += 1) {
+        mouse("mousemove", x, y);
+        if (tip.style.display == "block" && tip.textContent.indexOf(wanted) >= 0) return [x, y, tip.textContent];
+      }
+    return null;
+  }
+  seen.pixels = new Set(new Uint32Array(pen.getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size;
+  seen.piece = find("work-groups");
+  seen.copy = find("GB/s");
+  seen.ticks = ticks();
+  for (var i = 0; i < 10; ++i) wheel(seen.piece[0] + 2, seen.piece[1], -200);  // hovering finds what is 2 pixels away, too
+  seen.zoomed = ticks();
+  seen.pieceZoomed = find("work-groups");
+  mouse("click", seen.pieceZoomed[0], seen.pieceZoomed[1]);
+  seen.caused = Array.from(document.querySelectorAll("#work tbody tr")).map(function (row) { return row.textContent; });
+  document.getElementById("whole").click();
+  seen.whole = ticks();
+  mouse("mouseleave", 0, 0);
+  seen.hidden = tip.style.display == "none";
+  seen.bars = document.querySelectorAll("#shares rect").length;
+  seen.kernels = document.getElementById("kernels").textContent;
+  seen.matrix = document.getElementById("matrix").textContent;
+  seen.wide = document.documentElement.scrollWidth <= innerWidth;
+  var note = document.createElement("pre");
+  note.id = "seen";
+  note.textContent = JSON.stringify(seen);
+  document.body.appendChild(note);
+});
+"""
+
+
+def splittrace(bench, *arguments):
+    return subprocess.run([str(bench.build / "bin" / "splittrace"), *map(str, arguments)], capture_output=True, text=True,
+                          check=False, timeout=120)
+
+
+def browser():
+    found = shutil.which("chromium")
+    if not found:
+        print("chromium is not installed")
+        sys.exit(77)
+    return found
+
+
+def looked_at(bench, page, *flags):
+    """What the hand saw on the page."""
+    driven = bench.tmp / "driven.html"
+    driven.write_text(page.read_text().replace("<body>", f"<body><script>{HAND}</script>", 1))
+    run = subprocess.run([browser(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={bench.tmp}/profile",
+                          "--virtual-time-budget=20000", *flags, "--dump-dom", f"file://{driven}"],
+                         capture_output=True, text=True, check=False, timeout=300)
+    if error := re.search(r'data-error="([^"]*)"', run.stdout):
+        raise Failure(f"the page's script failed: {error[1]}")
+    noted = re.search(r'<pre id="seen">(.*?)</pre>', run.stdout, re.DOTALL)
+    if not noted:
+        raise Failure(f"the browser ended with {run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return json.loads(noted[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+
+def page(bench):
+    """Wide and narrow, by light and in the dark: every part is there, and answers."""
+    run, events = traced(bench, bench.sample("jacobi2d", "--size", "256", "--iterations", "7"), SEPARATE)
+    report = bench.tmp / "report.html"
+    made = splittrace(bench, "report", "-o", report, bench.tmp / "trace.json")
+    run.require(made.returncode == 0 and made.stderr == "", f"{made}")
+    text = report.read_text()
+    run.require("Michael Bostock" in text, "D3 stands there without its licence")
+    run.require(not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", text), "the page wants the network")
+    for flags in (["--window-size=1400,1000"], ["--window-size=500,900"], ["--window-size=1400,1000", "--force-dark-mode"]):
+        seen = looked_at(bench, report, *flags)
+        run.require(seen["pixels"] > 4, f"{flags}: the timeline is empty")
+        run.require(seen["piece"] and "jacobi2d" in seen["piece"][2], f"{flags}: no piece: {seen['piece']}")
+        run.require(seen["copy"] and " host" in seen["copy"][2], f"{flags}: no copy: {seen['copy']}")
+        run.require(seen["zoomed"] != seen["ticks"] and "jacobi2d" in seen["pieceZoomed"][2],
+                    f"{flags}: zoomed from {seen['ticks']} to {seen['zoomed']}, at {seen['pieceZoomed']}")
+        run.require(seen["whole"] == seen["ticks"], f"{flags}: not the whole run again: {seen['whole']}")
+        run.require(sum("jacobi2d" in row for row in seen["caused"]) >= 3, f"{flags}: caused {seen['caused']}")
+        run.require(seen["hidden"], f"{flags}: the tip stays")
+        run.require(seen["bars"] == 14, f"{flags}: {seen['bars']} bars for 7 launches on 2 devices")
+        run.require("jacobi2d" in seen["kernels"] and seen["wide"], f"{flags}: {seen}")
+    moved = sum(event["args"]["bytes"] for event in events if "bytes" in event.get("args", {})
+                and not {"home", "stopover"} & event["args"].keys())
+    run.require(moved == run.total("bytes_between_nodes"), "not what the statistics say")
+
+
+def many_events(bench):
+    """A million events become a page that opens: neighbours are drawn as one, and the page says so."""
+    trace, report = bench.tmp / "large.json", bench.tmp / "large.html"
+    with trace.open("w") as file:
+        file.write('[\n{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"app"}}')
+        for device in (0, 1):
+            file.write(f',\n{{"ph":"M","pid":{device + 2},"tid":0,"name":"process_name","args":{{"name":"0.{device} cpu"}}}}')
+        for i in range(250_000):
+            file.write(f',\n{{"ph":"X","pid":1,"tid":7,"ts":{10 * i},"dur":1,"name":"clEnqueueNDRangeKernel","args":{{"kernel":"k"}}}}'
+                       f',\n{{"ph":"X","pid":{2 + i % 2},"tid":1,"ts":{10 * i + 2},"dur":6,"name":"k","args":'
+                       '{"groups":5,"first_group":0,"all_groups":10,"dimension":0,"enqueued_us_before":1}}'
+                       f',\n{{"ph":"s","pid":1,"tid":7,"ts":{10 * i},"cat":"call","id":{i + 1},"name":"caused"}}'
+                       f',\n{{"ph":"f","pid":{2 + i % 2},"tid":1,"ts":{10 * i + 2},"cat":"call","id":{i + 1},"bp":"e","name":"caused"}}')
+        file.write("\n]\n")
+    made = splittrace(bench, "report", "-o", report, trace)
+    if made.returncode or report.stat().st_size > 8e6:
+        raise Failure(f"{made}, {report.exists() and report.stat().st_size} bytes")
+    if not re.search(r"Of 500000 spans, those shorter than .* drawn as one: \d+ are left", report.read_text()):
+        raise Failure("the page does not say that spans are drawn as one")
+
+
+def bad_input(bench):
+    """One line that names the byte; what can be read of a trace that was cut is shown, with where it ends."""
+    traced(bench, bench.sample("jacobi2d", "--size", "256", "--iterations", "3"), SEPARATE)
+    good = (bench.tmp / "trace.json").read_bytes()
+    bad, report = bench.tmp / "bad.json", bench.tmp / "report.html"
+    middle = good.index(b'"ph"', len(good) // 2)
+    for damaged, byte in ((good[:middle] + b"\xff" + good[middle + 1:], middle), (b"\x7fELF" + good, 0),
+                          (good.replace(b'"ph":"X"', b'"ph":17', 1), good.rindex(b"\n", 0, good.index(b'"ph":"X"')) + 1)):
+        bad.write_bytes(damaged)
+        for arguments in ((bad,), ("report", "-o", report, bad), ("diff", bench.tmp / "trace.json", bad)):
+            run = splittrace(bench, *arguments)
+            if run.returncode != 1 or run.stderr.count("\n") != 1 or f"byte {byte} " not in run.stderr or run.stdout:
+                raise Failure(f"byte {byte} of {arguments}: {run}")
+    if report.exists():
+        raise Failure("a page was made of a bad trace")
+    bad.write_bytes(good[:middle])
+    run = splittrace(bench, bad)
+    if run.returncode or not re.search(r"ends in the middle of an event, at byte \d+", run.stdout):
+        raise Failure(f"{run}")
+    run = splittrace(bench, "report", "-o", "/nowhere/report.html", bench.tmp / "trace.json")
+    if run.returncode != 1 or run.stderr.count("\n") != 1:
+        raise Failure(f"{run}")
+    # What the first version wrote had no version.
+    lines = [line for line in good.decode().splitlines() if "libsplit_trace" not in line]
+    bad.write_text("\n".join(lines))
+    if splittrace(bench, bad).stdout != splittrace(bench, bench.tmp / "trace.json").stdout:
+        raise Failure("an older trace is read differently")
+    parse(good.decode())
+
+
+def diff(bench):
+    """What two runs have in common is compared; what only one has is named."""
+    traced(bench, bench.sample("jacobi2d", "--size", "256", "--iterations", "5"), SEPARATE)
+    first = (bench.tmp / "trace.json").rename(bench.tmp / "first.json")
+    traced(bench, bench.sample("jacobi2d", "--size", "256", "--iterations", "5"), {**SEPARATE, "POLICY": "static:1,0"})
+    told = splittrace(bench, "diff", first, bench.tmp / "trace.json").stdout
+    a, b = (next(line.split() for line in told.splitlines() if re.match(rf"(jacobi2d)? +{name}  ", line)) for name in "AB")
+    if a[2:5] != ["5", "of", "5"] or b[1:4] != ["0", "of", "5"] or not re.search(r"\d\d % / \d\d %", told):
+        raise Failure(told)
+    if "* only in B: 5 launches of jacobi2d were not split: its shares leave all" not in told:
+        raise Failure(told)
+    same = splittrace(bench, "diff", first, first).stdout
+    if "1.00 x" not in same or "*" in same:
+        raise Failure(same)
+
+
+if __name__ == "__main__":
+    main({"page": page, "many_events": many_events, "bad_input": bad_input, "diff": diff})

@@ -1,0 +1,230 @@
+// The report's page. The data stands in #data; what its keys mean is written in tools/trace_report.h.
+"use strict";
+(function () {
+  var data = JSON.parse(document.getElementById("data").textContent);
+  var tip = document.getElementById("tip");
+
+  // Figures for people.
+  function time(us) {
+    return us < 1e3 ? us.toFixed(1) + " µs" : us < 1e6 ? (us / 1e3).toFixed(2) + " ms" : (us / 1e6).toFixed(3) + " s";
+  }
+  function bytes(n) {
+    return n < 1e4 ? n + " B" : n < 1e7 ? (n / 1e3).toFixed(1) + " kB" : (n / 1e6).toFixed(1) + " MB";
+  }
+  function percent(part) { return Math.round(100 * part) + " %"; }
+  function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
+  function text(id, value) { document.getElementById(id).textContent = value; }
+
+  function showTip(event, value) {
+    tip.style.display = value ? "block" : "none";
+    if (!value) return;
+    tip.textContent = value;
+    var box = tip.getBoundingClientRect();
+    tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 4)) + "px";
+    tip.style.top = Math.max(4, Math.min(event.clientY + 14, innerHeight - box.height - 4)) + "px";
+  }
+
+  /** Rows of texts; the columns named in `flushLeft` hold prose. */
+  function table(id, head, rows, flushLeft) {
+    var all = d3.select("#" + id);
+    function fill(row, tag, cells) {
+      row.selectAll(tag).data(cells).enter().append(tag).text(String)
+        .classed("text", function (_, i) { return (flushLeft || []).indexOf(i) >= 0; });
+    }
+    fill(all.append("thead").append("tr"), "th", head);
+    var body = all.append("tbody");
+    rows.forEach(function (cells) { fill(body.append("tr"), "td", cells); });
+  }
+
+  document.title = data.program + " – libsplit";
+  text("program", data.program);
+  text("sentence", data.sentence);
+  text("notes", data.notes.join(" "));
+
+  // ---- The timeline: rows of spans on a canvas, under one zoom.
+
+  var rowHeight = 20, labelWidth = innerWidth < 700 ? 90 : 190;
+  var canvas = document.getElementById("timeline"), pen = canvas.getContext("2d");
+  var kinds = ["kernel", "in", "out", "other", "call"];
+  var kindNames = ["kernels", "copies in", "copies out", "other", "calls"];
+  var rows = data.rows; // [label, kind, spans]; a span is [begin, end, name, call, text, count]
+  rows.forEach(function (row) { row.spans.sort(function (a, b) { return a[0] - b[0]; }); });
+  var end = d3.max(rows, function (row) { return d3.max(row.spans, function (span) { return span[1]; }); }) || 1;
+  var x = d3.scale.linear();
+  var axis = d3.svg.axis().scale(x).orient("bottom").ticks(innerWidth < 700 ? 3 : 8).tickFormat(time);
+  var zoom = d3.behavior.zoom().scaleExtent([1, 1e6]).on("zoom", function () {
+    // Not beyond the ends of the run.
+    var range = x.range(), more = 1 - zoom.scale();
+    zoom.translate([Math.min(range[0] * more, Math.max(range[1] * more, zoom.translate()[0])), 0]);
+    draw();
+  });
+  var width = 0, chosen = -1, isLaidOut = false;
+
+  function layOut() {
+    width = canvas.parentNode.clientWidth;
+    var height = rows.length * rowHeight + 4, ratio = devicePixelRatio || 1;
+    canvas.style.height = height + "px";
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    var shown = isLaidOut ? x.domain() : [0, end];
+    isLaidOut = true;
+    x.range([labelWidth, width - 8]).domain([0, end]);
+    zoom.x(x);
+    var scale = end / (shown[1] - shown[0]);
+    zoom.translate([labelWidth - scale * x(shown[0]), 0]).scale(scale);
+    draw();
+  }
+
+  /** The first span of the row that ends at or after `at`: they don't overlap within a row. */
+  function firstFrom(spans, at) {
+    var low = 0, high = spans.length;
+    while (low < high) {
+      var middle = (low + high) >> 1;
+      if (spans[middle][1] < at) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
+  function draw() {
+    var visible = x.domain(), height = rows.length * rowHeight + 4;
+    pen.clearRect(0, 0, width, height);
+    pen.font = "12px system-ui, sans-serif";
+    pen.textBaseline = "middle";
+    rows.forEach(function (row, i) {
+      var top = i * rowHeight + 2, spans = row.spans;
+      pen.fillStyle = colour("line");
+      pen.fillRect(0, top + rowHeight - 1, width, 1);
+      for (var at = firstFrom(spans, visible[0]); at < spans.length && spans[at][0] <= visible[1]; ++at) {
+        var span = spans[at], left = Math.max(x(span[0]), labelWidth), right = Math.min(x(span[1]), width);
+        pen.fillStyle = colour(chosen >= 0 && span[3] === chosen ? "focus" : kinds[row.kind]);
+        pen.fillRect(left, top + 2, Math.max(right - left, 1), rowHeight - 5);
+        if (right - left > 8 * 6) {
+          pen.save();
+          pen.beginPath(); pen.rect(left, top, right - left - 3, rowHeight); pen.clip();
+          pen.fillStyle = "#fff";
+          pen.fillText(span[2], left + 4, top + rowHeight / 2);
+          pen.restore();
+        }
+      }
+      pen.fillStyle = colour("panel");
+      pen.fillRect(0, top, labelWidth - 2, rowHeight - 2);
+      pen.fillStyle = colour("soft");
+      pen.save();
+      pen.beginPath(); pen.rect(0, top, labelWidth - 6, rowHeight); pen.clip();
+      pen.fillText(row.label + (row.kind < 4 ? ": " + kindNames[row.kind] : ""), 6, top + rowHeight / 2);
+      pen.restore();
+    });
+    d3.select("#axis").selectAll("g").data([0]).enter().append("g").attr("class", "axis");
+    d3.select("#axis g").call(axis);
+  }
+
+  function spanAt(event) {
+    var box = canvas.getBoundingClientRect(), row = rows[Math.floor((event.clientY - box.top - 2) / rowHeight)];
+    if (!row || event.clientX - box.left < labelWidth) return null;
+    var pixel = x.invert(1) - x.invert(0), at = x.invert(event.clientX - box.left);
+    var span = row.spans[firstFrom(row.spans, at - 2 * pixel)];
+    return span && span[0] <= at + 2 * pixel ? span : null;
+  }
+
+  function describe(span) {
+    return span[2] + (span[5] > 1 ? " × " + span[5] : "") + "\n" + time(span[1] - span[0]) + " from " + time(span[0]) +
+      (span[4] ? "\n" + span[4] : "");
+  }
+
+  function choose(call) {
+    chosen = call;
+    var box = d3.select("#work");
+    box.selectAll("*").remove();
+    if (chosen >= 0) {
+      var caused = [];
+      rows.forEach(function (row) {
+        row.spans.forEach(function (span) {
+          if (span[3] === chosen) caused.push([row, span]);
+        });
+      });
+      caused.sort(function (a, b) { return a[1][0] - b[1][0]; });
+      box.append("p").text("This call, and what it caused, in the order in which it began:");
+      table(box.append("table").attr("id", "caused").attr("id"), ["what", "where", "begins", "takes", ""],
+            caused.map(function (each) {
+              var span = each[1];
+              return [span[2], each[0].label + (each[0].kind < 4 ? ", " + kindNames[each[0].kind] : ""), time(span[0]),
+                      time(span[1] - span[0]), span[4]];
+            }), [1, 4]);
+    }
+    draw();
+  }
+
+  canvas.addEventListener("mousemove", function (event) {
+    var span = spanAt(event);
+    showTip(event, span && describe(span));
+  });
+  canvas.addEventListener("mouseleave", function (event) { showTip(event, null); });
+  canvas.addEventListener("click", function (event) {
+    if (event.defaultPrevented) return; // the end of a drag
+    var span = spanAt(event);
+    choose(span ? span[3] : -1);
+  });
+  d3.select(canvas).call(zoom);
+  document.getElementById("whole").addEventListener("click", function () { zoom.scale(1).translate([0, 0]); draw(); });
+
+  // ---- Shares of one kernel, launch by launch.
+
+  var palette = d3.scale.category10();
+  var key = d3.select("#shareKey").selectAll("b").data(data.devices).enter().append("b").style("font-weight", "normal");
+  key.append("span").style("background", function (_, i) { return palette(i); });
+  key.append("i").style("font-style", "normal").text(function (device) { return device.label; });
+
+  function drawShares() {
+    var name = document.getElementById("kernel").value, launches = data.launches[name] || [];
+    var svg = d3.select("#shares"), wide = svg.node().clientWidth || 600, high = 200;
+    svg.selectAll("*").remove();
+    var across = d3.scale.linear().domain([0, Math.max(launches.length, 1)]).range([46, wide - 8]);
+    var up = d3.scale.linear().domain([0, 1]).range([high - 26, 8]);
+    launches.forEach(function (launch, i) {
+      var sum = 0;
+      launch.shares.forEach(function (share, device) {
+        svg.append("rect").attr("x", across(i)).attr("width", Math.max(across(1) - across(0) - (launches.length < 200), 0.5))
+          .attr("y", up(sum + share)).attr("height", up(sum) - up(sum + share)).attr("fill", palette(device));
+        sum += share;
+      });
+    });
+    svg.append("path").attr("fill", "none").attr("stroke", colour("text")).attr("stroke-width", 1.5)
+      .attr("d", d3.svg.line().x(function (_, i) { return across(i + 0.5); })
+        .y(function (launch) { return up(launch.idle); })(launches) || "M0 0");
+    svg.append("g").attr("class", "axis").attr("transform", "translate(0," + up(0) + ")").call(
+      d3.svg.axis().scale(across).orient("bottom").ticks(Math.min(8, launches.length)).tickFormat(d3.format("d")));
+    svg.append("g").attr("class", "axis").attr("transform", "translate(44,0)").call(
+      d3.svg.axis().scale(up).orient("left").ticks(4).tickFormat(percent));
+    svg.on("mousemove", function () {
+      var i = Math.floor(across.invert(d3.mouse(this)[0])), launch = launches[i];
+      showTip(d3.event, launch && "launch " + i + (launch.count > 1 ? " and the " + (launch.count - 1) + " after it" : "") + "\n" +
+        launch.shares.map(function (share, device) { return data.devices[device].label + ": " + percent(share); }).join("\n") +
+        "\nwaiting for the slowest: " + percent(launch.idle));
+    }).on("mouseleave", function () { showTip(d3.event, null); });
+  }
+  d3.select("#kernel").on("change", drawShares).selectAll("option").data(Object.keys(data.launches)).enter()
+    .append("option").text(String);
+
+  // ---- Tables.
+
+  table("matrix", [""].concat(data.nodes), data.matrix.map(function (row, i) {
+    return [data.nodes[i]].concat(row.map(function (n) { return n ? bytes(n) : "–"; }));
+  }));
+  table("kernels", ["kernel", "launches", "split", "a launch, split", "at home", "gain", "shares", "idle", "not split because"],
+        data.kernels.map(function (kernel) {
+          return [kernel.name, kernel.launches, kernel.split, kernel.splitUs > 0 ? time(kernel.splitUs) : "–",
+                  kernel.homeUs > 0 ? time(kernel.homeUs) : "–", kernel.gain > 0 ? kernel.gain.toFixed(2) + " ×" : "–",
+                  kernel.split ? kernel.shares.map(percent).join(", ") : "–", kernel.split ? percent(kernel.idle) : "–",
+                  kernel.reasons.map(function (reason) { return reason[1] + " × " + reason[0]; }).join("; ")];
+        }), [8]);
+  table("devices", ["device", "computes", "moves", "other", "idle"], data.devices.map(function (device) {
+    return [device.name, time(device.kernelUs), time(device.transferUs), time(device.otherUs), percent(device.idle)];
+  }));
+  d3.select("#advice").selectAll("li").data(data.advice.length ? data.advice : ["Nothing."]).enter().append("li").text(String);
+
+  function all() { layOut(); drawShares(); }
+  addEventListener("resize", all);
+  matchMedia("(prefers-color-scheme: dark)").addListener(all);
+  all();
+})();
