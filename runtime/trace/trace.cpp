@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -31,6 +32,11 @@ std::string microseconds(HostTime nanoseconds) {
 
 std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Right after a write that failed.
+void complain() {
+  log(LogLevel::Error, "can't write the trace any further: ", std::strerror(errno));
 }
 
 } // namespace
@@ -77,6 +83,8 @@ std::unique_ptr<Trace> Trace::open(const std::string& pattern) {
 
 Trace::Trace(int file) : file_(file), origin_(hostNow()) {
   failed_ = !writeText("[\n");
+  if (failed_)
+    complain();
   const std::uint64_t version = TraceLayout::version;
   add({{'M', application, 0, 0, 0, 0, "libsplit_trace", {{"version", version}}}});
   writer_ = startThread([this] { writeLoop(); });
@@ -184,16 +192,14 @@ int Trace::freeThread(int process, TracedWork::Track track, HostTime& begin, Hos
 
 void Trace::writeLoop() {
   std::deque<Event> taken;
-  bool last = false, good = true;
+  bool last = false, good = !failed_; // nobody else changes it
   while (!last) {
     std::uint64_t dropped = 0;
     {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, std::chrono::milliseconds(200),
                         [&] { return closing_ || pending_.size() >= maxPending / 2; });
-      if (!good && !failed_)
-        log(LogLevel::Error, "can't write the trace any further");
-      failed_ = failed_ || !good;
+      failed_ = !good;
       last = closing_;
       dropped = dropped_;
       taken.clear();
@@ -208,10 +214,13 @@ void Trace::writeLoop() {
                        0,
                        std::to_string(dropped) + " events were dropped",
                        {{"dropped", dropped}}});
-    good = good && write(taken);
+    if (good && !write(taken)) {
+      complain();
+      good = false;
+    }
   }
-  if (good)
-    writeText("\n]\n");
+  if (good && !writeText("\n]\n"))
+    complain();
 }
 
 bool Trace::writeText(std::string_view text) {

@@ -50,6 +50,8 @@
   var rows = data.rows; // [label, kind, spans]; a span is [begin, end, name, call, text, count]
   rows.forEach(function (row) { row.spans.sort(function (a, b) { return a[0] - b[0]; }); });
   var end = d3.max(rows, function (row) { return d3.max(row.spans, function (span) { return span[1]; }); }) || 1;
+  // From the first event: until then the program had nothing to do with kernels.
+  var start = Math.min(end - 1, d3.min(rows, function (row) { return d3.min(row.spans, function (span) { return span[0]; }); }) || 0);
   var x = d3.scale.linear();
   var axis = d3.svg.axis().scale(x).orient("bottom").ticks(innerWidth < 700 ? 3 : 8).tickFormat(time);
   var zoom = d3.behavior.zoom().scaleExtent([1, 1e6]).on("zoom", function () {
@@ -67,11 +69,11 @@
     canvas.width = width * ratio;
     canvas.height = height * ratio;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    var shown = isLaidOut ? x.domain() : [0, end];
+    var shown = isLaidOut ? x.domain() : [start, end];
     isLaidOut = true;
-    x.range([labelWidth, width - 8]).domain([0, end]);
+    x.range([labelWidth, width - 8]).domain([start, end]);
     zoom.x(x);
-    var scale = end / (shown[1] - shown[0]);
+    var scale = (end - start) / (shown[1] - shown[0]);
     zoom.translate([labelWidth - scale * x(shown[0]), 0]).scale(scale);
     draw();
   }

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <thread>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace libsplit::runtime {
@@ -108,6 +110,18 @@ TEST(Trace, DropsAndCountsWhatTheFileCannotTake) {
   const Json& last = events.back();
   ASSERT_TRUE(last["args"].contains("dropped"));
   EXPECT_EQ(last["args"]["dropped"].get<std::size_t>() + events.size() - 2, slices);
+}
+
+TEST(Trace, SaysOnceThatTheDiskIsFull) {
+  testing::internal::CaptureStderr();
+  {
+    Trace trace(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    for (int i = 0; i < 1000; ++i)
+      trace.slice(1, 1, "slice", i, i + 1);
+  }
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+  EXPECT_NE(told.find("can't write the trace any further: No space left"), std::string::npos);
 }
 
 TEST(Trace, PutsOverlappingWorkOnTracksBesideEachOther) {
