@@ -174,29 +174,6 @@ def survives_a_kill(bench):
     assert len([event for event in events if event["ph"] == "X"]) > 100
 
 
-def ends_suddenly(bench):
-    """A program that a signal ends, or that calls _exit, leaves a trace that splittrace reads, up to the last moments."""
-    splittrace = str(bench.build / "bin" / "splittrace")
-    for number in (signal.SIGTERM, signal.SIGSEGV):
-        file = bench.tmp / f"{number}.json"
-        environment = bench.environment({"LD_PRELOAD": str(bench.library), "LIBSPLIT_TRACE": str(file),
-                                         "LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache"), "LIBSPLIT_WAIT_ANALYSIS": "1",
-                                         "LIBSPLIT_POLICY": "static:0.5,0.5"})
-        process = subprocess.Popen(bench.sample("jacobi2d", "--iterations", "10000000"), env=environment)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not (file.exists() and file.stat().st_size > 100000):
-            time.sleep(0.05)
-        os.kill(process.pid, number)
-        assert process.wait() == -number, process.returncode
-        told = json.loads(subprocess.run([splittrace, "--json", str(file)], check=True, capture_output=True).stdout)
-        assert told["kernels"][0]["split"] > 10, told
-    file = bench.tmp / "exit.json"
-    run = bench.run([str(bench.build / "doors" / "door_ending"), "_exit", "sudden"], "preload",
-                    {"TRACE": str(file), "WAIT_ANALYSIS": "1", "POLICY": "static:0.5,0.5"})
-    run.require(run.code == 7, run.ending())
-    parse(file.read_text())
-
-
 def disk_is_full(bench):
     """The trace is lost, with one line; the run is not."""
     native = bench.native(bench.sample("jacobi2d"), dump=True)
@@ -244,7 +221,6 @@ if __name__ == "__main__":
         "same_reasons": same_reasons,
         "process_id_in_the_name": process_id_in_the_name,
         "survives_a_kill": survives_a_kill,
-        "ends_suddenly": ends_suddenly,
         "disk_is_full": disk_is_full,
         "summary": summary,
         "unwritable": unwritable,
