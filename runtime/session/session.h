@@ -357,7 +357,7 @@ private:
   std::vector<CompletionPtr> transfer(Task& task, std::span<BufferMove> moves);
   void sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers);
   std::vector<std::shared_ptr<Task>> takeArrived();
-  static bool keepsOthersAlive(const Task& ahead);
+  bool sendsUnusedBuffer() const;
   void awaitSentAhead(Lock& lock);
   /// `arrivals`, if any, get what has to be over before the bytes are there.
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,

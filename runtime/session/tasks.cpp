@@ -442,7 +442,7 @@ void Session::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
       retireOldest(lock, stream, true);
   }
   // What the program gave up is gone when its commands are over.
-  if (std::ranges::any_of(sentAhead_, [](const auto& each) { return keepsOthersAlive(*each); }))
+  if (sendsUnusedBuffer())
     awaitSentAhead(lock);
 }
 

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <stdexcept>
 
 namespace libsplit::runtime {
@@ -361,10 +362,17 @@ void Session::awaitSentAhead(Lock& lock) {
   lock.lock();
 }
 
-/// Whether there is a buffer that nobody else uses any more.
-bool Session::keepsOthersAlive(const Task& ahead) {
-  return std::ranges::any_of(ahead.outputs,
-                             [](const auto& each) { return each.first.use_count() == 1; });
+/// Whether a buffer on its way is one that nobody else uses any more.
+bool Session::sendsUnusedBuffer() const {
+  std::map<const Buffer*, long> held;
+  for (const std::shared_ptr<Task>& each : sentAhead_)
+    for (const auto& [buffer, bytes] : each->outputs)
+      ++held[buffer.get()];
+  for (const std::shared_ptr<Task>& each : sentAhead_)
+    for (const auto& [buffer, bytes] : each->outputs)
+      if (buffer.use_count() == held[buffer.get()])
+        return true;
+  return false;
 }
 
 /// Throws LostBytes if some of `bytes` are valid nowhere any more.
