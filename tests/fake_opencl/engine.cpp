@@ -24,6 +24,7 @@ bool isOver(const Keep<cl_event>& event) {
 
 Engine::Engine(Driver& driver) : driver_(driver), random_(driver.configuration.seed) {
   thread_ = std::thread([this] { loop(); });
+  caller_ = std::thread([this] { callLoop(); });
 }
 
 Engine::~Engine() {
@@ -31,8 +32,10 @@ Engine::~Engine() {
     std::lock_guard lock(driver_.mutex);
     stopping_ = true;
     changed_.notify_all();
+    called_.notify_all();
   }
   thread_.join();
+  caller_.join();
 }
 
 Nanoseconds Engine::now() const {
@@ -237,10 +240,32 @@ void Engine::end(Lock& lock, cl_event event, cl_int status) {
   changed_.notify_all();
   if (callbacks.empty())
     return;
+  if (std::this_thread::get_id() == thread_.get_id()) {
+    for (const auto& callback : callbacks)
+      calls_.push_back({Keep<cl_event>(event), callback});
+    called_.notify_all();
+    return;
+  }
   lock.unlock();
   for (const auto& callback : callbacks)
     callback.function(event, event->status < 0 ? event->status : callback.at, callback.data);
   lock.lock();
+}
+
+void Engine::callLoop() {
+  Lock lock(driver_.mutex);
+  while (true) {
+    called_.wait(lock, [&] { return stopping_ || !calls_.empty(); });
+    if (calls_.empty())
+      return;
+    const Call call = std::move(calls_.front());
+    calls_.pop_front();
+    cl_event event = call.event.get();
+    const cl_int status = event->status < 0 ? event->status : call.callback.at;
+    lock.unlock();
+    call.callback.function(event, status, call.callback.data);
+    lock.lock();
+  }
 }
 
 void Engine::call(Lock& lock, cl_event event, const _cl_event::Callback& callback) {

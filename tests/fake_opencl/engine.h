@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -86,6 +87,7 @@ private:
   void finish(Lock& lock, const Running& running);
   cl_int perform(Lock& lock, Command& command, cl_int status);
   void loop();
+  void callLoop();
 
   Driver& driver_;
   std::mt19937_64 random_;
@@ -95,6 +97,14 @@ private:
   std::atomic<Nanoseconds> clock_{1'000'000'000};
   std::uint64_t ended_ = 0;
   bool stopping_ = false;
+  /// The program's callbacks run on a thread of their own, as with drivers that go on meanwhile.
+  struct Call {
+    Keep<cl_event> event;
+    _cl_event::Callback callback;
+  };
+  std::deque<Call> calls_;
+  std::condition_variable called_;
+  std::thread caller_;
   std::thread thread_;
 };
 
