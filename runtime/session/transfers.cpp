@@ -307,14 +307,15 @@ void Session::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buf
   auto ahead = std::make_shared<Task>();
   for (const std::shared_ptr<Buffer>& buffer : buffers) {
     const std::vector<Move> due = buffer->forecast().due();
+    if (due.empty())
+      continue;
     std::vector<Directory::Need> needs;
     for (const Move& each : due)
       needs.push_back({each.to, &each.bytes});
     const Directory::State before = buffer->directory().state();
     for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
       moves.push_back({buffer.get(), std::move(each.move), before});
-    if (!due.empty())
-      ahead->outputs.emplace_back(buffer, ByteSet()); // which keeps it
+    ahead->outputs.emplace_back(buffer, ByteSet()); // which keeps it
   }
   if (moves.empty())
     return;
