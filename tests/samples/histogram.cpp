@@ -26,8 +26,10 @@ void histogram(sample::Sample& s) {
   sample::setArguments(byLocal, input, static_cast<cl_uint>(n), output,
                        sample::Local{256 * sizeof(cl_uint)});
   for (unsigned i = 0; i < s.options().iterations; ++i) {
-    sample::launch(queue, direct, {sample::roundUp(n, local)}, {local});
-    sample::launch(queue, byLocal, {32 * local}, {local});
+    s.timed(queue, [&] {
+      sample::launch(queue, direct, {sample::roundUp(n, local)}, {local});
+      sample::launch(queue, byLocal, {32 * local}, {local});
+    });
     for (cl_uchar byte : data)
       expected[byte] += 2;
     sample::read(queue, output, bins);

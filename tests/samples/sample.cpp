@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <future>
 #include <iostream>
+#include <string_view>
 #include <thread>
 
 namespace sample {
@@ -92,8 +93,8 @@ std::FILE* openFile(const std::string& path) {
 
 [[noreturn]] void usage(const char* program) {
   std::cerr << "usage: " << program
-            << " [--device P.D] [--size N] [--iterations N] [--variant NAME] [--dump FILE]"
-               " [--times FILE]\n";
+            << " [--device P.D] [--size N] [--iterations N] [--variant NAME] [--seed N]"
+               " [--check on|off] [--dump FILE] [--times FILE] [--result FILE]\n";
   std::exit(2);
 }
 
@@ -114,10 +115,18 @@ Options parse(int argc, char** argv, Defaults defaults) {
       options.iterations = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
     } else if (name == "--variant") {
       options.variant = value;
+    } else if (name == "--seed") {
+      options.seed = std::strtoull(value, nullptr, 10);
+    } else if (name == "--check") {
+      options.checks = std::string_view(value) == "on";
+      if (!options.checks && std::string_view(value) != "off")
+        usage(argv[0]);
     } else if (name == "--dump") {
       options.dump = value;
     } else if (name == "--times") {
       options.times = value;
+    } else if (name == "--result") {
+      options.result = value;
     } else {
       usage(argv[0]);
     }
@@ -198,7 +207,23 @@ Memory Sample::buffer(cl_mem_flags flags, std::size_t bytes, void* host) const {
   return memory;
 }
 
+std::uint64_t Sample::randomBits(std::uint64_t index, std::uint64_t stream) const {
+  return sample::randomBits(index, stream + (options_.seed << 8));
+}
+
+float Sample::randomFloat(std::uint64_t index, float low, float high, std::uint64_t stream) const {
+  return sample::randomFloat(index, low, high, stream + (options_.seed << 8));
+}
+
+std::vector<float> Sample::randomFloats(std::size_t count, float low, float high,
+                                        std::uint64_t stream) const {
+  return sample::randomFloats(count, low, high, stream + (options_.seed << 8));
+}
+
 void Sample::output(const void* bytes, std::size_t count) {
+  if (!options_.result.empty())
+    for (std::size_t i = 0; i < count; ++i)
+      outputHash_ = (outputHash_ ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001B3ULL;
   if (dump_)
     require(std::fwrite(bytes, 1, count, dump_) == count, "can't write the dump");
 }
@@ -207,8 +232,41 @@ void Sample::timed(const std::function<void()>& launch, unsigned several) {
   const auto begin = std::chrono::steady_clock::now();
   launch();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  seconds_.push_back(seconds.count() / several);
   if (times_)
-    std::fprintf(times_, "%.9f\n", seconds.count() / several);
+    std::fprintf(times_, "%.9f\n", seconds_.back());
+}
+
+void Sample::timed(cl_command_queue queue, const std::function<void()>& enqueue) {
+  timed([&] {
+    enqueue();
+    sample::check(clFinish(queue), "clFinish");
+  });
+}
+
+void Sample::verify(const std::function<void()>& check) const {
+  if (options_.checks)
+    check();
+}
+
+void Sample::finish(const std::string& program) const {
+  if (options_.result.empty())
+    return;
+  std::vector<double> sorted = seconds_;
+  std::sort(sorted.begin(), sorted.end());
+  std::FILE* file = options_.result == "-" ? stdout : openFile(options_.result);
+  std::fprintf(file,
+               R"({"program": "%s", "variant": "%s", "device": "%u.%u", "size": %zu, )"
+               R"("iterations": %u, "seed": %llu, "checked": %s, "launches": %zu)",
+               program.c_str(), options_.variant.c_str(), options_.platform, options_.device,
+               options_.size, options_.iterations, static_cast<unsigned long long>(options_.seed),
+               options_.checks ? "true" : "false", sorted.size());
+  if (!sorted.empty())
+    std::fprintf(file, R"(, "seconds": {"first": %.9f, "median": %.9f, "least": %.9f})",
+                 seconds_.front(), sorted[sorted.size() / 2], sorted.front());
+  std::fprintf(file, ", \"output\": \"%016llx\"}\n", static_cast<unsigned long long>(outputHash_));
+  if (file != stdout)
+    std::fclose(file);
 }
 
 Kernel kernel(cl_program program, const char* name) {
@@ -270,11 +328,24 @@ std::size_t roundUp(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+void choose(Sample& sample,
+            std::initializer_list<std::pair<const char*, void (*)(Sample&)>> variants) {
+  std::string names;
+  for (const auto& [name, body] : variants) {
+    if (sample.options().variant == name)
+      return body(sample);
+    names += std::string(names.empty() ? "" : ", ") + name;
+  }
+  throw Failure("--variant is one of " + names);
+}
+
 int run(int argc, char** argv, Defaults defaults, void (*body)(Sample&)) {
   const Options options = parse(argc, argv, defaults);
   try {
     Sample sample(options);
     body(sample);
+    const std::string program = argv[0];
+    sample.finish(program.substr(program.rfind('/') + 1));
     return 0;
   } catch (const std::exception& error) {
     std::cerr << argv[0] << ": " << error.what() << "\n";

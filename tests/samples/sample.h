@@ -7,11 +7,13 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -24,13 +26,16 @@ struct Defaults {
   std::size_t size = 0;    ///< elements, or the side of a square; each sample says which
   unsigned iterations = 1; ///< launches, steps: each sample says which
   std::string variant{};   ///< of the algorithm; empty if the sample has but one
+  std::uint64_t seed = 0;  ///< of the input, where the sample draws it by `Sample::randomFloats`
 };
 
 struct Options : Defaults {
   unsigned platform = 0;
   unsigned device = 0;
-  std::string dump;  ///< file for the raw bytes of every output, empty: none
-  std::string times; ///< file for the seconds of every timed launch, empty: none
+  bool checks = true; ///< `Sample::verify` does what it is told
+  std::string dump;   ///< file for the raw bytes of every output, empty: none
+  std::string times;  ///< file for the seconds of every timed launch, empty: none
+  std::string result; ///< file for a line of JSON that sums the run up, "-": stdout, empty: none
 };
 
 /// Thrown when the sample's own check fails; `run` prints it and answers exit code 1.
@@ -100,6 +105,21 @@ public:
   /// Built for the device; on failure the build log is part of the exception.
   Program program(const std::string& source, const char* buildOptions = "") const;
   Memory buffer(cl_mem_flags flags, std::size_t bytes, void* host = nullptr) const;
+  /// A buffer with a copy of `values`.
+  template <typename T>
+  Memory copyOf(const std::vector<T>& values, cl_mem_flags flags = CL_MEM_READ_WRITE) const {
+    return buffer(flags | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(T),
+                  const_cast<T*>(values.data())); // is only read
+  }
+  template <typename T> Memory array(std::size_t count) const {
+    return buffer(CL_MEM_READ_WRITE, count * sizeof(T));
+  }
+
+  /// As the functions of these names, of the seed that the command line gave.
+  std::uint64_t randomBits(std::uint64_t index, std::uint64_t stream = 0) const;
+  float randomFloat(std::uint64_t index, float low, float high, std::uint64_t stream = 0) const;
+  std::vector<float> randomFloats(std::size_t count, float low, float high,
+                                  std::uint64_t stream = 0) const;
 
   /// Appends the bytes of one output to the dump.
   void output(const void* bytes, std::size_t count);
@@ -110,6 +130,14 @@ public:
   /// Runs `launch` (which must wait for its own end) and notes how long it took; if it is `several`
   /// alike, how long one of them.
   void timed(const std::function<void()>& launch, unsigned several = 1);
+  /// The same for what `enqueue` puts into the queue, with a clFinish.
+  void timed(cl_command_queue queue, const std::function<void()>& enqueue);
+
+  /// Runs `check`, which throws if a result is wrong, unless the command line says --check off.
+  void verify(const std::function<void()>& check) const;
+
+  /// Writes what --result asks for.
+  void finish(const std::string& program) const;
 
 private:
   Options options_;
@@ -118,6 +146,8 @@ private:
   Context context_;
   std::FILE* dump_ = nullptr;
   std::FILE* times_ = nullptr;
+  std::vector<double> seconds_;                      // of each timed launch
+  std::uint64_t outputHash_ = 0xCBF29CE484222325ULL; // FNV-1a
 };
 
 Kernel kernel(cl_program program, const char* name);
@@ -181,11 +211,39 @@ void inParallel(std::size_t count, const std::function<void(std::size_t, std::si
 void checkClose(double actual, double expected, double tolerance, const char* what,
                 std::size_t index);
 
+/// checkClose of actual[i] and expected(i), for all i or, if there are more than `most`, for that
+/// many. `expected` is called by several threads.
+template <typename T>
+void checkAll(const std::vector<T>& actual, const std::function<double(std::size_t)>& expected,
+              double tolerance, const char* what, std::size_t most = std::size_t(-1)) {
+  const std::size_t count = std::min(actual.size(), most);
+  inParallel(
+      count,
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) {
+          const std::size_t i = count == actual.size() ? k : randomBits(k) % actual.size();
+          checkClose(actual[i], expected(i), tolerance, what, i);
+        }
+      },
+      64);
+}
+/// The same with a vector.
+template <typename T>
+void checkAll(const std::vector<T>& actual, const std::vector<double>& expected, double tolerance,
+              const char* what) {
+  checkAll(actual, [&](std::size_t i) { return expected[i]; }, tolerance, what);
+}
+
 std::size_t roundUp(std::size_t value, std::size_t multiple);
 
-/// Parses the command line (--device P.D, --size N, --iterations N, --variant NAME, --dump FILE,
-/// --times FILE), runs `body`, prints its failure. The exit code of the program: 0 right, 1 wrong,
-/// 2 usage.
+/// Runs the one of `variants` that the command line names; throws Failure with all names if there
+/// is none such.
+void choose(Sample& sample,
+            std::initializer_list<std::pair<const char*, void (*)(Sample&)>> variants);
+
+/// Parses the command line (--device P.D, --size N, --iterations N, --variant NAME, --seed N,
+/// --check on|off, --dump FILE, --times FILE, --result FILE), runs `body`, prints its failure. The
+/// exit code of the program: 0 right, 1 wrong, 2 usage.
 int run(int argc, char** argv, Defaults defaults, void (*body)(Sample&));
 
 } // namespace sample
