@@ -6,8 +6,10 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
-from harness import main  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "benchmarks")]
+import suite  # noqa: E402
+from harness import Failure, main  # noqa: E402
 
 GPU = {"name": "gpu"}
 CPU = {"name": "cpu", "type": "cpu"}
@@ -16,6 +18,7 @@ IN_CALLER = {"name": "in the caller", "type": "cpu", "in_caller": True}
 # Home first. Platforms of their own have contexts of their own anyway; these are what vendors ship.
 MACHINES = {
     "two_gpus": [[GPU, GPU]],
+    "two_cpus": [[CPU, CPU]],
     "gpu_and_cpu": [[GPU], [CPU]],
     "cpu_and_gpus": [[CPU], [GPU, GPU]],
     "in_caller_and_gpu": [[IN_CALLER], [GPU]],
@@ -40,7 +43,10 @@ class Fake:
         self.platforms = [{"name": f"Fake {i}", "devices": devices} for i, devices in enumerate(MACHINES[machine])]
         self.report = bench.tmp / "report.json"
 
-    def run(self, sample, options=None, *, arguments=(), script=(), seed=1, goes_on=False, timeout=60):
+    def run(self, sample, options=None, *, arguments=(), **how):
+        return self.run_command(self.bench.sample(sample, *arguments), options, **how)
+
+    def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, timeout=60):
         """Natively if there are no `options`."""
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
@@ -50,8 +56,8 @@ class Fake:
         self.report.unlink(missing_ok=True)
         if options is not None:
             options = {"WAIT_ANALYSIS": "1", "PERSIST": "0"} | options
-        door = None if options is None else "layer" if self.bench.compilers else "preload"
-        return self.bench.run(self.bench.sample(sample, *arguments), door, options or {}, env=env, dump=True, timeout=timeout)
+        door = None if options is None else "layer" if self.bench.compilers else door
+        return self.bench.run(command, door, options or {}, env=env, dump=True, timeout=timeout)
 
     def calls(self, device):
         return json.loads(self.report.read_text())["devices"][device]
@@ -68,6 +74,59 @@ def sample(bench, name, machine, *arguments):
             run = fake.run(name, options, arguments=arguments, seed=seed)
             run.require_same_as(native)
             run.require(json.loads(fake.report.read_text())["misuse"] == misuse, "the driver was misused")
+
+
+# Of the ways in, of memories, of finding shares: each pair once, at least. Which kernels are split is looked at where
+# shares are static.
+APPLICATION_WAYS = (
+    ("two_gpus", "preload", {"POLICY": "static:1,1"}),
+    ("two_cpus", "layer", {"POLICY": "static:1,1"}),
+    ("cpu_and_gpus", "layer", {"POLICY": "static:1,2,3", "VERIFY": "1"}),
+    ("two_cpus", "preload", {"POLICY": "static:2,3", "VERIFY": "1"}),
+    ("gpu_and_cpu", "preload", {"POLICY": "auto", "MIN_LAUNCH": "0"}),
+)
+
+
+def application(bench, name):
+    """An application of benchmarks/apps gives the very bytes that it gives natively, verification finds nothing to say,
+    and its kernels are split as the table says."""
+    app = suite.APPLICATIONS[name]
+    command = suite.command(name, bench.build / "benchmarks" / "apps", app.small, app.iterations)
+    native = Fake(bench).run_command(command)
+    native.require_success()
+    native.require(native.dump, "the program wrote no output")
+    ways = [(*way, app.kernels) for way in APPLICATION_WAYS]
+    if app.options:
+        ways += [(machine, door, options | app.options, app.kernels | app.more)
+                 for machine, door, options in APPLICATION_WAYS[:3]]
+    for machine, door, options, kernels in ways:
+        run = Fake(bench, machine).run_command(command, options, door=door)
+        run.require_same_as(native)
+        if not options["POLICY"].startswith("static"):
+            continue
+        # A program that is built twice has its kernels twice.
+        done = {each["name"]: [] for each in run.stats["kernels"]}
+        for each in run.stats["kernels"]:
+            done[each["name"]].append(each)
+        run.require(set(done) == set(kernels), f"launched were {sorted(done)}, the table has {sorted(kernels)}")
+        for kernel, how in kernels.items():
+            rungs = {each["rung"] for each in done[kernel] if each["split_launches"]}
+            if how not in suite.MARKS:
+                run.require(not rungs, f"{kernel} was split; the table says: {how}")
+            elif machine == "two_gpus":
+                reasons = [each["reason"] for each in done[kernel]]
+                run.require(rungs == {how}, f"{kernel} was split by rung {rungs}, not {how}: {reasons}")
+
+
+def application_table(bench):
+    """The table of benchmarks/apps/README.md is the one that suite.py has, and no program is without a line."""
+    if suite.README.read_text() != suite.readme_with_table():
+        raise Failure(f"{suite.README} is out of date; repair with: {suite.__file__} --write")
+    built = {path.name for path in (bench.build / "benchmarks" / "apps").iterdir() if path.is_file() and
+             path.stat().st_mode & 0o100}
+    listed = {app.program for app in suite.APPLICATIONS.values()}
+    if built != listed:
+        raise Failure(f"built but not listed, or the reverse: {sorted(built ^ listed)}")
 
 
 def refusals(bench, name, machine="two_gpus", stride="1", policy="static:1,1"):
@@ -145,4 +204,5 @@ def random_calls(bench, count, first="1", threads="1"):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "refusals": refusals, "failures": failures, "random_calls": random_calls})
+    main({"sample": sample, "application": application, "application_table": application_table,
+          "refusals": refusals, "failures": failures, "random_calls": random_calls})
