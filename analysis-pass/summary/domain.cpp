@@ -193,13 +193,36 @@ Interval Domain::narrowed(const Form& form, Interval values) const {
 
 Interval Domain::reach(const Form& form) const {
   Interval total = form.rest;
-  forEachVariable(form.mask, [&](unsigned v) {
-    const Int c = form.coefficient[v];
-    const Interval r = ranges_[v];
-    total = total + (c > 0 ? Interval{multiply(c, r.low), multiply(c, r.high)}
-                           : Interval{multiply(c, r.high), multiply(c, r.low)});
-  });
+  std::uint32_t left = form.mask;
+  if (left & digits_)
+    for (unsigned i = 0; i < splitCount_; ++i)
+      if (left >> splits_[i].high & left >> splits_[i].low & 1) {
+        total = total + reachOfDigits(form, splits_[i]);
+        left &= ~(1u << splits_[i].high | 1u << splits_[i].low);
+      }
+  forEachVariable(left, [&](unsigned v) { total = total + reachOf(form.coefficient[v], v); });
   return total;
+}
+
+Interval Domain::reachOf(Int factor, unsigned v) const {
+  const Interval r = ranges_[v];
+  return factor > 0 ? Interval{multiply(factor, r.low), multiply(factor, r.high)}
+                    : Interval{multiply(factor, r.high), multiply(factor, r.low)};
+}
+
+/// The ranges of both digits together reach beyond the parent's where its first or last period is
+/// cut, so what can be said of the parent is taken as well: with h = c * period,
+/// h * high + l * low = c * (parent - base) + (l - c) * low.
+Interval Domain::reachOfDigits(const Form& form, const Split& s) const {
+  const Int h = form.coefficient[s.high], l = form.coefficient[s.low];
+  const Interval byDigits = reachOf(h, s.high) + reachOf(l, s.low);
+  const Int c = h / s.period;
+  if (c * s.period != h)
+    return byDigits;
+  const Int base = multiply(-c, s.base);
+  const Interval byParent = reachOf(c, s.parent) + reachOf(l - c, s.low) + Interval{base, base};
+  const Interval both = intersection(byDigits, byParent);
+  return both.empty() ? byDigits : both;
 }
 
 Form Domain::widened(const Form& form) const {

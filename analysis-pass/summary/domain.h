@@ -189,6 +189,8 @@ private:
   void normalize(Form& form) const;
   void propagate();
   Interval narrowed(const Form& form, Interval values) const;
+  Interval reachOf(Int factor, unsigned v) const; ///< of factor * v
+  Interval reachOfDigits(const Form& form, const Split& s) const;
   bool narrow(unsigned v, Interval to);
 
   static constexpr unsigned maxSplits = 10;

@@ -167,6 +167,16 @@ TEST(Evaluate, whatMayOverflowIsUnknownAndWhatCanNotIsExact) {
   EXPECT_TRUE(r.certainWrites.empty());
 }
 
+/// Odd rows begin at element 0, even ones at 1, so that rows are taken apart into pairs. Row 0 is
+/// the second of a pair; the first, row -1, is none of the launch's and does not count.
+TEST(Evaluate, whatDigitsCouldSayBeyondTheirIdIsNoOverflow) {
+  const Expr parity = Expr::node(Op::RemTrunc, {g1 + c(3), c(2)});
+  const Expr at = Expr::wrap(g1 * c(16) + c(2) * g0 + parity, 32, false);
+  const auto r = regions({write(c(4) * at)}, square, slab(square, 1, 0, 1), 0, 512, 4);
+  EXPECT_EQ(toString(r.possibleWrites), "[4,252)");
+  EXPECT_FALSE(r.unknownWrites);
+}
+
 TEST(Evaluate, aGuardMayBeWhatRulesOverflowOut) {
   const Expr previous = Expr::wrap(g0 + c(-1), 32, false); // u32: wraps for id 0
   const auto r =
