@@ -13,8 +13,8 @@ from pathlib import Path
 README = Path(__file__).resolve().parent / "apps" / "README.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
-# How a kernel is split over devices with memories of their own, as `rung` in what LIBSPLIT_STATS writes. All else said of
-# a kernel is why it stays whole.
+# How a kernel is split over devices with memories of their own, as `rung` in what LIBSPLIT_STATS writes. All else said
+# of a kernel is why it stays whole.
 EXACT, POSSIBLE, MERGED, ATOMICS = 1, 2, 3, 4
 MARKS = {EXACT: "", POSSIBLE: " (b)", MERGED: " (c)", ATOMICS: " (d)"}
 ONE_GROUP = "it is one work-group's"
@@ -41,6 +41,21 @@ class Application:
     iterations: int = 3  # in tests
     options: dict = field(default_factory=dict)  # of libsplit, without prefix, that more is split with, …
     more: dict = field(default_factory=dict)  # … and how that is
+    moved: object = None  # the fewest bytes that must go between two devices of equal shares in an iteration, by size
+
+
+def rows(count, element=4):
+    """Bytes of `count` rows of a square, by its side."""
+    return lambda side: count * element * side
+
+
+def planes(count, element=4):
+    return lambda side: count * element * side * side
+
+
+def inner_rows(count, element=4):
+    """Of those that never change at their ends."""
+    return lambda side: count * element * (side - 2)
 
 
 def variants(program, *applications):
@@ -58,10 +73,11 @@ APPLICATIONS = {
                                  "nothing; written with the C++ bindings, local sizes left open"),
     "mandelbrot": Application({"mandelbrot": EXACT}, 128, 1024, 32768, OURS, "work that differs by row, a lot"),
     "nbody": Application({"nbody": EXACT}, 512, 4096, 131_072, ADAPTIVE,
-                         "each device needs all of what the others have just computed"),
+                         "each device needs all of what the others have just computed",
+                         moved=lambda bodies: 16 * bodies),
     "tree_gravity": Application({"walk": EXACT}, 600, 1 << 14, 1 << 20, ADAPTIVE + " (OTOO)",
-                                "work that is uneven along the NDRange and moves from launch to launch; walks through a "
-                                "tree, all of which each device needs", iterations=4),
+                                "work that is uneven along the NDRange and moves from launch to launch; walks through "
+                                "a tree, all of which each device needs", iterations=4),
     "spmv": Application({"spmv_csr": EXACT}, 6000, 400_000, 4_000_000, ADAPTIVE,
                         "uneven rows; where the work lies stands in a buffer"),
     **variants("matrix_products",
@@ -94,7 +110,7 @@ APPLICATIONS = {
     "adi": Application({"explicit_columns": EXACT, "explicit_rows": EXACT, "solve_rows": EXACT, "solve_columns": EXACT},
                        60, 1024, 16384, ADAPTIVE, "rows, then columns: all of the data moves, or one of them is slow"),
     "fdtd2d": Application({"electric_x": EXACT, "electric_y": EXACT, "magnetic": EXACT}, 60, 2048, 16384, ADAPTIVE,
-                          "three fields with halos up or down, in place"),
+                          "three fields with halos up or down, in place", moved=lambda side: 8 * (side - 1)),
     **variants("convolution",
         Application({"plane": EXACT}, 70, 4096, 32768, ADAPTIVE, "halos; weights in constant memory", variant="plane"),
         Application({"volume": EXACT}, 90, 4096, 32768, ADAPTIVE, "three dimensions", variant="volume"),
@@ -105,7 +121,7 @@ APPLICATIONS = {
         Application({"rows_local": EXACT, "columns_local": EXACT}, 60, 1536, 16384, SUBSET,
                     "the same by way of local memory: halos of whole tiles", variant="separable_local")),
     "red_black": Application({"relax": EXACT}, 60, 2048, 16384, SUBSET,
-                             "in place; what a launch writes has a hole at every second element"),
+                             "in place; what a launch writes has a hole at every second element", moved=inner_rows(2)),
     "bitonic_sort": Application({"compare": EXACT}, 9, 16, 24, SUBSET,
                                 "hundreds of short launches in place; partners that are far apart by a scalar argument",
                                 iterations=1),
@@ -118,27 +134,31 @@ APPLICATIONS = {
                               iterations=8),
     **variants("jacobi1d",
         Application({"jacobi1d": EXACT, "copy_back": EXACT}, 20001, 1 << 23, 1 << 30, ADAPTIVE,
-                    "two kernels that should have the same shares", variant="copy"),
+                    "two kernels that should have the same shares", variant="copy", moved=lambda size: 8),
         Application({"jacobi1d": EXACT}, 20001, 1 << 23, 1 << 30, ADAPTIVE, "halos of one element, buffers exchanged",
-                    variant="swap")),
+                    variant="swap", moved=lambda size: 8)),
     **variants("jacobi2d",
         Application({"jacobi_plane": EXACT, "copy_back": EXACT}, 130, 3072, 32_768, ADAPTIVE,
-                    "halos of one row; two kernels", variant="copy"),
+                    "halos of one row; two kernels", variant="copy", moved=inner_rows(2)),
         Application({"jacobi_plane": EXACT}, 130, 3072, 32_768, ADAPTIVE, "halos of one row, buffers exchanged",
-                    variant="swap")),
+                    variant="swap", moved=inner_rows(2))),
     **variants("game_of_life",
         Application({"life_periodic": EXACT}, 70, 4096, 32768, HALOS + "; 004",
-                    "bytes; the first row needs the last", variant="periodic"),
+                    "bytes; the first row needs the last", variant="periodic", moved=rows(4, 1)),
         Application({"life_bounded": EXACT}, 70, 4096, 32768, TREES, "neighbours that each have a guard of their own",
-                    variant="bounded")),
+                    variant="bounded", moved=rows(2, 1))),
     "reverse_edge": Application({"find_edges": EXACT, "reverse_edges": EXACT}, 50, 2048, 16384, HALOS,
-                                "the first row needs the last"),
-    "hyperthermia": Application({"heat": EXACT}, 18, 128, 512, HALOS, "eleven fields, nine of which never change"),
-    "himeno": Application({"relax": EXACT}, 18, 96, 512, HALOS, "fourteen fields; sums by work-group that the host reads"),
+                                "the first row needs the last", moved=rows(4)),
+    "hyperthermia": Application({"heat": EXACT}, 18, 128, 512, HALOS, "eleven fields, nine of which never change",
+                                moved=planes(4)),
+    "himeno": Application({"relax": EXACT}, 18, 96, 512, HALOS,
+                          "fourteen fields; sums by work-group that the host reads"),
     "swim": Application({"fluxes": EXACT, "leap": EXACT, "smooth": EXACT}, 40, 1024, 8192, HALOS,
-                        "thirteen fields, halos of seven; indices modulo the side"),
-    "tricubic": Application({"tricubic": EXACT}, 18, 64, 384, HALOS, "64 points; reaches one plane down and two up"),
-    "cloudsim": Application({"clouds": EXACT}, 50, 768, 8192, TREES, "vectors; edges by clamped indices"),
+                        "thirteen fields, halos of seven; indices modulo the side", moved=rows(14)),
+    "tricubic": Application({"tricubic": EXACT}, 18, 64, 384, HALOS, "64 points; reaches one plane down and two up",
+                            moved=planes(6)),
+    "cloudsim": Application({"clouds": EXACT}, 50, 768, 8192, TREES, "vectors; edges by clamped indices",
+                            moved=rows(2, 16)),
     "fast_corners": Application({"detect": EXACT, "thin": EXACT}, 150, 2048, 8192, TREES,
                                 "work that depends on the picture; a table of offsets; a guard that is data"),
     "merge_sort": Application({"sort_blocks": EXACT, "merge_pass": EXACT}, 12, 19, 20, RECURSIVE,
@@ -150,15 +170,17 @@ APPLICATIONS = {
     **variants("bfs",
         Application({"expand_flags": MERGED}, 3000, 1 << 19, 1 << 24, OURS,
                     "a frontier that anybody may extend, and a flag that many set", variant="flags"),
-        Application({"expand_queue": "a queue is filled in the order that an atomic counter gives, which one device has"},
+        Application({"expand_queue": "a queue is filled in the order of an atomic counter, which is one device's"},
                     3000, 1 << 19, 1 << 24, OURS, "a queue that work-items append to", variant="queue")),
     "kmeans": Application({"assign_points": EXACT, "sum_clusters": EXACT}, 8000, 1 << 17, 1 << 24, OURS,
                           "the host moves the centres between launches"),
     **variants("lattice_boltzmann",
         Application({"stream_collide": EXACT}, 12, 48, 320, OURS,
-                    "19 populations, of which five need halos in each direction; a torus", variant="two_buffers"),
+                    "19 populations, of which five need halos in each direction; a torus", variant="two_buffers",
+                    moved=planes(20)),
         Application({"even_step": EXACT, "odd_step": EXACT}, 12, 48, 320, OURS,
-                    "every second step writes into the neighbours' planes, round the torus", variant="in_place")),
+                    "every second step writes into the neighbours' planes, round the torus", variant="in_place",
+                    moved=planes(20))),
     "fft": Application({"fft_pass": EXACT}, 9, 18, 26, OURS, "every pass needs half of what the other devices have"),
     "conjugate_gradient": Application({"apply": EXACT, "advance": EXACT, "turn": EXACT}, 40, 1024, 8192, OURS,
                                       "two sums a step for which the host waits"),
@@ -170,8 +192,8 @@ APPLICATIONS = {
     "triangular_solve": Application({"solve_level": POSSIBLE}, 4000, 1 << 18, 1 << 24, OURS,
                                     "which elements are written stands in a buffer; reads the array that it writes"),
     "particle_in_cell": Application({"clear": EXACT, "relax": EXACT, "push": EXACT,
-                                     "deposit": "sums of floats depend on their order; with `LIBSPLIT_RELAXED_FP=1` it is "
-                                                "split (d)"}, 16, 128, 2048, OURS,
+                                     "deposit": "sums of floats depend on their order; with `LIBSPLIT_RELAXED_FP=1` it "
+                                                "is split (d)"}, 16, 128, 2048, OURS,
                                     "particles add to any cell, and read from any",
                                     options={"RELAXED_FP": "1"}, more={"deposit": ATOMICS}),
     "md5_search": Application({"search": MERGED}, 600, 1 << 14, 1 << 22, OURS,

@@ -88,8 +88,8 @@ APPLICATION_WAYS = (
 
 
 def application(bench, name):
-    """An application of benchmarks/apps gives the very bytes that it gives natively, verification finds nothing to say,
-    and its kernels are split as the table says."""
+    """An application of benchmarks/apps gives the very bytes that it gives natively, verification finds nothing to
+    say, its kernels are split as the table says, and no more than necessary moves where that is known."""
     app = suite.APPLICATIONS[name]
     command = suite.command(name, bench.build / "benchmarks" / "apps", app.small, app.iterations)
     native = Fake(bench).run_command(command)
@@ -116,6 +116,22 @@ def application(bench, name):
             elif machine == "two_gpus":
                 reasons = [each["reason"] for each in done[kernel]]
                 run.require(rungs == {how}, f"{kernel} was split by rung {rungs}, not {how}: {reasons}")
+
+
+    if app.moved:
+        least, moved = app.moved(app.small), moved_by_iteration(bench, name)
+        if moved != least:
+            raise Failure(f"{moved} bytes move in an iteration, {least} must")
+
+
+def moved_by_iteration(bench, name):
+    """Bytes between two GPUs, once things have settled."""
+    totals = []
+    for iterations in (8, 16):
+        app = suite.APPLICATIONS[name]
+        command = suite.command(name, bench.build / "benchmarks" / "apps", app.small, iterations)
+        totals.append(Fake(bench).run_command(command, {"POLICY": "static:1,1"}).total("bytes_between_nodes"))
+    return (totals[1] - totals[0]) / 8
 
 
 def application_table(bench):
