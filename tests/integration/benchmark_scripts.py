@@ -92,8 +92,67 @@ def compares(bench):
         require(shares == [0.5, 0.5] or abs(shares[0] - 0.5) < 0.02, f"{name}: uniform shares are {shares}")
     require("no end after" in document["unusable"].get("nbody", ""), "the program that hangs is not named")
     require(not document["bars"]["applications with runs that failed"]["holds"], "a failure passes")
+    split = document["figures"]["ep"]["split"]
+    require(split["launches"] >= 7 and set(document["figures"]["ep"]["moved"]) >= {"auto", "oracle"}, f"split: {split}")
     text = (out / "run.md").read_text()
     require(text.strip() in done.stdout and "| ep" in text, f"the table lacks a program:\n{text}")
+
+    # Goes on where it stopped: another round, no other search.
+    done = subprocess.run([*command, "--resume", "--rounds", "2"], env=environment, capture_output=True, text=True,
+                          timeout=500)
+    require(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")
+    resumed = json.loads((out / "run.json").read_text())
+    require(len(resumed["rounds"]) == 2 and resumed["rounds"][0] == document["rounds"][0], "it began anew")
+    require(resumed["sweeps"] == document["sweeps"], "it searched again")
+    done = subprocess.run([*command, "--resume", "--launches", "9"], env=environment, capture_output=True, text=True,
+                          timeout=500)
+    require(done.returncode == 1 and "launches" in done.stderr, f"other options were not noticed: {done.stderr}")
+
+
+def recorded(speedups, settling=1):
+    """What benchmarks/run would write of two rounds, of programs that run so many times as fast as one device."""
+    def result(seconds):
+        return {"launches": [1.0] * settling + [seconds] * 3, "error": None, "stats": {}}
+
+    rounds = [{name: {"alone:0.0": result(0.5), "auto": result(0.5 / values[number])}
+               for name, values in speedups.items()} for number in range(2)]
+    figures = {name: {"best_device_seconds": 0.5, "by_best_device": {"auto": values[0]}, "by_oracle": {"auto": None},
+                      "first_launch_by_oracle_settled": {}, "launches_to_settle": {}, "moved": {"auto": 3e6},
+                      "split": {"launches": 9, "split_launches": 7, "whole": {"<kernel>: too short": 2}}}
+               for name, values in speedups.items()}
+    return {"options": {"settling": settling}, "devices": ["0.0", "0.1"], "rounds": rounds, "figures": figures,
+            "oracles": {}, "bars": {"auto by best device, each": {"value": 1.9, "bar": 0.98, "holds": True}}}
+
+
+def tells_regressions_from_noise(bench):
+    def write(name, speedups):
+        (bench.tmp / name).write_text(json.dumps(recorded(speedups)))
+        return bench.tmp / name
+
+    old = write("old.json", {"fft": (1.90, 1.94), "lu": (1.50, 1.52), "ep": (2.0, 2.1), "gone": (1, 1)})
+    new = write("new.json", {"fft": (1.40, 1.43), "lu": (1.51, 1.49), "ep": (2.4, 2.3)})
+    done = subprocess.run([BENCHMARKS / "compare", old, new], capture_output=True, text=True)
+    lines = {line.split("|")[1].strip(): line for line in done.stdout.splitlines() if line.startswith("|")}
+    require(done.returncode == 1 and "slower" in lines["fft"] and "faster" in lines["ep"] and "er |" not in lines["lu"],
+            f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+    require(re.search(r"Noise assumed: \d+\.\d %", done.stdout), "the noise is not told")
+    require("Only in the old file: gone" in done.stdout, "an application that is missing is not named")
+    done = subprocess.run([BENCHMARKS / "compare", old, old], capture_output=True, text=True)
+    require(done.returncode == 0 and "slower" not in done.stdout.split("|", 1)[1], f"against itself: {done.stdout}")
+
+
+def reports_on_one_page(bench):
+    """Well-formed, with every application in picture and table, and nothing that a browser would have to fetch."""
+    run, page = bench.tmp / "run.json", bench.tmp / "page.html"
+    run.write_text(json.dumps(recorded({"fft": (1.9, 1.94), "lu": (1.5, 1.52)})))
+    subprocess.run([BENCHMARKS / "report", run, "-o", page], check=True, capture_output=True)
+    text = page.read_text()
+    for name in ("fft", "lu"):
+        require(f"<td>{name}</td>" in text and f"<title>{name}, auto: 1." in text, f"{name} is missing")
+    require("&lt;kernel&gt;: too short (2)" in text and "7 of 9" in text, "what was not split is missing")
+    require(not re.search(r"https?:|<script|src=", text), "it refers to something else")
+    for tag in ("svg", "table", "tr", "ul"):
+        require(len(re.findall(f"<{tag}[ >]", text)) == text.count(f"</{tag}>"), f"{tag} is not closed")
 
 
 def times_a_large_program(bench):
@@ -112,5 +171,7 @@ if __name__ == "__main__":
         "spends_nothing_on_the_hopeless": spends_nothing_on_the_hopeless,
         "lives_with_failures": lives_with_failures,
         "compares": compares,
+        "tells_regressions_from_noise": tells_regressions_from_noise,
+        "reports_on_one_page": reports_on_one_page,
         "times_a_large_program": times_a_large_program,
     })
