@@ -16,9 +16,9 @@
 // always holds: exact. Offset: 4*G. Image: base 16, six steps of 4 bytes, 4 bytes each: [16, 40),
 // certainly written.
 //
-// Where a condition over two variables (k <= i), a choice (x == 0 ? w - 1 : x - 1) or a minimum is
-// not the same on all of the domain, the domain is cut in two there, and each part again, as long
-// as that makes it exact and not too many.
+// Where a condition over two variables (k <= i), a choice (x == 0 ? w - 1 : x - 1), a minimum or
+// whether an unsigned index wraps (y - 1) is not the same on all of the domain, the domain is cut
+// in two there, and each part again, as long as that makes it exact and not too many.
 //
 // Elements of buffers are opaque variables (domain.h): the image takes them as intervals, and what
 // conditions say of them together with other variables cuts the result once more.
@@ -113,7 +113,7 @@ public:
     };
     std::vector<Piece> pieces;
     for (const Access* access : all) {
-      pieces.push_back({valueOf(access->offset, domain_, launch_), Int{access->length}});
+      pieces.push_back({placeOf(access->offset, domain_, launch_), Int{access->length}});
       const Form& offset = pieces.back().offset;
       if (!offset.isExact() || (offset.mask & (domain_.opaques() | domain_.assumed())))
         return false;
@@ -177,7 +177,7 @@ private:
     const bool exact = narrowDomain();
     if (domain_.empty())
       return true;
-    const Form offset = valueOf(access_.offset, domain_, launch_);
+    const Form offset = placeOf(access_.offset, domain_, launch_);
     if (domain_.empty())
       return true; // what buffers hold contradicts the conditions
     return addImage(offset, bytes) && exact;

@@ -39,13 +39,17 @@ Int floorDivideAny(Int a, Int b) {
 
 class Valuer {
 public:
-  Valuer(Domain& domain, const LaunchValues& launch) : domain_(domain), launch_(launch) {}
+  Valuer(Domain& domain, const LaunchValues& launch, bool isPlace)
+      : domain_(domain), launch_(launch), isSumOfPlace_(isPlace) {}
 
   Form value(const Expr& e) {
     if (depth_ == maxDepth)
       return Form::unknown({Cause::Kind::TooDeep});
     ++depth_;
+    const bool isSum = e.op() == Op::Add || e.op() == Op::Mul || e.op() == Op::Wrap;
+    const bool wasSumOfPlace = std::exchange(isSumOfPlace_, isSumOfPlace_ && isSum);
     Form result = e.operands().empty() ? leaf(e) : compound(e);
+    isSumOfPlace_ = wasSumOfPlace;
     --depth_;
     return result;
   }
@@ -382,12 +386,22 @@ private:
                    a, b);
   }
 
+  /// Elsewhere than in sums that are places, a number is unknown if it may wrap: conditions and
+  /// loop counts are simplified on the understanding that theirs do not.
   Form wrapped(const Expr& e, const Form& operand) const {
     const Interval values = domain_.interval(operand);
     const Interval allowed =
         e.isSigned() ? magnitudes(e.width() - 1) : Interval{0, (Int{1} << e.width()) - 1};
     if (values.low >= allowed.low && values.high <= allowed.high)
       return operand;
+    if (isSumOfPlace_ && !e.isSigned() && isBounded(values)) {
+      const Int period = allowed.high + 1;
+      const Int first = floorDivide(values.low, period), last = floorDivide(values.high, period);
+      if (first == last)
+        return domain_.sum(operand, Form::constant(-first * period));
+      if (last == first + 1) // such as the row above the first: each side of that is exact
+        domain_.undecided(domain_.sum(operand, Form::constant(-last * period)));
+    }
     return Form::unknown(operand.cause.kind != Cause::Kind::None
                              ? operand.cause
                              : Cause{Cause::Kind::Overflow, e.width()});
@@ -415,6 +429,7 @@ private:
 
   Domain& domain_;
   const LaunchValues& launch_;
+  bool isSumOfPlace_; ///< nothing but sums, products and wraps lies around the expression at hand
   unsigned depth_ = 0;
 };
 
@@ -437,7 +452,11 @@ std::optional<Int> argumentValue(const Expr& e, std::span<const ArgumentValue> a
 }
 
 Form valueOf(const Expr& expr, Domain& domain, const LaunchValues& launch) {
-  return Valuer(domain, launch).value(expr);
+  return Valuer(domain, launch, false).value(expr);
+}
+
+Form placeOf(const Expr& offset, Domain& domain, const LaunchValues& launch) {
+  return Valuer(domain, launch, true).value(offset);
 }
 
 std::string describe(const Cause& cause, std::span<const Parameter> parameters) {

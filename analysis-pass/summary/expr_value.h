@@ -20,6 +20,10 @@ struct LaunchValues {
 /// and nothing allocated.
 Form valueOf(const Expr& expr, Domain& domain, const LaunchValues& launch);
 
+/// The same of an access's offset. There unsigned sums that wrap are known as what they wrap to: an
+/// index one row above the first is not just anywhere, it is beyond the buffer.
+Form placeOf(const Expr& offset, Domain& domain, const LaunchValues& launch);
+
 /// The number that an Argument is; nothing if the launch gives that argument no such bits.
 std::optional<Int> argumentValue(const Expr& argument, std::span<const ArgumentValue> arguments);
 

@@ -184,6 +184,16 @@ TEST(Evaluate, aGuardMayBeWhatRulesOverflowOut) {
   EXPECT_EQ(toString(r.certainWrites), "[0,60)");
 }
 
+TEST(Evaluate, unsignedIndicesThatWrapBelowZeroLieBeyondTheBuffer) {
+  const Expr above = Expr::wrap((g1 + c(-1)) * c(8) + g0, 32, false); // from element -8 on
+  const auto r = regions({read(c(4) * above)}, square, slab(square, 1, 0, 1), 0, 256);
+  EXPECT_EQ(toString(r.reads), "[0,96)");
+  EXPECT_FALSE(r.unknownReads);
+  // Many times around says nothing, at once.
+  const Expr hash = Expr::wrap(g0 * c(0x9E3779B1), 32, false);
+  EXPECT_TRUE(regions({read(c(4) * hash)}, line, wholeBox(line)).unknownReads);
+}
+
 TEST(Evaluate, accessesOutsideTheBufferAreCutOff) {
   EXPECT_EQ(toString(regions({read(c(4) * (g0 + c(-2)))}, line, wholeBox(line), 0, 40).reads),
             "[0,40)");
