@@ -1,6 +1,8 @@
 // Events, markers and barriers.
 #include "libsplit/door.h"
 
+#include "runtime/core/callback_scope.h"
+
 #include <memory>
 
 namespace libsplit {
@@ -43,26 +45,30 @@ cl_int CL_API_CALL waitForEvents(cl_uint count, const cl_event* list) {
 
 using Notify = void(CL_CALLBACK*)(cl_event event, cl_int status, void* data);
 
-/// A callback for CL_RUNNING, a state that libsplit's own events never have: they are the driver's
-/// user events. It is called when they end.
-struct RunningCallback {
+/// A callback of the program. One for CL_RUNNING, a state that libsplit's own events never have
+/// (they are the driver's user events), is called when they end.
+struct EventCallback {
   Notify notify;
   void* data;
+  bool isForRunning;
 
   static void CL_CALLBACK call(cl_event event, cl_int status, void* self) {
-    const std::unique_ptr<RunningCallback> callback(static_cast<RunningCallback*>(self));
-    callback->notify(event, status < 0 ? status : CL_RUNNING, callback->data);
+    const std::unique_ptr<EventCallback> callback(static_cast<EventCallback*>(self));
+    const runtime::CallbackScope scope;
+    callback->notify(event, callback->isForRunning && status >= 0 ? CL_RUNNING : status,
+                     callback->data);
   }
 };
 
 cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, void* data) {
   tracked([&] { session().callbackSet(event); });
   return guarded([&] {
-    if (type != CL_RUNNING || !notify || !session().isTaskEvent(event))
+    if (!notify)
       return next().clSetEventCallback(event, type, notify, data);
-    auto callback = std::make_unique<RunningCallback>(notify, data);
-    const cl_int status =
-        next().clSetEventCallback(event, CL_COMPLETE, RunningCallback::call, callback.get());
+    const bool comesAtEnd = type == CL_RUNNING && session().isTaskEvent(event);
+    auto callback = std::make_unique<EventCallback>(notify, data, comesAtEnd);
+    const cl_int status = next().clSetEventCallback(event, comesAtEnd ? CL_COMPLETE : type,
+                                                    EventCallback::call, callback.get());
     if (status == CL_SUCCESS)
       callback.release(); // it deletes itself
     return status;

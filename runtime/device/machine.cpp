@@ -204,27 +204,41 @@ cl_command_queue Machine::idleQueueOf(std::size_t device, cl_context homeContext
   return queue.get();
 }
 
-std::shared_ptr<HostBlock> Machine::transferMemory(std::size_t size, cl_context homeContext) {
+HostMemory Machine::transferMemory(std::size_t size, cl_context homeContext) const {
   // What drivers send so fast from anywhere that pinning gains nothing.
   constexpr std::size_t smallBlock = std::size_t{1} << 16;
-  std::shared_ptr<HostBlock> block = HostBlock::reserve(size);
-  if (!block || size <= smallBlock || !hasGpu())
-    return block;
+  HostMemory memory{HostBlock::reserve(size), nullptr};
+  if (!memory.block || size <= smallBlock || !hasGpu())
+    return memory;
   // By a device in a context of libsplit's own, if there is one: the program gives up its contexts.
   std::size_t by = home_;
   for (std::size_t i = 0; i < devices_.size(); ++i)
     if (devices_[i].isGpu && (devices_[i].context || !devices_[by].isGpu))
       by = i;
-  block->pin(cl_, contextOf(by, homeContext));
-  return block;
+  memory.provision = std::make_shared<Provision>(
+      cl_, [&cl = cl_, block = memory.block,
+            context = Ref<cl_context>::retain(cl_, contextOf(by, homeContext))] {
+        block->pin(cl, context.get());
+        return CL_SUCCESS; // unpinned it works as well
+      });
+  return memory;
+}
+
+Room Machine::ringRoom(NodeId node, cl_context homeContext, Provisions& pending) {
+  Ring& ring = rings_[node];
+  if (!ring.ring) {
+    HostMemory memory = transferMemory(stagingBytes_, homeContext);
+    if (!memory.block)
+      return Room::None;
+    ring.ring = std::make_unique<StagingRing>(std::move(memory.block));
+    ring.provision = std::move(memory.provision);
+  }
+  return roomOf(ring.provision, pending);
 }
 
 StagingRing* Machine::ring(NodeId node, cl_context homeContext) {
-  std::unique_ptr<StagingRing>& ring = rings_[node];
-  if (!ring)
-    if (std::shared_ptr<HostBlock> block = transferMemory(stagingBytes_, homeContext))
-      ring = std::make_unique<StagingRing>(std::move(block));
-  return ring.get();
+  Provisions pending; // in vain: whoever had time asked before
+  return ringRoom(node, homeContext, pending) == Room::None ? nullptr : rings_[node].ring.get();
 }
 
 void Machine::forget(cl_context homeContext) {

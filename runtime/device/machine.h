@@ -8,6 +8,7 @@
 #include "runtime/core/options.h"
 #include "runtime/device/device_macros.h"
 #include "runtime/device/lane.h"
+#include "runtime/device/provision.h"
 #include "runtime/device/staging_ring.h"
 #include "runtime/plan/directory.h"
 
@@ -71,6 +72,12 @@ struct Device {
   }
 };
 
+/// Host memory that devices copy to and from.
+struct HostMemory {
+  std::shared_ptr<HostBlock> block;     ///< null: there is none left
+  std::shared_ptr<Provision> provision; ///< that pins it; null: it takes none
+};
+
 class Machine {
 public:
   struct Setup {
@@ -89,10 +96,12 @@ public:
   const Device& homeDevice() const { return devices_[home_]; }
   std::size_t participants() const;
   std::size_t nodes() const { return nodes_; }
-  /// Host memory that devices copy to and from; pinned where there is a GPU. Null if there is none
-  /// left.
-  std::shared_ptr<HostBlock> transferMemory(std::size_t size, cl_context homeContext);
-  /// The memory that bytes go through when they leave `node`. Null if there is none.
+  /// Pinned where there is a GPU: usable as it is, but faster when the provision is over, which
+  /// never fails.
+  HostMemory transferMemory(std::size_t size, cl_context homeContext) const;
+  /// Whether there is memory for bytes to go through when they leave `node`.
+  Room ringRoom(NodeId node, cl_context homeContext, Provisions& pending);
+  /// That memory. Null if there is none.
   StagingRing* ring(NodeId node, cl_context homeContext);
   /// Copies between host memories.
   Lane& hostLane() { return *hostLane_; }
@@ -140,7 +149,11 @@ private:
   bool nativeKernelsTell_ = false;
   std::map<NodeId, std::size_t> deviceOfNode_;
   std::size_t stagingBytes_ = 0;
-  std::map<NodeId, std::unique_ptr<StagingRing>> rings_;
+  struct Ring {
+    std::unique_ptr<StagingRing> ring;
+    std::shared_ptr<Provision> provision; ///< null: it takes none
+  };
+  std::map<NodeId, Ring> rings_;
   std::unique_ptr<Lane> hostLane_;
   std::map<std::pair<cl_context, std::size_t>, Ref<cl_command_queue>> homeQueues_; ///< by engine
   std::map<std::pair<std::size_t, cl_context>, Ref<cl_command_queue>> idleQueues_;

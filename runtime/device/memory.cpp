@@ -9,10 +9,19 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Drivers allocate late: an error is wanted now.
-cl_int touch(const Dispatch& cl, cl_command_queue queue, cl_mem memory) {
-  const unsigned char byte = 0;
-  return cl.clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, 1, &byte, 0, nullptr, nullptr);
+/// Drivers allocate late: an error is wanted before anything uses the memory.
+std::shared_ptr<Provision> touching(const Dispatch& cl, cl_command_queue queue,
+                                    std::vector<Ref<cl_mem>> memory) {
+  return std::make_shared<Provision>(
+      cl, [&cl, queue = Ref<cl_command_queue>::retain(cl, queue), memory = std::move(memory)] {
+        const unsigned char byte = 0;
+        cl_int status = CL_SUCCESS;
+        for (const Ref<cl_mem>& each : memory)
+          if (status == CL_SUCCESS)
+            status = cl.clEnqueueWriteBuffer(queue.get(), each.get(), CL_TRUE, 0, 1, &byte, 0,
+                                             nullptr, nullptr);
+        return status;
+      });
 }
 
 } // namespace
@@ -90,37 +99,55 @@ std::byte* Buffer::hostMemory(Machine& machine) {
   return hostMemory_;
 }
 
-Staging Buffer::staging(Machine& machine, NodeId node, const ByteRange& bytes) {
+Room Buffer::stagingRoom(Machine& machine, NodeId node, const ByteRange& bytes,
+                         Provisions& pending) {
   Staging& staging = staging_[node];
   if (!staging.covers(bytes)) {
-    staging = {machine.transferMemory(bytes.size(), context_), bytes.begin};
-    if (!staging)
+    HostMemory memory = machine.transferMemory(bytes.size(), context_);
+    staging = {std::move(memory.block), bytes.begin, std::move(memory.provision)};
+    if (!staging) {
       log(LogLevel::Info, "no host memory to merge ", bytes.size(), " bytes");
+      return Room::None;
+    }
   }
-  return staging;
+  return roomOf(staging.provision, pending);
 }
 
-std::shared_ptr<DeviceSnapshot> Buffer::snapshot(Machine& machine, std::size_t device,
-                                                 const ByteRange& bytes) {
+Staging Buffer::staging(NodeId node, const ByteRange& bytes) const {
+  const auto found = staging_.find(node);
+  return found != staging_.end() && found->second.covers(bytes) ? found->second : Staging();
+}
+
+Room Buffer::snapshotRoom(Machine& machine, std::size_t device, const ByteRange& bytes,
+                          Provisions& pending) {
   std::shared_ptr<DeviceSnapshot>& kept = snapshots_[device];
-  if (kept && kept->begin <= bytes.begin && bytes.end <= kept->end)
-    return kept;
-  auto made = std::make_shared<DeviceSnapshot>();
-  made->begin = bytes.begin;
-  made->end = bytes.end;
-  auto room = [&](std::uint64_t size) -> Ref<cl_mem> {
-    cl_int error = CL_SUCCESS;
-    auto memory =
-        Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(machine.contextOf(device, context_),
-                                                   CL_MEM_READ_WRITE, size, nullptr, &error));
-    if (error == CL_SUCCESS && machine.devices()[device].isGpu)
-      error = touch(cl_, machine.idleQueueOf(device, context_), memory.get());
-    return error == CL_SUCCESS ? memory : Ref<cl_mem>();
-  };
-  made->bytes = room(bytes.size());
-  made->flags = room((bytes.size() / comparedBlock + 1) * sizeof(cl_uint));
-  kept = made->bytes && made->flags ? std::move(made) : nullptr;
-  return kept;
+  if (!kept || !kept->covers(bytes)) {
+    kept = std::make_shared<DeviceSnapshot>();
+    kept->begin = bytes.begin;
+    kept->end = bytes.end;
+    auto room = [&](std::uint64_t size) -> Ref<cl_mem> {
+      cl_int error = CL_SUCCESS;
+      auto memory =
+          Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(machine.contextOf(device, context_),
+                                                     CL_MEM_READ_WRITE, size, nullptr, &error));
+      return error == CL_SUCCESS ? memory : Ref<cl_mem>();
+    };
+    kept->bytes = room(bytes.size());
+    kept->flags = room((bytes.size() / comparedBlock + 1) * sizeof(cl_uint));
+    if (kept->bytes && kept->flags && machine.devices()[device].isGpu)
+      kept->provision =
+          touching(cl_, machine.idleQueueOf(device, context_), {kept->bytes, kept->flags});
+  }
+  const Room room = kept->bytes && kept->flags ? roomOf(kept->provision, pending) : Room::None;
+  if (room == Room::None)
+    kept = nullptr;
+  return room;
+}
+
+std::shared_ptr<DeviceSnapshot> Buffer::snapshot(std::size_t device, const ByteRange& bytes) const {
+  const auto found = snapshots_.find(device);
+  return found != snapshots_.end() && found->second && found->second->covers(bytes) ? found->second
+                                                                                    : nullptr;
 }
 
 std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
@@ -158,18 +185,21 @@ std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
   return isPlain && shape.bytes > 0 ? std::optional(shape) : std::nullopt;
 }
 
-Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
+Ref<cl_mem> Buffer::createImage(const Device& on) const {
+  cl_int error = CL_SUCCESS;
+  auto copy = Ref<cl_mem>::adopt(cl_, cl_.clCreateImage(on.context.get(), CL_MEM_READ_WRITE,
+                                                        &image_->format, &image_->description,
+                                                        nullptr, &error));
+  if (error == CL_SUCCESS)
+    return copy;
+  log(LogLevel::Info, "device ", on.label, " has no such image (error ", error, ")");
+  return {};
+}
+
+DeviceCopy Buffer::create(Machine& machine, std::size_t device) {
   const Device& on = machine.devices()[device];
-  if (image_) {
-    cl_int error = CL_SUCCESS;
-    auto copy = Ref<cl_mem>::adopt(cl_, cl_.clCreateImage(on.context.get(), CL_MEM_READ_WRITE,
-                                                          &image_->format, &image_->description,
-                                                          nullptr, &error));
-    if (error == CL_SUCCESS)
-      return copy;
-    log(LogLevel::Info, "device ", on.label, " has no such image (error ", error, ")");
-    return {};
-  }
+  if (image_)
+    return {createImage(on), nullptr};
   cl_mem_flags flags = CL_MEM_READ_WRITE;
   void* memory = nullptr;
   if (on.node == hostNode) {
@@ -179,24 +209,36 @@ Ref<cl_mem> Buffer::create(Machine& machine, std::size_t device) {
     flags |= CL_MEM_USE_HOST_PTR;
   }
   cl_int error = CL_SUCCESS;
-  auto copy =
+  DeviceCopy copy;
+  copy.memory =
       Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
-  if (error == CL_SUCCESS && on.isGpu)
-    error = touch(cl_, machine.idleQueueOf(device, context_), copy.get());
-  if (error == CL_SUCCESS)
-    return copy;
-  log(LogLevel::Info, "device ", on.label, " has no room for a buffer of ", size_, " bytes (error ",
-      error, ")");
-  return {};
+  if (error != CL_SUCCESS)
+    return {};
+  if (on.isGpu)
+    copy.provision = touching(cl_, machine.idleQueueOf(device, context_), {copy.memory});
+  return copy;
+}
+
+Room Buffer::roomOn(Machine& machine, std::size_t device, Provisions& pending) {
+  if (device == machine.home())
+    return Room::There;
+  DeviceCopy& copy = copies_[device];
+  if (!copy.memory)
+    copy = create(machine, device);
+  const Room room = copy.memory ? roomOf(copy.provision, pending) : Room::None;
+  if (room == Room::None) {
+    copies_.erase(device);
+    log(LogLevel::Info, "device ", machine.devices()[device].label, " has no room for ",
+        isImage() ? "an image of " : "a buffer of ", size_, " bytes");
+  }
+  return room;
 }
 
 cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size) {
   cl_mem whole = home_;
   if (device != machine.home()) {
-    Ref<cl_mem>& copy = copies_[device];
-    if (!copy)
-      copy = create(machine, device);
-    whole = copy.get();
+    const auto found = copies_.find(device);
+    whole = found == copies_.end() ? nullptr : found->second.memory.get();
   }
   if (!whole || (origin == 0 && size == size_))
     return whole;

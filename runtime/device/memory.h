@@ -10,6 +10,7 @@
 #include "runtime/device/host_block.h"
 #include "runtime/device/journal.h"
 #include "runtime/device/machine.h"
+#include "runtime/device/provision.h"
 #include "runtime/device/row_copy.h"
 #include "runtime/plan/forecast.h"
 #include "runtime/plan/known_contents.h"
@@ -27,7 +28,8 @@ namespace libsplit::runtime {
 /// Host memory for a part of a buffer.
 struct Staging {
   std::shared_ptr<HostBlock> block;
-  std::uint64_t begin = 0; ///< the buffer's byte that is the block's first
+  std::uint64_t begin = 0;              ///< the buffer's byte that is the block's first
+  std::shared_ptr<Provision> provision; ///< null: it takes none
 
   explicit operator bool() const { return block != nullptr; }
   bool covers(const ByteRange& bytes) const {
@@ -45,6 +47,15 @@ inline constexpr std::uint64_t comparedBlock = 4096;
 struct DeviceSnapshot {
   Ref<cl_mem> bytes, flags;
   std::uint64_t begin = 0, end = 0;
+  std::shared_ptr<Provision> provision; ///< null: it takes none
+
+  bool covers(const ByteRange& range) const { return begin <= range.begin && range.end <= end; }
+};
+
+/// What a device has in place of the program's own memory.
+struct DeviceCopy {
+  Ref<cl_mem> memory;
+  std::shared_ptr<Provision> provision; ///< null: it takes none
 };
 
 struct Stream;
@@ -147,9 +158,11 @@ public:
   /// What is known of the bytes as they are now.
   KnownContents& contents();
 
-  /// The cl_mem by which `device` works on bytes [origin, origin + size); created on first use, and
-  /// touched once, so that a device without room for it says so here and not in a launch. Null on
-  /// failure.
+  /// Whether `device` has a copy, or has room for one, which is then made. Of one that had no room
+  /// the next question is whether it has any now.
+  Room roomOn(Machine& machine, std::size_t device, Provisions& pending);
+  /// The cl_mem by which `device` works on bytes [origin, origin + size). Null if there is no copy,
+  /// or no such part of it can be had.
   cl_mem on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size);
   cl_mem on(Machine& machine, std::size_t device) { return on(machine, device, 0, size_); }
   /// The way between the copy of `device` and the host's memory; false if there is none. Its
@@ -160,18 +173,22 @@ public:
   /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated, or if
   /// it is the home buffer's own and its address is not known.
   std::byte* hostMemory(Machine& machine);
-  /// Where what `node` made of `bytes` waits to be merged. Kept for the next launch; work that uses
-  /// it holds on to the block. Null if there is no memory.
-  Staging staging(Machine& machine, NodeId node, const ByteRange& bytes);
-  /// Room on `device` for the bytes [begin, end) as they are now. Kept for the next launch. Null if
-  /// the device has none.
-  std::shared_ptr<DeviceSnapshot> snapshot(Machine& machine, std::size_t device,
-                                           const ByteRange& bytes);
+  /// Whether there is host memory where what `node` made of `bytes` waits to be merged.
+  Room stagingRoom(Machine& machine, NodeId node, const ByteRange& bytes, Provisions& pending);
+  /// That memory. Kept for the next launch; work that uses it holds on to the block. Null if there
+  /// is none.
+  Staging staging(NodeId node, const ByteRange& bytes) const;
+  /// Whether there is room on `device` for `bytes` as they are now.
+  Room snapshotRoom(Machine& machine, std::size_t device, const ByteRange& bytes,
+                    Provisions& pending);
+  /// That room. Kept for the next launch. Null if the device has none.
+  std::shared_ptr<DeviceSnapshot> snapshot(std::size_t device, const ByteRange& bytes) const;
   /// Merges that may still use the staging memory.
   std::vector<CompletionPtr>& merges() { return merges_; }
 
 private:
-  Ref<cl_mem> create(Machine& machine, std::size_t device);
+  DeviceCopy create(Machine& machine, std::size_t device);
+  Ref<cl_mem> createImage(const Device& on) const;
 
   const Dispatch& cl_;
   cl_context context_;
@@ -194,8 +211,8 @@ private:
   std::map<NodeId, Staging> staging_;
   std::map<std::size_t, std::shared_ptr<DeviceSnapshot>> snapshots_; ///< by device
   std::vector<CompletionPtr> merges_;
-  std::map<Engine, Ref<cl_mem>> relays_;      ///< to and from the home buffer, made on first use
-  std::map<std::size_t, Ref<cl_mem>> copies_; ///< by device; not the home device
+  std::map<Engine, Ref<cl_mem>> relays_;     ///< to and from the home buffer, made on first use
+  std::map<std::size_t, DeviceCopy> copies_; ///< by device; not the home device
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;
 };
 

@@ -90,7 +90,9 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
   if (whole->rung > Rung::Possible)
     return "its pieces' results have to be merged";
   const bool probing = options_.policy.kind == Policy::Kind::Auto;
-  if (why = probing ? reserveOn(*launch, machine_->home()) : reserve(*launch, *whole); !why.empty())
+  Provisions none; // home has all that it needs
+  why = probing ? reserveOn(*launch, machine_->home(), none) : reserve(task, *launch, *whole);
+  if (!why.empty() || task.mustBePlannedAgain())
     return why;
 
   auto chunked = std::make_shared<ChunkedLaunch>(whole->pieces.size());
@@ -202,12 +204,26 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
     if (other == member)
       continue;
     // Launches that come later see that, too, and are then planned without the device.
-    if (std::string why = reserveOn(*chunked.launch, chunked.members[other]); why.empty())
+    if (std::string why = reserveNow(lock, *chunked.launch, chunked.members[other]); why.empty())
       feed(openChunks_, other);
     else
       log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": ", why);
   }
   return true;
+}
+
+/// Waits until the launch's buffers exist on `device`. Why not, if they can't.
+std::string Session::reserveNow(Lock& lock, Launch& launch, std::size_t device) {
+  Provisions pending;
+  std::string why = reserveOn(launch, device, pending);
+  if (!why.empty() || pending.empty())
+    return why;
+  const std::vector<CompletionPtr> made = provide(pending);
+  lock.unlock();
+  for (const CompletionPtr& each : made)
+    each->wait();
+  lock.lock();
+  return reserveOn(launch, device, pending);
 }
 
 /// Brings what the chunk needs and issues it.

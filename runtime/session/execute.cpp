@@ -166,54 +166,78 @@ bool Session::hasRoomForGroup(const Launch& launch, std::size_t device) const {
   return local <= on.localMemory && (!launch.localGiven || fits(launch.range.local, on.maxItems));
 }
 
-/// Makes the launch's buffers exist on `device`. Why not, if they can't.
-std::string Session::reserveOn(Launch& launch, std::size_t device) {
-  if (machine_->devices()[device].failed) {
+/// Makes the launch's buffers exist on `device`, or begins to. Why not, if they can't.
+std::string Session::reserveOn(Launch& launch, std::size_t device, Provisions& pending) {
+  const Device& on = machine_->devices()[device];
+  auto lacks = [&](const char* what) {
     launch.lacksRoom = device;
-    return "device " + machine_->devices()[device].label + " failed";
-  }
-  if (device != machine_->home() && !hasRoomForGroup(launch, device)) {
-    launch.lacksRoom = device;
-    return "device " + machine_->devices()[device].label + " has no room for its work-groups";
-  }
+    return "device " + on.label + what;
+  };
+  if (on.failed)
+    return lacks(" failed");
+  if (device != machine_->home() && !hasRoomForGroup(launch, device))
+    return lacks(" has no room for its work-groups");
   const std::vector<Parameter>& parameters = launch.code->summaries[machine_->home()]->parameters;
   for (std::size_t i = 0; i < parameters.size() && device != machine_->home(); ++i)
     if (parameters[i].kind == ParameterKind::Sampler) {
       Ref<cl_sampler>& own = launch.samplers[{device, i}];
       if (!own)
         own = samplerOn(device, launch.keepsSamplers.at(i).get());
-      if (!own) {
-        launch.lacksRoom = device;
-        return "device " + machine_->devices()[device].label + " has no such sampler";
-      }
+      if (!own)
+        return lacks(" has no such sampler");
     }
   for (const BufferArgument& argument : launch.request.buffers) {
     const MemoryObject& given = *launch.objects[argument.parameter];
     Buffer& buffer = *launch.buffers[argument.buffer];
-    const std::string& label = machine_->devices()[device].label;
-    if (!buffer.on(*machine_, device, 0, buffer.size())) {
-      launch.lacksRoom = device;
-      return "device " + label + " has no room for its buffers";
-    }
+    if (buffer.roomOn(*machine_, device, pending) == Room::None)
+      return lacks(" has no room for its buffers");
     if (!buffer.on(*machine_, device, given.origin, given.size))
-      return "device " + label + " can't align its sub-buffers";
+      return "device " + on.label + " can't align its sub-buffers";
     if (machine_->nodes() > 1 && device != machine_->home() &&
         !(buffer.wayTo(*machine_, machine_->home(), Engine::CopyIn) &&
           buffer.wayTo(*machine_, machine_->home(), Engine::CopyOut)))
       return "there is no memory to copy through at home";
   }
-  if (machine_->nodes() > 1 && machine_->devices()[device].node != hostNode &&
-      !machine_->ring(machine_->devices()[device].node, launch.program->context))
+  if (machine_->nodes() > 1 && on.node != hostNode &&
+      machine_->ringRoom(on.node, launch.program->context, pending) == Room::None)
     return "there is no host memory to copy through";
   return {};
 }
 
-/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not.
-std::string Session::reserve(Launch& launch, const LaunchPlan& plan) {
+/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not; or
+/// the task waits until it is known.
+std::string Session::reserve(Task& task, Launch& launch, const LaunchPlan& plan) {
+  Provisions pending;
+  std::string why;
   for (const Piece& piece : plan.pieces)
-    if (std::string why = reserveOn(launch, piece.device); !why.empty())
-      return why;
-  return reserveMerges(launch, plan);
+    if (why.empty())
+      why = reserveOn(launch, piece.device, pending);
+  if (why.empty())
+    why = reserveMerges(launch, plan, pending);
+  if (why.empty())
+    for (const CompletionPtr& made : provide(pending))
+      task.awaited.push_back(made);
+  return why;
+}
+
+/// Has another thread make them, without the lock; the ends of that.
+std::vector<CompletionPtr> Session::provide(const Provisions& pending) {
+  std::vector<CompletionPtr> ends;
+  Provisions mine;
+  for (const auto& each : pending) {
+    ends.push_back(each->done());
+    if (each->claim())
+      mine.push_back(each);
+  }
+  if (!mine.empty())
+    provider_.post([this, mine = std::move(mine)] {
+      for (const auto& each : mine)
+        each->make();
+      Lock lock(mutex_);
+      pumpAll();
+      progress_.notify_all();
+    });
+  return ends;
 }
 
 /// What the work-groups of the launch's pieces may have on all devices.

@@ -23,6 +23,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -145,18 +147,41 @@ bool Session::startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
   return !merge.update && needs.contains(part.bytes);
 }
 
-std::string Session::reserveMerges(Launch& launch, const LaunchPlan& plan) {
-  for (const Merge& merge : plan.merges) {
-    Buffer& buffer = *launch.buffers[merge.buffer];
-    bool isThere = buffer.hostMemory(*machine_);
+/// What compares a part with its old bytes on its own device; null if the host has to.
+std::shared_ptr<LaneKernel> Session::comparerOf(const Launch& launch, const LaunchPlan& plan,
+                                                const Merge& merge, const Merge::Part& part) const {
+  const Buffer& buffer = *launch.buffers[merge.buffer];
+  if (part.node == hostNode || comparedRange(part.bytes, buffer.size()).empty() ||
+      !startsFromOldBytes(plan, merge, part))
+    return nullptr;
+  return launch.code->comparers[machine_->deviceOfNode(part.node)];
+}
+
+std::string Session::reserveMerges(Launch& launch, const LaunchPlan& plan, Provisions& pending) {
+  // Several merges may be of one buffer, and use the same memory.
+  std::map<std::pair<std::size_t, NodeId>, ByteRange> staged, compared; // by buffer
+  auto add = [](auto& ranges, std::size_t buffer, NodeId node, const ByteRange& bytes) {
+    const auto [at, isNew] = ranges.try_emplace({buffer, node}, bytes);
+    at->second = {std::min(at->second.begin, bytes.begin), std::max(at->second.end, bytes.end)};
+  };
+  for (const Merge& merge : plan.merges)
     for (const Merge::Part& part : merge.parts) {
-      const ByteSet& bytes = part.node == hostNode ? merge.bytes : part.bytes;
       if (part.node != hostNode || keepsOldBytes(merge))
-        isThere = isThere && buffer.staging(*machine_, part.node, bytes.hull());
+        add(staged, merge.buffer, part.node,
+            (part.node == hostNode ? merge.bytes : part.bytes).hull());
+      if (comparerOf(launch, plan, merge, part)) // else the host compares
+        add(compared, merge.buffer, part.node,
+            comparedRange(part.bytes, launch.buffers[merge.buffer]->size()));
     }
-    if (!isThere)
+  for (const Merge& merge : plan.merges)
+    if (!launch.buffers[merge.buffer]->hostMemory(*machine_))
       return "there is no host memory to merge in";
-  }
+  for (const auto& [of, bytes] : staged)
+    if (launch.buffers[of.first]->stagingRoom(*machine_, of.second, bytes, pending) == Room::None)
+      return "there is no host memory to merge in";
+  for (const auto& [of, bytes] : compared)
+    launch.buffers[of.first]->snapshotRoom(*machine_, machine_->deviceOfNode(of.second), bytes,
+                                           pending);
   return {};
 }
 
@@ -173,14 +198,13 @@ void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) 
       part.bytes = part.changed = each.bytes;
       if (each.node != hostNode) {
         part.device = machine_->deviceOfNode(each.node);
-        part.staging = buffer.staging(*machine_, each.node, each.bytes.hull());
-        if (startsFromOldBytes(plan, merge, each))
-          part.comparer = launch.code->comparers[part.device];
+        part.staging = buffer.staging(each.node, each.bytes.hull());
+        part.comparer = comparerOf(launch, plan, merge, each);
         if (part.comparer) {
           part.compared = comparedRange(each.bytes, buffer.size());
-          part.snapshot = buffer.snapshot(*machine_, part.device, part.compared);
+          part.snapshot = buffer.snapshot(part.device, part.compared);
         }
-        if (!part.snapshot || part.compared.empty())
+        if (!part.snapshot)
           part.comparer = nullptr;
       }
       job->parts.push_back(std::move(part));
@@ -197,7 +221,7 @@ void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) 
 void Session::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job) {
   // All of them: what other devices changed is told from these, also where the host took no part.
   const ByteSet& bytes = job.merge.bytes;
-  job.kept = buffer.staging(*machine_, hostNode, bytes.hull());
+  job.kept = buffer.staging(hostNode, bytes.hull());
   Instruction copy;
   buffer.accesses().collect(hostNode, bytes, {}, copy.after);
   copy.after.insert(copy.after.end(), buffer.merges().begin(), buffer.merges().end());

@@ -390,7 +390,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   auto plan = planOrFetch(task, launch, shares, why);
   if (!plan)
     return why;
-  if (why = reserve(*launch, *plan); !why.empty())
+  if (why = reserve(task, *launch, *plan); !why.empty() || task.mustBePlannedAgain())
     return why;
   LaunchHistory& history = launch->code->histories.at(launch->key);
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();

@@ -6,6 +6,7 @@
 
 #include "analysis-pass/summary/build_options.h"
 #include "analysis-pass/summary/program_kind.h"
+#include "runtime/core/callback_scope.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/log.h"
 #include "runtime/cost/known_speeds.h"
@@ -280,6 +281,8 @@ void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
   const std::shared_ptr<KernelCode>& code = kernel->code;
   if (code->state == KernelCode::State::New)
     postPreparation(kernel->program, code, stream->device);
+  if (CallbackScope::active())
+    return; // it takes what the driver may only do once the callback is over
   auto isOver = [&] { return ending_ || code->state != KernelCode::State::Preparing; };
   if (options_.waitAnalysis)
     progress_.wait(lock, isOver);

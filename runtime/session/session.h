@@ -435,8 +435,9 @@ private:
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   HomeCall homeCall(Task& task, const Launch& launch) const;
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
-  std::string reserveOn(Launch& launch, std::size_t device);
-  std::string reserve(Launch& launch, const LaunchPlan& plan);
+  std::string reserveOn(Launch& launch, std::size_t device, Provisions& pending);
+  std::string reserve(Task& task, Launch& launch, const LaunchPlan& plan);
+  std::vector<CompletionPtr> provide(const Provisions& pending);
   void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
   void collectBefore(const Launch& launch, const Piece& piece,
                      std::vector<CompletionPtr>& after) const;
@@ -459,6 +460,7 @@ private:
   bool canChunk(const Launch& launch) const;
   std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
   void feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member);
+  std::string reserveNow(Lock& lock, Launch& launch, std::size_t device);
   bool giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member);
   LaunchIssued issueChunk(ChunkedLaunch& chunked, std::size_t device, solver::GroupRange range);
   void leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range);
@@ -469,7 +471,9 @@ private:
   Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
 
   // merges, merge_execution.cpp
-  std::string reserveMerges(Launch& launch, const LaunchPlan& plan);
+  std::shared_ptr<LaneKernel> comparerOf(const Launch& launch, const LaunchPlan& plan,
+                                         const Merge& merge, const Merge::Part& part) const;
+  std::string reserveMerges(Launch& launch, const LaunchPlan& plan, Provisions& pending);
   void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
   void snapshotMerges(Task& task, Launch& launch);
   void issueMerges(Task& task, Launch& launch);
@@ -608,6 +612,7 @@ private:
   Worker preparer_;                                ///< analysis and builds
   Worker resolver_;                                ///< foreign events that completed
   Worker inspector_;                               ///< waits for contents, looks through them
+  Worker provider_;                                ///< makes memory
   std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
   std::vector<std::shared_ptr<Task>> sentAhead_;   ///< of no queue; under way, or failed
   std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans

@@ -3,10 +3,10 @@
 // Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for
 // depends on the application any more (user events, commands behind them); once planned, its
 // instructions depend only on instructions planned earlier. And no driver call that can wait for
-// other work, and no user callback, happens under the session's lock. (Memory is allocated and
-// pinned under it, by way of queues that nothing else uses.)
+// other work, and no user callback, happens under the session's lock.
 #include "runtime/session/session.h"
 
+#include "runtime/core/callback_scope.h"
 #include "runtime/core/log.h"
 
 #include <algorithm>
@@ -18,9 +18,6 @@ namespace {
 /// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer
 /// let what was measured take effect sooner.
 constexpr std::size_t window = 8;
-
-/// The calling thread is completing an event, and perhaps runs the program's callbacks.
-thread_local bool runsCallbacks = false;
 
 struct Notification {
   Worker* resolver;
@@ -383,8 +380,8 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
 /// still ask for it. What waits for the program is not waited for; and what a driver does in the
 /// background, it would not have finished without libsplit either. False if it takes too long.
 bool Session::finishTasks(Lock& lock) {
-  if (runsCallbacks)
-    return false; // one of the tasks
+  if (CallbackScope::active())
+    return false; // perhaps of one of the tasks
   auto waitsForProgram = [](const std::shared_ptr<Task>& task) {
     return !task->waitsForContents && task->awaited.empty();
   };
@@ -416,9 +413,7 @@ void Session::completeEvent(Lock& lock, Task& task) {
   event->ended = true;
   // Whoever waits for the event goes on from here, and the application's callbacks run in here.
   lock.unlock();
-  runsCallbacks = true;
   cl_.clSetUserEventStatus(event->handle.get(), event->status);
-  runsCallbacks = false;
   lock.lock();
   event->complete = true;
 }

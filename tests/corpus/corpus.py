@@ -77,7 +77,7 @@ def run(build, files, folder, devices, home, options, form=()):
                                stderr=subprocess.PIPE, start_new_session=True)
     timedOut = False
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
@@ -86,7 +86,7 @@ def run(build, files, folder, devices, home, options, form=()):
     err = re.sub(rb"\d+ warnings? generated\.\n", b"", err)
     left = {file.stem: (dumps / f"{file.stem}.dump").read_bytes()
             for file in files if (dumps / f"{file.stem}.dump").exists()}
-    ending = "no end after 60 s" if timedOut else f"exit code {process.returncode}"
+    ending = "no end after 300 s" if timedOut else f"exit code {process.returncode}"
     counted = json.loads(stats.read_text()) if options is not None and stats.exists() else {}
     return left, (ending, out, err), counted
 

@@ -84,8 +84,8 @@ Configuration parseConfiguration(const std::string& text) {
       throw std::runtime_error("can't read " + text);
     json = Json::parse(file);
   }
-  requireKnown(json, {"platforms", "seed", "clock", "strict_flush", "shuffle", "goes_on", "cache",
-                      "report", "script"});
+  requireKnown(json, {"platforms", "seed", "clock", "strict_flush", "shuffle", "goes_on",
+                      "callback_thread", "cache", "report", "script"});
   Configuration result;
   for (const Json& platform : json.value("platforms", Json::array())) {
     requireKnown(platform, {"name", "devices"});
@@ -102,6 +102,7 @@ Configuration parseConfiguration(const std::string& text) {
   result.strictFlush = json.value("strict_flush", result.strictFlush);
   result.shuffle = json.value("shuffle", result.shuffle);
   result.goesOn = json.value("goes_on", result.goesOn);
+  result.callbackThread = json.value("callback_thread", result.callbackThread);
   result.cache = json.value("cache", result.cache);
   result.report = json.value("report", result.report);
   for (const Json& entry : json.value("script", Json::array()))

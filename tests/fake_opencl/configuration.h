@@ -7,8 +7,8 @@
 //       "local_memory": 65536, "launch_us": 5, "item_ns": 1, "transfer_us": 10, "gb_per_s": 10,
 //       "in_caller": false, "in_order_only": false}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
-//    "cache": "/tmp/x", "report": "calls.json", "script": [{"fail_call": {"device": "0.1",
-//    "number": 37, "error": -5}},
+//    "callback_thread": true, "cache": "/tmp/x", "report": "calls.json", "script": [{"fail_call":
+//    {"device": "0.1", "number": 37, "error": -5}},
 //               {"fail_command": {"device": "0.1", "number": 3, "error": -5}},
 //               {"lose": {"device": "0.1", "number": 3}},
 //               {"hold": {"device": "0.0", "number": 2, "others": 4}}]}
@@ -64,6 +64,9 @@ struct Configuration {
   bool shuffle = true;
   /// A queue goes on after a command that failed; else all that comes behind it fails as well.
   bool goesOn = false;
+  /// The program's callbacks run on a thread of their own; else on the only one that runs commands,
+  /// and all waits until they return.
+  bool callbackThread = true;
   std::string cache;  ///< folder of compiled programs
   std::string report; ///< file that is written at exit; see driver.h
   std::vector<Mishap> script;

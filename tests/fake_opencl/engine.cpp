@@ -240,7 +240,7 @@ void Engine::end(Lock& lock, cl_event event, cl_int status) {
   changed_.notify_all();
   if (callbacks.empty())
     return;
-  if (std::this_thread::get_id() == thread_.get_id()) {
+  if (driver_.configuration.callbackThread && std::this_thread::get_id() == thread_.get_id()) {
     for (const auto& callback : callbacks)
       calls_.push_back({Keep<cl_event>(event), callback});
     called_.notify_all();

@@ -97,7 +97,7 @@ private:
   std::atomic<Nanoseconds> clock_{1'000'000'000};
   std::uint64_t ended_ = 0;
   bool stopping_ = false;
-  /// The program's callbacks run on a thread of their own, as with drivers that go on meanwhile.
+  /// What waits for the thread of callbacks.
   struct Call {
     Keep<cl_event> event;
     _cl_event::Callback callback;

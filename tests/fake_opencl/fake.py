@@ -50,6 +50,7 @@ class Fake:
         """Natively if there are no `options`."""
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
+                         "callback_thread": seed % 2 == 1,
                          "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
         env = {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}

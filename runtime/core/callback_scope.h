@@ -1,0 +1,24 @@
+// Whether the calling thread is in a callback of the program.
+//
+// Such a thread may be the driver's only one, which does nothing else before the callback returns.
+// What is called there may take libsplit's lock, since nobody holds it while he waits for a driver,
+// but it must not wait for anything that a driver has yet to do.
+#pragma once
+
+namespace libsplit::runtime {
+
+class CallbackScope {
+public:
+  CallbackScope() : before_(active_) { active_ = true; }
+  ~CallbackScope() { active_ = before_; }
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+
+  static bool active() { return active_; }
+
+private:
+  static inline thread_local bool active_ = false;
+  bool before_;
+};
+
+} // namespace libsplit::runtime
