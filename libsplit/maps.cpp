@@ -36,7 +36,10 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                                       event, &status);
   report(error, status);
   if (address)
-    tracked([&] { session().mapped(buffer, address, writes); });
+    tracked([&] {
+      session().mapped(buffer, address, writes);
+      session().driverMemory(address, size);
+    });
   return address;
 }
 

@@ -5,13 +5,22 @@ namespace libsplit {
 
 namespace {
 
+/// The program made a buffer, perhaps of its own memory.
+void noteBuffer(cl_mem buffer, cl_mem_flags flags, size_t size, const void* host) {
+  tracked([&] {
+    session().bufferCreated(buffer);
+    if (flags & CL_MEM_USE_HOST_PTR)
+      session().driverMemory(host, size);
+  });
+}
+
 cl_mem CL_API_CALL createBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host,
                                 cl_int* error) {
   cl_int status = CL_SUCCESS;
   cl_mem buffer = next().clCreateBuffer(context, flags, size, host, &status);
   report(error, status);
   if (buffer)
-    tracked([&] { session().bufferCreated(buffer); });
+    noteBuffer(buffer, flags, size, host);
   return buffer;
 }
 
@@ -25,7 +34,7 @@ cl_mem CL_API_CALL createBufferWithProperties(cl_context context,
   report(error, status);
   // With properties it may be somebody else's memory: that stays the driver's business alone.
   if (buffer && (!properties || properties[0] == 0))
-    tracked([&] { session().bufferCreated(buffer); });
+    noteBuffer(buffer, flags, size, host);
   return buffer;
 }
 

@@ -213,16 +213,32 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
       auto task = newTask(findStream(command.queue), command);
       attachEvent(*task, command);
       ByteRange bytes{object->origin + offset, object->origin + offset + size};
-      task->plan = [this, object, bytes, host,
+      task->plan = [this, object, bytes, host, mayBlock = command.blocking,
                     keep = Ref<cl_mem>::retain(cl_, handle)](Task& planned) {
-        planRead(planned, *object->buffer, bytes, static_cast<std::byte*>(host));
+        planRead(planned, *object->buffer, bytes, static_cast<std::byte*>(host), mayBlock);
       };
       submit(task);
       return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
     }
   }
-  return cl_.clEnqueueReadBuffer(command.queue, handle, command.blocking, offset, size, host,
-                                 command.waitCount, command.waitList, command.event);
+  const BulkCopy copy{command.queue,
+                      handle,
+                      true,
+                      offset,
+                      size,
+                      static_cast<std::byte*>(host),
+                      command.waitCount,
+                      command.waitList,
+                      command.event};
+  return copyNatively(copy, command.blocking, command.blocking);
+}
+
+cl_int Session::copyNatively(const BulkCopy& copy, bool blocking, bool isWaitedFor) {
+  // With user events about, what comes before may wait for the program.
+  if (active() && (isWaitedFor || !userEvents_))
+    if (const std::optional<cl_int> status = pumps_.copy(copy, isWaitedFor))
+      return *status;
+  return copy.enqueue(cl_, blocking);
 }
 
 } // namespace libsplit::runtime

@@ -282,7 +282,8 @@ void Session::planHomeCall(Task& task, const std::vector<HomeUse>& uses, const H
   task.begin = task.end = done;
 }
 
-void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
+void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host,
+                       bool mayBlock) {
   track(buffer);
   ByteSet wanted(bytes);
   requireSomewhere(buffer, wanted);
@@ -297,6 +298,17 @@ void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* h
     Instruction copy = copyInstruction(end, buffer, buffer.rowsOf(part), base, false,
                                        std::make_shared<Completion>(cl_));
     copy.immediate = false; // the application's memory need not be pinned
+    if (const std::vector<ByteRange> ranges = part.ranges();
+        mayBlock && ranges.size() == 1 && !end.way.isRelayed(true) && !end.way.image)
+      copy.run = [this, run = std::move(copy.run),
+                  bulk =
+                      BulkCopy{end.queue, end.way.memory, true, ranges[0].begin, ranges[0].size(),
+                               base + ranges[0].begin}](WaitList waits, cl_event* last) mutable {
+        bulk.waitCount = waits.count();
+        bulk.waitList = waits.data();
+        const std::optional<cl_int> status = pumps_.copy(bulk, true);
+        return status ? *status : run(waits, last);
+      };
     buffer.accesses().collect(node, part, {}, copy.after);
     // The application's memory may be what an earlier command of the queue writes to or reads from.
     collectEarlier(task, copy.after);

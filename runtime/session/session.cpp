@@ -29,7 +29,7 @@ Session::Session(const Dispatch& cl, Options options)
     : cl_(cl), options_(std::move(options)), cache_(options_.cacheDir),
       analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, cache_,
                 options_.analysisTimeoutSeconds),
-      binaryOrigins_(cache_), macroProbe_(cl_, cache_) {
+      binaryOrigins_(cache_), macroProbe_(cl_, cache_), pumps_(cl_, 2 * options_.stagingBytes) {
   setLogLevel(options_.log);
   if (!options_.trace.empty())
     trace_ = Trace::open(options_.trace);
@@ -94,6 +94,7 @@ void Session::finish() {
   auto compiles = [](const Device& device) { return device.lane().isCompiling(); };
   if (machine_ && !isFinished)
     waitUntil([&] { return std::ranges::none_of(machine_->devices(), compiles); }, 30);
+  pumps_.stop();
   inspector_.stop(2); // it may be waiting for the program's own work
   saveSpeeds();
   keepLaunchSeconds();
@@ -169,6 +170,9 @@ void Session::contextReleased(cl_context context) {
   if (found == contexts_.end() || --found->second > 0)
     return;
   contexts_.erase(found);
+  lock.unlock();
+  pumps_.forget(context);
+  lock.lock();
   if (machine_ && unfinishedTasks_ == 0) {
     awaitSentAhead(lock);
     machine_->forget(context);

@@ -12,6 +12,7 @@
 #include "runtime/device/device_extremes.h"
 #include "runtime/device/machine.h"
 #include "runtime/device/memory.h"
+#include "runtime/device/pump.h"
 #include "runtime/program/macro_probe.h"
 #include "runtime/program/program.h"
 #include "runtime/session/stats.h"
@@ -207,6 +208,12 @@ public:
   cl_int launch(const Command& command, const LaunchArguments& arguments);
   cl_int read(const Command& command, cl_mem buffer, std::size_t offset, std::size_t size,
               void* host);
+  /// Has the driver or a pump copy between a buffer of the program's and its memory, as soon as
+  /// what came before it is over. `isWaitedFor`: the program waits, also where the driver's call is
+  /// not to block. Never with the lock.
+  cl_int copyNatively(const BulkCopy& copy, bool blocking, bool isWaitedFor);
+  /// The driver's own memory, or what it was given as such: no pump is needed there.
+  void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
   /// Any other command: runs on the home device, with the bytes that it uses brought there.
   template <class Call>
   cl_int command(const Command& command, std::initializer_list<BufferUse> uses, Call&& call) {
@@ -323,7 +330,7 @@ private:
   static void noteOutputs(Task& task, const std::vector<HeldUse>& uses);
   void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
   void planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);
-  void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
+  void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host, bool mayBlock);
 
   // transfers between memory nodes, transfers.cpp
   struct Transfer;
@@ -613,6 +620,7 @@ private:
   Worker resolver_;                                ///< foreign events that completed
   Worker inspector_;                               ///< waits for contents, looks through them
   Worker provider_;                                ///< makes memory
+  Pumps pumps_;                                    ///< of large copies to and from the program
   std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
   std::vector<std::shared_ptr<Task>> sentAhead_;   ///< of no queue; under way, or failed
   std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans

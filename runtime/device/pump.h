@@ -1,0 +1,127 @@
+// Large copies between a GPU and memory of the program, which is mostly not pinned.
+//
+// Drivers copy such memory on one thread through a small pinned buffer of their own, at a fifth of
+// what the link does or less. A pump has more of it, and threads enough to keep the link busy: each
+// takes the next chunk that nobody has, copies it to its own part of the pinned memory and enqueues
+// it from there, or the other way round; while one part is on the link it works on its second one.
+//
+//   thread 0   copy 0 | copy 2 |   wait for 0, copy 5 | ...
+//   thread 1     copy 1 | copy 3 |      wait for 1, copy 6 | ...
+//   link               0 | 1 | 2 | 3 | ...
+//
+// The call returns when all is over. All chunks are commands of the program's own in-order queue. A
+// write reads the program's memory only when all before it is over, since that may still be filling
+// it. A command that does not block goes this way only if the driver took as long in the call,
+// since it copies such memory before it returns, and if nothing else is in the queue: what is there
+// may wait for what the program does next.
+//
+// Where the driver does as well (it can pin, the memory is pinned, there is but one processor), it
+// goes on doing it: `Pumps` measures both ways, piece by piece, from the first large copy on, and
+// has the pinned memory made beside that one. So a pump costs nothing before it is there, and no
+// rate of any machine is written down here.
+#pragma once
+
+#include "runtime/core/opencl.h"
+#include "runtime/core/thread_team.h"
+#include "runtime/core/worker.h"
+#include "runtime/device/host_block.h"
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// A copy as clEnqueueReadBuffer and clEnqueueWriteBuffer are asked for it.
+struct BulkCopy {
+  cl_command_queue queue = nullptr;
+  cl_mem memory = nullptr;
+  bool toHost = false;
+  std::size_t offset = 0, size = 0;
+  std::byte* host = nullptr; ///< only read if it is not `toHost`
+  cl_uint waitCount = 0;
+  const cl_event* waitList = nullptr;
+  cl_event* event = nullptr; ///< gets the last command's, which ends last, if it is not null
+
+  /// The part [begin, begin + size) of it, without events.
+  BulkCopy part(std::size_t begin, std::size_t size) const;
+  /// By the driver, in one command.
+  cl_int enqueue(const Dispatch& cl, bool blocking) const;
+};
+
+/// Not thread-safe.
+class Pump {
+public:
+  /// `memory` is for two chunks of each of `threads`.
+  Pump(const Dispatch& cl, std::shared_ptr<HostBlock> memory, unsigned threads);
+
+  /// All but the events of `copy`. CL_SUCCESS, or the first error; all is over on return.
+  cl_int copy(const BulkCopy& copy, ThreadTeam& team) const;
+
+private:
+  const Dispatch& cl_;
+  std::shared_ptr<HostBlock> memory_;
+  unsigned threads_;
+  std::size_t chunk_;
+};
+
+/// The process's pumps. Thread-safe; never used under the session's lock.
+class Pumps {
+public:
+  /// `memory`: bytes that a pump has. There are few pumps at most.
+  Pumps(const Dispatch& cl, std::size_t memory);
+
+  /// Copies by pump or by the driver, whichever was faster. `blocking`: as the program asked for
+  /// it. Nothing if it is none of the pumps' business (it is small, the queue is out of order or no
+  /// GPU's, the command's times are wanted, or the driver has to refuse it): nothing was done then.
+  std::optional<cl_int> copy(const BulkCopy& copy, bool blocking);
+  /// Memory at `address` that the driver gave or was given, and reads and writes fast itself.
+  void excludes(const void* address, std::size_t size);
+  /// The program gives up `context`: what was pinned in it goes.
+  void forget(cl_context context);
+  /// No pump is made any more.
+  void stop();
+
+private:
+  struct Rates {
+    double driver = 0, pump = 0; ///< bytes a second; 0: not known
+    unsigned copies = 0;         ///< that were decided by them
+  };
+  struct Way {
+    cl_device_id device = nullptr;
+    bool toHost = false, blocking = false;
+    auto operator<=>(const Way&) const = default;
+  };
+  /// A pump, and the context that its memory is pinned in.
+  struct Pinned {
+    std::unique_ptr<Pump> pump;
+    cl_context context = nullptr;
+  };
+
+  std::optional<Way> wayOf(const BulkCopy& copy, bool blocking) const;
+  cl_int byDriver(const Way& way, const BulkCopy& copy);
+  bool isExcluded(const BulkCopy& copy) const;
+  Pinned take(const BulkCopy& copy);
+  void giveBack(Pinned pinned);
+  void make(const Ref<cl_context>& context);
+  void note(const Way& way, bool byPump, std::size_t size, double seconds);
+
+  const Dispatch& cl_;
+  const unsigned threads_;
+  const std::size_t memory_;
+  ThreadTeam team_;
+  mutable std::mutex mutex_;
+  std::map<Way, Rates> rates_;
+  std::size_t copied_ = 0; ///< bytes, of large copies so far
+  std::vector<Pinned> idle_;
+  std::vector<cl_context> contexts_; ///< of each pump, also of those in use or being made
+  std::map<const std::byte*, std::size_t> excluded_;
+  Worker maker_;
+};
+
+} // namespace libsplit::runtime
