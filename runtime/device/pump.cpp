@@ -20,8 +20,9 @@ constexpr std::size_t alignment = 64;
 constexpr std::size_t mostPumps = 4;
 /// More threads do not copy faster.
 constexpr unsigned mostThreads = 16;
-/// Every so many copies the slower way is measured again.
-constexpr unsigned copiesBetweenTrials = 64;
+/// To make a pump takes as long as it takes a driver to copy its memory so often, about: the pages
+/// have to exist and to be pinned, and the driver may hold up the program's calls meanwhile.
+constexpr std::size_t copiesThatPay = 8;
 
 /// Half of the processors: the program has something to do as well.
 unsigned threadsWanted() {
@@ -136,7 +137,7 @@ Pumps::Pumps(const Dispatch& cl, std::size_t memory)
     : cl_(cl), threads_(threadsWanted()), memory_(chunkOf(memory, threads_) * 2 * threads_),
       team_(mostThreads) {}
 
-std::optional<Pumps::Way> Pumps::wayOf(const BulkCopy& copy, bool blocking) const {
+std::optional<Pumps::Kind> Pumps::kindOf(const BulkCopy& copy, bool blocking) const {
   if (copy.size < memory_ / 3 || !copy.host || !copy.queue || !copy.memory)
     return std::nullopt;
   const auto device =
@@ -155,7 +156,7 @@ std::optional<Pumps::Way> Pumps::wayOf(const BulkCopy& copy, bool blocking) cons
       property<cl_mem_object_type>(cl_.clGetMemObjectInfo, copy.memory, CL_MEM_TYPE) !=
           CL_MEM_OBJECT_BUFFER)
     return std::nullopt;
-  return Way{device, copy.toHost, blocking};
+  return Kind{device, copy.toHost, blocking};
 }
 
 void Pumps::excludes(const void* address, std::size_t size) {
@@ -181,8 +182,7 @@ Pumps::Pinned Pumps::take(const BulkCopy& copy) {
     idle_.pop_back();
     return taken;
   }
-  // To pin memory takes about as long as copying so much.
-  if (copied_ < 2 * memory_ || contexts_.size() == mostPumps)
+  if (copied_ < copiesThatPay * memory_ || contexts_.size() == mostPumps)
     return {};
   const auto context =
       property<cl_context>(cl_.clGetCommandQueueInfo, copy.queue, CL_QUEUE_CONTEXT);
@@ -220,46 +220,36 @@ void Pumps::stop() {
   maker_.stop(2);
 }
 
-void Pumps::note(const Way& way, bool byPump, std::size_t size, double seconds) {
-  if (size < memory_ / 3 || seconds <= 0)
-    return;
+CopyRates Pumps::ratesOf(const Kind& kind) {
   std::lock_guard lock(mutex_);
-  double& rate = byPump ? rates_[way].pump : rates_[way].driver;
-  const double now = static_cast<double>(size) / seconds;
-  rate = rate > 0 ? (rate + now) / 2 : now;
+  return rates_.try_emplace(kind, memory_).first->second;
 }
 
-/// The whole of it, by the driver; if the call does not block, the time that it takes is what
-/// counts.
-cl_int Pumps::byDriver(const Way& way, const BulkCopy& copy) {
+/// Of a call that does not block the time that it takes is what counts.
+cl_int Pumps::copyBy(CopyRates::Way way, const Pinned& with, const Kind& kind,
+                     const BulkCopy& copy) {
   const auto from = std::chrono::steady_clock::now();
-  const cl_int status = copy.enqueue(cl_, way.blocking);
-  note(way, false, copy.size,
-       std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count());
+  const cl_int status =
+      way == CopyRates::Way::Pump ? with.pump->copy(copy, team_) : copy.enqueue(cl_, kind.blocking);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - from;
+  std::lock_guard lock(mutex_);
+  rates_.at(kind).note(way, copy.size, seconds.count());
+  copied_ += copy.size;
   return status;
 }
 
 std::optional<cl_int> Pumps::copy(const BulkCopy& copy, bool blocking) {
-  const std::optional<Way> way = wayOf(copy, blocking);
-  if (!way || isExcluded(copy))
+  using Way = CopyRates::Way;
+  const std::optional<Kind> kind = kindOf(copy, blocking);
+  if (!kind || isExcluded(copy))
     return std::nullopt;
+  CopyRates rates = ratesOf(*kind);
   Pinned with = take(copy);
-  bool isTrial = false; // of what seemed slower
-  auto seemsFaster = [&](const Rates& rates) {
-    return rates.pump == 0 || rates.pump >= rates.driver;
-  };
-  Rates rates;
-  {
-    std::lock_guard lock(mutex_);
-    rates = rates_[*way];
-    isTrial = ++rates_[*way].copies % copiesBetweenTrials == 0;
-    copied_ += copy.size;
-  }
-  const bool mayPump = blocking || (with.pump && rates.driver > 0 && seemsFaster(rates) != isTrial);
-  if (!mayPump || !isItsTurn(cl_, copy, blocking)) {
+  auto way = [&] { return with.pump ? rates.next() : Way::Driver; };
+  if (!(blocking || way() == Way::Pump) || !isItsTurn(cl_, copy, blocking)) {
     if (with.pump)
       giveBack(std::move(with));
-    return blocking ? std::nullopt : std::optional(byDriver(*way, copy));
+    return blocking ? std::nullopt : std::optional(copyBy(Way::Driver, with, *kind, copy));
   }
   // The program's event is that of a last, small command.
   constexpr std::size_t lastBytes = 4096;
@@ -268,24 +258,12 @@ std::optional<cl_int> Pumps::copy(const BulkCopy& copy, bool blocking) {
   for (std::size_t begin = 0; begin < end && status == CL_SUCCESS;) {
     if (!with.pump)
       with = take(copy);
-    const bool byPump =
-        with.pump && (!blocking || (rates.driver > 0 && seemsFaster(rates) != isTrial));
-    // The rest at once, if it is known to be better so.
-    const bool all = byPump && (!blocking || (rates.pump > 0 && !isTrial));
-    const std::size_t size = all ? end - begin : std::min(memory_ / 3 * 2, end - begin);
-    const BulkCopy piece = copy.part(begin, size);
-    if (byPump) {
-      const auto from = std::chrono::steady_clock::now();
-      status = with.pump->copy(piece, team_);
-      note(*way, true, size,
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count());
-    } else {
-      status = byDriver(*way, piece);
-    }
-    isTrial = false;
+    // By pieces, until it is known how the rest goes best. What must not block has been decided.
+    const bool all = !blocking || (with.pump && rates.isSettled());
+    const std::size_t size = all ? end - begin : std::min(memory_, end - begin);
+    status = copyBy(blocking ? way() : Way::Pump, with, *kind, copy.part(begin, size));
+    rates = ratesOf(*kind);
     begin += size;
-    std::lock_guard lock(mutex_);
-    rates = rates_[*way];
   }
   if (with.pump)
     giveBack(std::move(with));

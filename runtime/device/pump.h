@@ -24,6 +24,7 @@
 #include "runtime/core/opencl.h"
 #include "runtime/core/thread_team.h"
 #include "runtime/core/worker.h"
+#include "runtime/device/copy_rates.h"
 #include "runtime/device/host_block.h"
 
 #include <compare>
@@ -88,14 +89,11 @@ public:
   void stop();
 
 private:
-  struct Rates {
-    double driver = 0, pump = 0; ///< bytes a second; 0: not known
-    unsigned copies = 0;         ///< that were decided by them
-  };
-  struct Way {
+  /// What is measured by itself.
+  struct Kind {
     cl_device_id device = nullptr;
     bool toHost = false, blocking = false;
-    auto operator<=>(const Way&) const = default;
+    auto operator<=>(const Kind&) const = default;
   };
   /// A pump, and the context that its memory is pinned in.
   struct Pinned {
@@ -103,20 +101,20 @@ private:
     cl_context context = nullptr;
   };
 
-  std::optional<Way> wayOf(const BulkCopy& copy, bool blocking) const;
-  cl_int byDriver(const Way& way, const BulkCopy& copy);
+  std::optional<Kind> kindOf(const BulkCopy& copy, bool blocking) const;
+  CopyRates ratesOf(const Kind& kind);
+  cl_int copyBy(CopyRates::Way way, const Pinned& with, const Kind& kind, const BulkCopy& copy);
   bool isExcluded(const BulkCopy& copy) const;
   Pinned take(const BulkCopy& copy);
   void giveBack(Pinned pinned);
   void make(const Ref<cl_context>& context);
-  void note(const Way& way, bool byPump, std::size_t size, double seconds);
 
   const Dispatch& cl_;
   const unsigned threads_;
   const std::size_t memory_;
   ThreadTeam team_;
   mutable std::mutex mutex_;
-  std::map<Way, Rates> rates_;
+  std::map<Kind, CopyRates> rates_;
   std::size_t copied_ = 0; ///< bytes, of large copies so far
   std::vector<Pinned> idle_;
   std::vector<cl_context> contexts_; ///< of each pump, also of those in use or being made
