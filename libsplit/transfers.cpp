@@ -83,15 +83,14 @@ cl_int CL_API_CALL writeBuffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
                                size_t offset, size_t size, const void* host, cl_uint count,
                                const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return enqueue(
-        !host, {queue, CL_COMMAND_WRITE_BUFFER, count, list, event, blocking != CL_FALSE},
-        {overwritten(buffer, offset, size)},
-        [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
-          // Who waits for it does so also where it was put off.
-          auto* from = static_cast<std::byte*>(const_cast<void*>(host));
-          return session().copyNatively({queue, buffer, false, offset, size, from, n, events, done},
-                                        block, blocking);
-        });
+    const Command command{queue, CL_COMMAND_WRITE_BUFFER, count, list, event, blocking != CL_FALSE};
+    if (!host)
+      return atOnce(command, {overwritten(buffer, offset, size)},
+                    [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
+                      return next().clEnqueueWriteBuffer(queue, buffer, block, offset, size, host,
+                                                         n, events, done);
+                    });
+    return session().write(command, buffer, offset, size, host);
   });
 }
 

@@ -52,8 +52,10 @@ void Buffer::engage(Machine& machine) {
 
 std::vector<Directory::NeededMove> Buffer::bringAll(std::span<const Directory::Need> needs,
                                                     bool exactly) {
-  for (const Directory::Need& each : needs)
+  for (const Directory::Need& each : needs) {
     forecast_.wanted(each.node, *each.bytes);
+    readers_.wanted(each.node, *each.bytes);
+  }
   std::vector<Directory::NeededMove> moves = directory_->bringAll(needs, exactly);
   for (const Directory::NeededMove& each : moves)
     forecast_.moved(each.move);

@@ -14,6 +14,7 @@
 #include "runtime/device/row_copy.h"
 #include "runtime/plan/forecast.h"
 #include "runtime/plan/known_contents.h"
+#include "runtime/plan/readers.h"
 
 #include <array>
 #include <atomic>
@@ -145,6 +146,8 @@ public:
   void wrote(NodeId node, const ByteSet& bytes);
   /// What to send ahead.
   Forecast& forecast() { return forecast_; }
+  /// Where the program's next write will be read.
+  Readers& readers() { return readers_; }
   /// What the directory counted in advance.
   Journal& journal() { return journal_; }
   /// After all work on it is over: puts the directory right, and lets what failed not spoil what
@@ -203,6 +206,7 @@ private:
   Accesses accesses_;
   Journal journal_;
   Forecast forecast_;
+  Readers readers_;
   KnownContents contents_;
   std::shared_ptr<AddressSearch> search_;
   std::byte* hostMemory_ = nullptr; ///< the home buffer's own address, or the block's

@@ -138,14 +138,13 @@ Pumps::Pumps(const Dispatch& cl, std::size_t memory)
       team_(mostThreads) {}
 
 std::optional<Pumps::Kind> Pumps::kindOf(const BulkCopy& copy, bool blocking) const {
-  if (copy.size < memory_ / 3 || !copy.host || !copy.queue || !copy.memory)
+  if (!isLarge(copy.size) || !copy.host || !copy.queue || !copy.memory)
     return std::nullopt;
   const auto device =
       property<cl_device_id>(cl_.clGetCommandQueueInfo, copy.queue, CL_QUEUE_DEVICE);
   const auto queueIs = property<cl_command_queue_properties>(cl_.clGetCommandQueueInfo, copy.queue,
                                                              CL_QUEUE_PROPERTIES);
   if (!device || (queueIs & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) ||
-      (copy.event && (queueIs & CL_QUEUE_PROFILING_ENABLE)) ||
       !(property<cl_device_type>(cl_.clGetDeviceInfo, device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU))
     return std::nullopt;
   const auto there = property<std::size_t>(cl_.clGetMemObjectInfo, copy.memory, CL_MEM_SIZE);
@@ -160,7 +159,7 @@ std::optional<Pumps::Kind> Pumps::kindOf(const BulkCopy& copy, bool blocking) co
 }
 
 void Pumps::excludes(const void* address, std::size_t size) {
-  if (!address || size < memory_ / 3)
+  if (!address || !isLarge(size))
     return;
   std::lock_guard lock(mutex_);
   std::size_t& known = excluded_[static_cast<const std::byte*>(address)];

@@ -77,9 +77,11 @@ public:
   /// `memory`: bytes that a pump has. There are few pumps at most.
   Pumps(const Dispatch& cl, std::size_t memory);
 
+  /// Whether copies of that size are the pumps' business at all.
+  bool isLarge(std::size_t bytes) const { return bytes >= memory_ / 3; }
   /// Copies by pump or by the driver, whichever was faster. `blocking`: as the program asked for
   /// it. Nothing if it is none of the pumps' business (it is small, the queue is out of order or no
-  /// GPU's, the command's times are wanted, or the driver has to refuse it): nothing was done then.
+  /// GPU's, or the driver has to refuse it): nothing was done then.
   std::optional<cl_int> copy(const BulkCopy& copy, bool blocking);
   /// Memory at `address` that the driver gave or was given, and reads and writes fast itself.
   void excludes(const void* address, std::size_t size);

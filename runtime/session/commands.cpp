@@ -233,9 +233,44 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
   return copyNatively(copy, command.blocking, command.blocking);
 }
 
+cl_int Session::write(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
+                      const void* host) {
+  auto* from = static_cast<std::byte*>(const_cast<void*>(host)); // and no more
+  const BufferUse use{handle, true, offset, offset + size, false};
+  if (!quiet()) {
+    Lock lock(mutex_);
+    if (active() && isReadElsewhere(lock, command, use)) {
+      const auto object = findObject(handle);
+      const ByteRange bytes{object->origin + offset, object->origin + offset + size};
+      auto task = newTask(findStream(command.queue), command);
+      attachEvent(*task, command);
+      task->outputs.emplace_back(object->buffer, ByteSet(bytes));
+      task->plan = [this, object, bytes, from, keep = Ref<cl_mem>::retain(cl_, handle)](
+                       Task& planned) { planWrite(planned, *object->buffer, bytes, from); };
+      submit(task);
+      return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
+    }
+  }
+  return this->command(
+      command, {use},
+      [=, this, blocking = command.blocking,
+       queue = command.queue](cl_bool block, cl_uint count, const cl_event* list, cl_event* event) {
+        // Who waits for it does so also where it was put off.
+        return copyNatively({queue, handle, false, offset, size, from, count, list, event}, block,
+                            blocking);
+      });
+}
+
 cl_int Session::copyNatively(const BulkCopy& copy, bool blocking, bool isWaitedFor) {
-  // With user events about, what comes before may wait for the program.
-  if (active() && (isWaitedFor || !userEvents_))
+  if (!active() || !pumps_.isLarge(copy.size))
+    return copy.enqueue(cl_, blocking);
+  // The event of one that goes by pump would tell the times of its last part. And with user events
+  // about, what comes before may wait for the program.
+  const bool isTimed =
+      copy.event && property<cl_command_queue_properties>(cl_.clGetCommandQueueInfo, copy.queue,
+                                                          CL_QUEUE_PROPERTIES) &
+                        CL_QUEUE_PROFILING_ENABLE;
+  if (!isTimed && (isWaitedFor || !userEvents_))
     if (const std::optional<cl_int> status = pumps_.copy(copy, isWaitedFor))
       return *status;
   return copy.enqueue(cl_, blocking);

@@ -5,6 +5,7 @@
 #include "runtime/session/session.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -282,6 +283,103 @@ void Session::planHomeCall(Task& task, const std::vector<HomeUse>& uses, const H
   task.begin = task.end = done;
 }
 
+/// A copy between a device and the program's memory, whose byte 0 of the buffer would lie at
+/// `base`. By a pump, if the lane may wait for it.
+Instruction Session::programCopy(const DeviceEnd& end, const Buffer& buffer, const ByteSet& bytes,
+                                 std::byte* base, bool mayBlock) {
+  const bool toHost = end.engine == Engine::CopyOut;
+  Instruction copy = copyInstruction(end, buffer, buffer.rowsOf(bytes), base, false,
+                                     std::make_shared<Completion>(cl_));
+  copy.immediate = false; // the application's memory need not be pinned
+  const std::vector<ByteRange>& ranges = bytes.ranges();
+  if (!mayBlock || ranges.size() != 1 || end.way.isRelayed(toHost) || end.way.image)
+    return copy;
+  const BulkCopy bulk{end.queue,       end.way.memory,   toHost,
+                      ranges[0].begin, ranges[0].size(), base + ranges[0].begin};
+  if (!pumps_.isLarge(bulk.size))
+    return copy;
+  copy.run = [this, bulk, done = copy.done, run = std::move(copy.run)](WaitList waits,
+                                                                       cl_event* last) {
+    BulkCopy behind = bulk;
+    behind.waitCount = waits.count();
+    behind.waitList = waits.data();
+    behind.event = last;
+    // From here on it counts as under way.
+    cl_event begin = nullptr;
+    if (cl_.clEnqueueMarkerWithWaitList(bulk.queue, waits.count(), waits.data(), &begin) ==
+        CL_SUCCESS)
+      done->precede(Ref<cl_event>::adopt(cl_, begin));
+    const std::optional<cl_int> status = pumps_.copy(behind, true);
+    return status ? *status : run(waits, last);
+  };
+  return copy;
+}
+
+/// Whether a write of the program's is better not made at home alone.
+bool Session::isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use) {
+  constexpr std::uint64_t worthIt = std::uint64_t{1} << 16; // else a transfer takes as long
+  const auto object = findObject(use.object);
+  if (!object || !object->buffer || !object->buffer->engaged() || object->buffer->isImage())
+    return false;
+  Buffer& buffer = *object->buffer;
+  buffer.readers().programWrites();
+  const Device& home = machine_->homeDevice();
+  const auto stream = streamOf(lock, command.queue);
+  if (machine_->nodes() < 2 || home.node == hostNode || steppingAside_ || !stream ||
+      !isValid(command, {use}) || !isOfOneContext(*stream, command, {use}) ||
+      !hostMayDo(command, {use}) || isBusy({use}))
+    return false;
+  const auto parts = buffer.readers().shareOut(ByteSet(rootRange(use, *object)), home.node);
+  return std::ranges::any_of(parts, [&](const auto& part) {
+    return part.first != home.node && part.first != hostNode && part.second.size() >= worthIt;
+  });
+}
+
+/// The program's bytes go to each node that will read them, at the same time.
+void Session::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
+  const NodeId home = machine_->homeDevice().node;
+  std::byte* base = host - bytes.begin; // where the buffer's byte 0 would lie
+  std::map<NodeId, ByteSet> parts;
+  for (auto& [node, part] : buffer.readers().shareOut(ByteSet(bytes), home)) {
+    const bool isThere = node != hostNode && node != home &&
+                         !machine_->devices()[machine_->deviceOfNode(node)].failed &&
+                         buffer.on(*machine_, machine_->deviceOfNode(node));
+    ByteSet& of = parts[isThere ? node : home];
+    of = unite(of, part);
+  }
+  issueMarkers(task, true);
+  ByteSet written;
+  for (const auto& [node, part] : parts) {
+    const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
+    const DeviceEnd end = endOf(buffer, device, Engine::CopyIn);
+    Instruction copy = programCopy(end, buffer, part, base, true);
+    buffer.accesses().collect(node, {}, part, copy.after);
+    // The application's memory may be what an earlier command of the queue writes to.
+    collectEarlier(task, copy.after);
+    copy.traced = tracedTransfer(false, part.size(), node != home ? nullptr : "home");
+    if (node != home) {
+      stats_.bytesBetweenNodes += part.size();
+      ++stats_.transfers;
+      log(LogLevel::Debug, "the application to node ", node, ": ", [&] { return toString(part); });
+    }
+    buffer.accesses().add({node, {}, part, copy.done});
+    // What several nodes get is the first one's, and then valid on the others, too.
+    const ByteSet shared = intersect(part, written), own = subtract(part, written);
+    Directory& directory = buffer.directory();
+    if (!own.empty()) {
+      buffer.journal().note(directory.state(), Journal::Effect::Overwrites, node, own, {copy.done});
+      buffer.wrote(node, own);
+    }
+    if (!shared.empty()) {
+      buffer.journal().note(directory.state(), Journal::Effect::Arrives, node, shared, {copy.done});
+      directory.confirm(node, shared);
+    }
+    written = unite(written, part);
+    issue(task, device, machine_->devices()[device].lane(Engine::CopyIn), std::move(copy));
+  }
+  issueMarkers(task, false);
+}
+
 void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host,
                        bool mayBlock) {
   track(buffer);
@@ -295,20 +393,7 @@ void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* h
       return;
     const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
     const DeviceEnd end = endOf(buffer, device, Engine::CopyOut);
-    Instruction copy = copyInstruction(end, buffer, buffer.rowsOf(part), base, false,
-                                       std::make_shared<Completion>(cl_));
-    copy.immediate = false; // the application's memory need not be pinned
-    if (const std::vector<ByteRange> ranges = part.ranges();
-        mayBlock && ranges.size() == 1 && !end.way.isRelayed(true) && !end.way.image)
-      copy.run = [this, run = std::move(copy.run),
-                  bulk =
-                      BulkCopy{end.queue, end.way.memory, true, ranges[0].begin, ranges[0].size(),
-                               base + ranges[0].begin}](WaitList waits, cl_event* last) mutable {
-        bulk.waitCount = waits.count();
-        bulk.waitList = waits.data();
-        const std::optional<cl_int> status = pumps_.copy(bulk, true);
-        return status ? *status : run(waits, last);
-      };
+    Instruction copy = programCopy(end, buffer, part, base, mayBlock);
     buffer.accesses().collect(node, part, {}, copy.after);
     // The application's memory may be what an earlier command of the queue writes to or reads from.
     collectEarlier(task, copy.after);

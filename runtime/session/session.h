@@ -208,6 +208,9 @@ public:
   cl_int launch(const Command& command, const LaunchArguments& arguments);
   cl_int read(const Command& command, cl_mem buffer, std::size_t offset, std::size_t size,
               void* host);
+  /// A write goes to each device for what that will read of it, as far as that is known.
+  cl_int write(const Command& command, cl_mem buffer, std::size_t offset, std::size_t size,
+               const void* host);
   /// Has the driver or a pump copy between a buffer of the program's and its memory, as soon as
   /// what came before it is over. `isWaitedFor`: the program waits, also where the driver's call is
   /// not to block. Never with the lock.
@@ -312,6 +315,14 @@ private:
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
   void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
 
+  /// One end of a transfer.
+  struct DeviceEnd {
+    std::size_t device = 0;
+    HostWay way;
+    cl_command_queue queue = nullptr;
+    Engine engine = Engine::CopyIn;
+  };
+
   // commands with what they use, movement.cpp
   std::string engage(Task& task, const Launch& launch);
   bool awaitNativeWork(Task& task, const Launch& launch);
@@ -330,16 +341,14 @@ private:
   static void noteOutputs(Task& task, const std::vector<HeldUse>& uses);
   void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
   void planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);
+  bool isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use);
+  Instruction programCopy(const DeviceEnd& end, const Buffer& buffer, const ByteSet& bytes,
+                          std::byte* base, bool mayBlock);
+  void planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
   void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host, bool mayBlock);
 
   // transfers between memory nodes, transfers.cpp
   struct Transfer;
-  struct DeviceEnd {
-    std::size_t device = 0;
-    HostWay way;
-    cl_command_queue queue = nullptr;
-    Engine engine = Engine::CopyIn;
-  };
   /// A move that a directory has counted.
   struct BufferMove {
     Buffer* buffer = nullptr;

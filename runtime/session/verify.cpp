@@ -77,7 +77,8 @@ void Session::planReadAll(Task& task, const Verification& verification,
                           std::vector<std::vector<std::byte>>& contents) {
   for (const Part& part : verification.parts) {
     contents.emplace_back(part.bytes.size());
-    planRead(task, *verification.launch->buffers[part.buffer], part.bytes, contents.back().data(), true);
+    planRead(task, *verification.launch->buffers[part.buffer], part.bytes, contents.back().data(),
+             true);
   }
 }
 

@@ -62,7 +62,7 @@ struct TracedWork {
   bool overOnReturn = false;      ///< work of the host, over when `after` was
   std::uint64_t bytes = 0;        ///< of a transfer
   /// Why they don't count as moved between nodes, if so: "stopover" (in host memory, on the way to
-  /// another device), or "home" (the application reads what is on its own device).
+  /// another device), or "home" (the application reads what is on its own device, or writes to it).
   const char* uncounted = nullptr;
   std::uint64_t groupBegin = 0, groupEnd = 0, groups = 0; ///< of a piece; `groups`: the launch's
   unsigned dimension = 0;
