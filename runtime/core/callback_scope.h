@@ -9,15 +9,15 @@ namespace libsplit::runtime {
 
 class CallbackScope {
 public:
-  CallbackScope() : before_(active_) { active_ = true; }
-  ~CallbackScope() { active_ = before_; }
+  CallbackScope() : before_(isActive) { isActive = true; }
+  ~CallbackScope() { isActive = before_; }
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
-  static bool active() { return active_; }
+  static bool active() { return isActive; }
 
 private:
-  static inline thread_local bool active_ = false;
+  static inline thread_local bool isActive = false;
   bool before_;
 };
 

@@ -248,7 +248,7 @@ std::optional<cl_int> Pumps::copy(const BulkCopy& copy, bool blocking) {
   if (!(blocking || way() == Way::Pump) || !isItsTurn(cl_, copy, blocking)) {
     if (with.pump)
       giveBack(std::move(with));
-    return blocking ? std::nullopt : std::optional(copyBy(Way::Driver, with, *kind, copy));
+    return blocking ? std::nullopt : std::optional(copyBy(Way::Driver, {}, *kind, copy));
   }
   // The program's event is that of a last, small command.
   constexpr std::size_t lastBytes = 4096;
