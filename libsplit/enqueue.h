@@ -17,11 +17,13 @@ inline cl_int atOnce(const runtime::Command& command, std::vector<runtime::Buffe
   return call(command.blocking, command.waitCount, command.waitList, command.event);
 }
 
-/// Any other goes as the session decides.
+/// Any other goes as the session decides. Some drivers refuse a flag that is neither CL_TRUE nor
+/// CL_FALSE.
 template <class Call>
 cl_int enqueue(bool mayBeRefused, const runtime::Command& command,
                std::initializer_list<runtime::BufferUse> uses, const Call& call) {
-  return mayBeRefused ? atOnce(command, uses, call) : session().command(command, uses, call);
+  return mayBeRefused || command.blocking > CL_TRUE ? atOnce(command, uses, call)
+                                                    : session().command(command, uses, call);
 }
 
 } // namespace libsplit

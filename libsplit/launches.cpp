@@ -99,7 +99,7 @@ cl_int CL_API_CALL svmCopy(cl_command_queue queue, cl_bool blocking, void* targe
                            cl_event* event) {
   return guarded([&] {
     return enqueue(!target || !source || size == 0,
-                   {queue, CL_COMMAND_SVM_MEMCPY, count, list, event, blocking != CL_FALSE}, {},
+                   {queue, CL_COMMAND_SVM_MEMCPY, count, list, event, blocking}, {},
                    [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueSVMMemcpy(queue, wait, target, source, size, n, events,
                                                       done);
@@ -128,11 +128,11 @@ cl_int CL_API_CALL svmMap(cl_command_queue queue, cl_bool blocking, cl_map_flags
                           void* memory, size_t size, cl_uint count, const cl_event* list,
                           cl_event* event) {
   return guarded([&] {
-    return enqueue(
-        !memory || size == 0, {queue, CL_COMMAND_SVM_MAP, count, list, event, blocking != CL_FALSE},
-        {}, [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueSVMMap(queue, wait, flags, memory, size, n, events, done);
-        });
+    return enqueue(!memory || size == 0, {queue, CL_COMMAND_SVM_MAP, count, list, event, blocking},
+                   {}, [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueSVMMap(queue, wait, flags, memory, size, n, events,
+                                                   done);
+                   });
   });
 }
 

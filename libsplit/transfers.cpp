@@ -74,8 +74,8 @@ cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blo
                               size_t offset, size_t size, void* host, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return session().read({queue, CL_COMMAND_READ_BUFFER, count, list, event, blocking != CL_FALSE},
-                          buffer, offset, size, host);
+    return session().read({queue, CL_COMMAND_READ_BUFFER, count, list, event, blocking}, buffer,
+                          offset, size, host);
   });
 }
 
@@ -83,8 +83,8 @@ cl_int CL_API_CALL writeBuffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
                                size_t offset, size_t size, const void* host, cl_uint count,
                                const cl_event* list, cl_event* event) {
   return guarded([&] {
-    const Command command{queue, CL_COMMAND_WRITE_BUFFER, count, list, event, blocking != CL_FALSE};
-    if (!host)
+    const Command command{queue, CL_COMMAND_WRITE_BUFFER, count, list, event, blocking};
+    if (!host || blocking > CL_TRUE)
       return atOnce(command, {overwritten(buffer, offset, size)},
                     [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
                       return next().clEnqueueWriteBuffer(queue, buffer, block, offset, size, host,
@@ -103,7 +103,7 @@ cl_int CL_API_CALL readRect(cl_command_queue queue, cl_mem buffer, cl_bool block
     const Triple from(bufferOrigin), to(hostOrigin), extent(region);
     const Rows source(from, extent, bufferRow, bufferSlice), target(to, extent, hostRow, hostSlice);
     return enqueue(!host || !source.areSound || !target.areSound,
-                   {queue, CL_COMMAND_READ_BUFFER_RECT, count, list, event, blocking != CL_FALSE},
+                   {queue, CL_COMMAND_READ_BUFFER_RECT, count, list, event, blocking},
                    {source.use(buffer, false)},
                    [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueReadBufferRect(
@@ -122,7 +122,7 @@ cl_int CL_API_CALL writeRect(cl_command_queue queue, cl_mem buffer, cl_bool bloc
     const Triple to(bufferOrigin), from(hostOrigin), extent(region);
     const Rows target(to, extent, bufferRow, bufferSlice), source(from, extent, hostRow, hostSlice);
     return enqueue(!host || !source.areSound || !target.areSound,
-                   {queue, CL_COMMAND_WRITE_BUFFER_RECT, count, list, event, blocking != CL_FALSE},
+                   {queue, CL_COMMAND_WRITE_BUFFER_RECT, count, list, event, blocking},
                    {target.use(buffer, true)},
                    [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueWriteBufferRect(
@@ -245,13 +245,13 @@ cl_int CL_API_CALL readImage(cl_command_queue queue, cl_mem image, cl_bool block
                              void* host, cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple from(origin), extent(region);
-    return enqueue(
-        !host || !from.data() || !extent.isRegion(),
-        {queue, CL_COMMAND_READ_IMAGE, count, list, event, blocking != CL_FALSE}, {{image}},
-        [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueReadImage(queue, image, block, from.data(), extent.data(), row,
-                                           slice, host, n, events, done);
-        });
+    return enqueue(!host || !from.data() || !extent.isRegion(),
+                   {queue, CL_COMMAND_READ_IMAGE, count, list, event, blocking}, {{image}},
+                   [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueReadImage(queue, image, block, from.data(),
+                                                      extent.data(), row, slice, host, n, events,
+                                                      done);
+                   });
   });
 }
 
@@ -261,13 +261,13 @@ cl_int CL_API_CALL writeImage(cl_command_queue queue, cl_mem image, cl_bool bloc
                               cl_event* event) {
   return guarded([&] {
     const Triple to(origin), extent(region);
-    return enqueue(
-        !host || !to.data() || !extent.isRegion(),
-        {queue, CL_COMMAND_WRITE_IMAGE, count, list, event, blocking != CL_FALSE}, {{image, true}},
-        [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
-          return next().clEnqueueWriteImage(queue, image, block, to.data(), extent.data(), row,
-                                            slice, host, n, events, done);
-        });
+    return enqueue(!host || !to.data() || !extent.isRegion(),
+                   {queue, CL_COMMAND_WRITE_IMAGE, count, list, event, blocking}, {{image, true}},
+                   [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueWriteImage(queue, image, block, to.data(),
+                                                       extent.data(), row, slice, host, n, events,
+                                                       done);
+                   });
   });
 }
 

@@ -177,7 +177,7 @@ cl_int Session::settle(Lock& lock, const Command& command, std::vector<BufferUse
   Command internal;
   internal.queue = command.queue;
   internal.type = command.type;
-  internal.blocking = true;
+  internal.blocking = CL_TRUE;
   internal.waitCount = static_cast<cl_uint>(ours.size());
   internal.waitList = ours.empty() ? nullptr : ours.data();
   while (active() && !tryNative(stream, internal, uses, nullptr)) {
@@ -196,7 +196,7 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
   if (!quiet()) {
     Lock lock(mutex_);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
-    if (active() && !host) {
+    if (active() && (!host || command.blocking > CL_TRUE)) {
       settle(lock, command, uses); // to be refused, and now
     } else if (auto image = active() ? findObject(handle) : nullptr;
                image && image->buffer && image->buffer->isImage()) {

@@ -47,7 +47,8 @@ struct Command {
   cl_uint waitCount = 0;
   const cl_event* waitList = nullptr;
   cl_event* event = nullptr;
-  bool blocking = false;
+  cl_bool blocking =
+      CL_FALSE; ///< as the program gave it, which may be neither CL_TRUE nor CL_FALSE
 };
 
 /// Enqueues the command natively: (blocking, wait count, wait list, event).

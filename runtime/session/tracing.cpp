@@ -133,7 +133,7 @@ std::shared_ptr<TracedWork> Session::tracedPiece(const Launch& launch, const Pie
 void Session::traceCallBegins(Task& task, const Command& command) {
   task.call.name = callName(command.type);
   task.call.thread = ::gettid();
-  task.call.blocking = command.blocking;
+  task.call.blocking = command.blocking != CL_FALSE;
   task.call.begin = task.call.end = hostNow();
 }
 

@@ -49,10 +49,13 @@ std::string hex(std::uint64_t number) {
 
 } // namespace
 
-Common::Common() {
-  check(calls.clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
-  cl_device_id devices[2] = {};
+Common::Common(unsigned platformNumber) {
+  std::vector<cl_platform_id> platforms(platformNumber + 1);
   cl_uint count = 0;
+  check(calls.clGetPlatformIDs(platformNumber + 1, platforms.data(), &count), "clGetPlatformIDs");
+  check(count > platformNumber ? CL_SUCCESS : CL_INVALID_PLATFORM, "the platform");
+  platform = platforms[platformNumber];
+  cl_device_id devices[2] = {};
   check(calls.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, devices, &count), "clGetDeviceIDs");
   device = devices[count > 1 ? 1 : 0]; // of PoCL's two, the one with threads of its own
   cl_int error = CL_SUCCESS;

@@ -40,7 +40,7 @@ extern std::atomic<int> called;
 
 /// What lives as long as the process. Throws std::runtime_error where there is no device.
 struct Common {
-  Common();
+  explicit Common(unsigned platformNumber);
   cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
   cl_context context = nullptr;

@@ -1,4 +1,5 @@
-// conformance --state native|split [--only NAME,...] [--without NAME,...] [--skip CALL;...]
+// conformance --state native|split [--platform NUMBER] [--only NAME,...] [--without NAME,...]
+//     [--skip CALL;...]
 //
 // Calls every entry point of OpenCL; explorer.h tells the rest. Compiled twice: linked with
 // libOpenCL, and opening it (CONFORMANCE_OPENS).
@@ -45,11 +46,14 @@ std::set<std::string> parts(const std::string& text, char separator) {
 int main(int count, char** arguments) {
   using namespace conformance;
   bool split = false;
+  unsigned platform = 0;
   std::set<std::string> only, without, skip;
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string name = arguments[i], value = arguments[i + 1];
     if (name == "--state")
       split = value == "split";
+    else if (name == "--platform")
+      platform = static_cast<unsigned>(std::stoul(value));
     else if (name == "--only")
       only = parts(value, ',');
     else if (name == "--without")
@@ -59,7 +63,7 @@ int main(int count, char** arguments) {
   }
   try {
     findCalls();
-    static Common common; // its objects live until the end
+    static Common common(platform); // its objects live until the end
     Explorer explorer(common, split, only, without, skip);
     exploreAll(explorer);
   } catch (const std::exception& error) {

@@ -58,11 +58,15 @@ def make_bitcode(files, folder):
 
 
 def run(build, files, folder, devices, home, options, form=()):
-    """Dumps by file name, what was said, and the stats. `options` None: natively."""
+    """Dumps by file name, what was said, and the stats. `options` None: natively. `devices`: PoCL's, or the variables by
+    which another OpenCL is chosen."""
     steering = ("LIBSPLIT_", "POCL_", "OCL_ICD_", "LD_PRELOAD", "OPENCL_LAYERS")
     env = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
-    env |= {"POCL_DEVICES": devices, "POCL_MAX_PTHREAD_COUNT": "1",
-            "POCL_CACHE_DIR": str(build / "tests" / "pocl-cache")}
+    if isinstance(devices, str):
+        env |= {"POCL_DEVICES": devices, "POCL_MAX_PTHREAD_COUNT": "1",
+                "POCL_CACHE_DIR": str(build / "tests" / "pocl-cache")}
+    else:
+        env |= devices
     stats = folder / "stats.json"
     if options is not None:
         env |= {f"LIBSPLIT_{name}": value for name, value in options.items()}
@@ -122,8 +126,9 @@ def wanted_splits(files, options):
                     yield file, name, wanted
 
 
-def compare(build, files, ways=WAYS, tell_stats=False, form=()):
-    """The complaints, as lines. `form`: arguments of the driver that say how programs are made."""
+def compare(build, files, ways=WAYS, tell_stats=False, form=(), tally=None):
+    """The complaints, as lines. `form`: arguments of the driver that say how programs are made. `tally`: a dictionary where
+    launches and split launches are added up."""
     complaints = []
     with tempfile.TemporaryDirectory(prefix="libsplit-corpus-") as name:
         folder = Path(name)
@@ -147,6 +152,8 @@ def compare(build, files, ways=WAYS, tell_stats=False, form=()):
                 if file.stem in left and left[file.stem] != native[file.stem]:
                     complaints.append(f"{way}: {file.name}: {difference(left[file.stem], native[file.stem])}")
             kernels = stats.get("kernels", [])
+            for counted in ("launches", "split_launches") if tally is not None else ():
+                tally[counted] = tally.get(counted, 0) + stats.get("totals", {}).get(counted, 0)
             if tell_stats:
                 for kernel in kernels:
                     print(f"{way}: {kernel['name']} {kernel['split_launches']}/{kernel['launches']}"

@@ -11,6 +11,8 @@
 #define CL_TARGET_OPENCL_VERSION 200
 #include <CL/cl.h>
 
+#include "tests/corpus/contents.h"
+
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -26,6 +28,9 @@
 
 namespace {
 
+using libsplit::corpus::Bytes;
+using libsplit::corpus::contents;
+using libsplit::corpus::number;
 using Words = std::vector<std::string>;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -37,84 +42,12 @@ void check(cl_int status, const char* what) {
     fail(std::string(what) + " failed with " + std::to_string(status));
 }
 
-std::uint64_t number(const std::string& text) {
-  // Products keep sizes readable: 64*64*4.
-  std::uint64_t product = 1;
-  std::istringstream factors(text);
-  for (std::string factor; std::getline(factors, factor, '*');)
-    product *= std::stoull(factor, nullptr, 0);
-  return product;
-}
-
 std::vector<std::size_t> numbers(const std::string& text) {
   std::vector<std::size_t> result;
   std::istringstream list(text);
   for (std::string item; std::getline(list, item, ',');)
     result.push_back(number(item));
   return result;
-}
-
-/// splitmix64: the same everywhere.
-class Random {
-public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  double unit() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
-
-private:
-  std::uint64_t state_;
-};
-
-using Bytes = std::vector<unsigned char>;
-
-template <class T, class Next> void fillWith(Bytes& bytes, Next next) {
-  for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
-    T value = static_cast<T>(next(i / sizeof(T)));
-    std::memcpy(bytes.data() + i, &value, sizeof value);
-  }
-}
-
-/// `kind` is random, zero, float, double, ramp, below:N, short-below:N, permutation or rising:N.
-Bytes contents(const std::string& kind, std::size_t size, std::uint64_t seed) {
-  Bytes bytes(size, 0);
-  Random random(seed);
-  auto colon = kind.find(':');
-  std::string name = kind.substr(0, colon);
-  std::uint64_t limit = colon == std::string::npos ? 1 : number(kind.substr(colon + 1));
-  if (name == "random")
-    fillWith<std::uint8_t>(bytes, [&](std::size_t) { return random(); });
-  else if (name == "float")
-    fillWith<float>(bytes, [&](std::size_t) { return random.unit() * 2 - 1; });
-  else if (name == "double")
-    fillWith<double>(bytes, [&](std::size_t) { return random.unit() * 2 - 1; });
-  else if (name == "ramp")
-    fillWith<std::uint32_t>(bytes, [](std::size_t i) { return i; });
-  else if (name == "below")
-    fillWith<std::uint32_t>(bytes, [&](std::size_t) { return random() % limit; });
-  else if (name == "short-below")
-    fillWith<std::uint16_t>(bytes, [&](std::size_t) { return random() % limit; });
-  else if (name == "permutation") {
-    std::vector<std::uint32_t> order(size / 4);
-    for (std::size_t i = 0; i < order.size(); ++i)
-      order[i] = static_cast<std::uint32_t>(i);
-    for (std::size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[random() % i]);
-    fillWith<std::uint32_t>(bytes, [&](std::size_t i) { return order[i]; });
-  } else if (name == "rising") {
-    std::uint64_t sum = 0;
-    fillWith<std::uint32_t>(bytes, [&](std::size_t) {
-      auto before = sum;
-      sum += random() % limit;
-      return before;
-    });
-  } else if (name != "zero")
-    fail("contents of kind " + kind);
-  return bytes;
 }
 
 template <class T> void append(Bytes& bytes, const std::string& list) {
@@ -129,14 +62,17 @@ template <class T> void append(Bytes& bytes, const std::string& list) {
   }
 }
 
-/// "int=1,2;char=3": the bytes of these values in a row.
+/// "int=1,2;char=3;hex=0aff": the bytes of these values in a row.
 Bytes scalar(const std::string& text) {
   Bytes bytes;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ';');) {
     auto equals = part.find('=');
     std::string type = part.substr(0, equals), list = part.substr(equals + 1);
-    if (type == "char")
+    if (type == "hex") // the bytes themselves
+      for (std::size_t i = 0; i + 1 < list.size(); i += 2)
+        bytes.push_back(static_cast<unsigned char>(std::stoul(list.substr(i, 2), nullptr, 16)));
+    else if (type == "char")
       append<std::int8_t>(bytes, list);
     else if (type == "short")
       append<std::int16_t>(bytes, list);
@@ -434,6 +370,15 @@ void Case::launch(const Words& words) {
       status = clSetKernelArg(kernel, index, number(words[i].substr(6)), nullptr);
     } else if (words[i] == "null") {
       status = clSetKernelArg(kernel, index, sizeof(cl_mem), nullptr);
+    } else if (words[i].starts_with("handle=")) { // of that buffer, as a number
+      const auto value = reinterpret_cast<std::uint64_t>(memory(words[i].substr(7)).handle);
+      status = clSetKernelArg(kernel, index, sizeof value, &value);
+    } else if (words[i].starts_with("handle^")) { // "handle^m=5": the same, exclusive or 5
+      const auto equals = words[i].find('=');
+      const auto value =
+          reinterpret_cast<std::uint64_t>(memory(words[i].substr(7, equals - 7)).handle) ^
+          number(words[i].substr(equals + 1));
+      status = clSetKernelArg(kernel, index, sizeof value, &value);
     } else if (words[i].find('=') != std::string::npos) {
       Bytes bytes = scalar(words[i]);
       status = clSetKernelArg(kernel, index, bytes.size(), bytes.data());

@@ -6,7 +6,8 @@
 // object holds, for each kernel, `fake_entry_NAME(void** arguments)`, and a text `fake_kernels`
 // that tells the driver about them:
 //
-//   kernel NAME 16 1 1 4096 1     required local size (or 0 0 0), bytes of local memory, barriers
+//   kernel NAME 16 1 1 4096 1 0   required local size (or 0 0 0), bytes of local memory, barriers,
+//                                 whether the last work-groups may be smaller
 //   arg global 0 8 x float*       address space, is const, size in bytes, name, type
 //
 // A kernel that the host can't run (images, pipes) is left out. Exit status: 0, or 1 with Clang's
@@ -90,9 +91,9 @@ void makeDivisionsHarmless(llvm::Module& module) {
 }
 
 bool usesBarriers(const llvm::Module& module) {
-  for (std::size_t i = fake::firstBarrier; i <= fake::lastBarrier; ++i)
+  for (std::size_t i = 0; i < fake::hostFunctionNames.size(); ++i)
     if (const llvm::Function* function = module.getFunction(fake::hostFunctionNames[i]))
-      if (!function->use_empty())
+      if (fake::isBarrier(i) && !function->use_empty())
         return true;
   return false;
 }
@@ -114,7 +115,7 @@ std::uint64_t numberOf(const llvm::Function& kernel, const char* kind, unsigned 
 }
 
 /// What the driver is told of a kernel. `module` still holds it alone, in SPIR's address spaces.
-std::string describe(const llvm::Function& kernel, const llvm::Module& module) {
+std::string describe(const llvm::Function& kernel, const llvm::Module& module, bool mayBeUneven) {
   const llvm::DataLayout& layout = module.getDataLayout();
   std::uint64_t local = 0;
   for (const llvm::GlobalVariable& variable : module.globals())
@@ -123,7 +124,8 @@ std::string describe(const llvm::Function& kernel, const llvm::Module& module) {
   std::string text = "kernel " + kernel.getName().str();
   for (unsigned d = 0; d < 3; ++d)
     text += " " + std::to_string(numberOf(kernel, "reqd_work_group_size", d));
-  text += " " + std::to_string(local) + (usesBarriers(module) ? " 1\n" : " 0\n");
+  text += " " + std::to_string(local) + (usesBarriers(module) ? " 1" : " 0") +
+          (mayBeUneven ? " 1\n" : " 0\n");
   for (const llvm::Argument& argument : kernel.args()) {
     const unsigned i = argument.getArgNo();
     static constexpr const char* spaces[] = {"private", "global", "constant", "local"};
@@ -212,7 +214,8 @@ int compileProgram(const std::string& output, const std::string& options) {
     auto module = oracle::extractKernel(*compiled.module, name);
     if (!module)
       continue;
-    const std::string description = describe(*module->getFunction(name), *module);
+    const std::string description =
+        describe(*module->getFunction(name), *module, languageVersion(input) >= 200);
     module->setTargetTriple(triple);
     module->setDataLayout(machine->createDataLayout());
     oracle::useHostConventions(*module);

@@ -367,7 +367,7 @@ cl_int rangeOf(const _cl_kernel& kernel, const DeviceConfiguration& device, cl_u
     else
       for (range.local[d] = d == 0 ? 16 : 2; global[d] % range.local[d] != 0;)
         --range.local[d];
-    if (range.local[d] == 0 || global[d] % range.local[d] != 0 ||
+    if (range.local[d] == 0 || (global[d] % range.local[d] != 0 && !kernel.info->mayBeUneven) ||
         (kernel.info->required[0] > 0 && range.local[d] != kernel.info->required[d]))
       return CL_INVALID_WORK_GROUP_SIZE;
     if (range.local[d] > device.maxGroup)

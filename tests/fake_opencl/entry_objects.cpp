@@ -125,6 +125,7 @@ cl_int CL_API_CALL getDeviceInfo(cl_device_id device, cl_device_info name, std::
   case CL_DEVICE_ENDIAN_LITTLE:
   case CL_DEVICE_AVAILABLE:
   case CL_DEVICE_COMPILER_AVAILABLE:
+  case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT: // of kernels in OpenCL C 2.0
     return flag(true);
   case CL_DEVICE_LINKER_AVAILABLE:
     return flag(false);
@@ -151,7 +152,7 @@ cl_int CL_API_CALL getDeviceInfo(cl_device_id device, cl_device_info name, std::
     return answer.text("cl_khr_byte_addressable_store cl_khr_fp64 "
                        "cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
                        "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics "
-                       "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics");
+                       "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_subgroups");
   case CL_DEVICE_SINGLE_FP_CONFIG:
   case CL_DEVICE_DOUBLE_FP_CONFIG:
     return answer.one<cl_device_fp_config>(CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA |

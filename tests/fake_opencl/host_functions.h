@@ -2,6 +2,8 @@
 // compiler (fake_cc) refers to by index and the driver fills when it loads the kernel.
 #pragma once
 
+#include "analysis-pass/tests/oracle/group_functions.h"
+
 #include <array>
 #include <cstddef>
 
@@ -9,7 +11,7 @@ namespace libsplit::fake {
 
 /// Mangled as Clang mangles OpenCL C's built-ins for SPIR. Each module holds a table
 /// `fake_host_functions` of as many pointers.
-inline constexpr std::array hostFunctionNames = {
+inline constexpr std::array workItemFunctionNames = {
     "_Z13get_global_idj",
     "_Z12get_local_idj",
     "_Z12get_group_idj",
@@ -30,10 +32,28 @@ inline constexpr std::array hostFunctionNames = {
     "_Z9mem_fencej",
     "_Z14read_mem_fencej",
     "_Z15write_mem_fencej",
+    "_Z18get_sub_group_sizev",
+    "_Z22get_max_sub_group_sizev",
+    "_Z18get_num_sub_groupsv",
+    "_Z27get_enqueued_num_sub_groupsv",
+    "_Z16get_sub_group_idv",
+    "_Z22get_sub_group_local_idv",
 };
 
-/// The first and the last of those that let work-items wait for each other.
-inline constexpr std::size_t firstBarrier = 11, lastBarrier = 15;
+/// These, and behind them the work-group and sub-group functions.
+inline constexpr auto hostFunctionNames = [] {
+  std::array<const char*, workItemFunctionNames.size() + oracle::groupFunctionNames.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = i < workItemFunctionNames.size()
+                 ? workItemFunctionNames[i]
+                 : oracle::groupFunctionNames[i - workItemFunctionNames.size()];
+  return all;
+}();
+
+/// Whether work-items wait for each other in function `i`.
+constexpr bool isBarrier(std::size_t i) {
+  return (i >= 11 && i <= 15) || i >= workItemFunctionNames.size();
+}
 
 /// Symbols of a compiled program.
 inline constexpr const char* tableSymbol = "fake_host_functions";

@@ -77,6 +77,7 @@ struct KernelInfo {
   std::size_t required[3] = {0, 0, 0};
   std::uint64_t localMemory = 0;
   bool barriers = false;
+  bool mayBeUneven = false; ///< the last work-groups may be smaller: OpenCL C 2.0 or later
   void (*entry)(void** arguments) = nullptr;
   std::vector<KernelArgumentInfo> arguments;
 };

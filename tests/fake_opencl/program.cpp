@@ -1,6 +1,7 @@
 #include "tests/fake_opencl/program.h"
 
 #include "analysis-pass/tests/oracle/fibers.h"
+#include "analysis-pass/tests/oracle/group_functions.h"
 #include "tests/fake_opencl/driver.h"
 #include "tests/fake_opencl/host_functions.h"
 
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -87,17 +89,50 @@ void barrier() {
 }
 void nothing() {}
 
+oracle::SubGroup subGroup() {
+  const std::size_t* size = running->localSize;
+  return {(running->localId(2) * size[1] + running->localId(1)) * size[0] + running->localId(0),
+          size[0] * size[1] * size[2]};
+}
+std::uint32_t subGroupSize() {
+  return subGroup().size();
+}
+std::uint32_t maxSubGroupSize() {
+  return oracle::subGroupSize;
+}
+std::uint32_t subGroups() {
+  return subGroup().count();
+}
+std::uint32_t subGroupId() {
+  return subGroup().id();
+}
+std::uint32_t subGroupLocalId() {
+  return subGroup().localId();
+}
+
 template <class Function> void* pointer(Function* function) {
   return reinterpret_cast<void*>(function);
 }
 
+/// In the order of workItemFunctionNames.
+const std::array<void*, workItemFunctionNames.size()> workItemFunctions = {
+    pointer(globalId),       pointer(localId),       pointer(groupId),
+    pointer(globalSize),     pointer(localSize),     pointer(enqueuedLocalSize),
+    pointer(numGroups),      pointer(globalOffset),  pointer(workDim),
+    pointer(globalLinearId), pointer(localLinearId), pointer(barrier),
+    pointer(barrier),        pointer(barrier),       pointer(barrier),
+    pointer(barrier),        pointer(nothing),       pointer(nothing),
+    pointer(nothing),        pointer(subGroupSize),  pointer(maxSubGroupSize),
+    pointer(subGroups),      pointer(subGroups),     pointer(subGroupId),
+    pointer(subGroupLocalId)};
+
 /// In the order of hostFunctionNames.
-const std::array<void*, hostFunctionNames.size()> hostFunctions = {
-    pointer(globalId),  pointer(localId),           pointer(groupId),       pointer(globalSize),
-    pointer(localSize), pointer(enqueuedLocalSize), pointer(numGroups),     pointer(globalOffset),
-    pointer(workDim),   pointer(globalLinearId),    pointer(localLinearId), pointer(barrier),
-    pointer(barrier),   pointer(barrier),           pointer(barrier),       pointer(barrier),
-    pointer(nothing),   pointer(nothing),           pointer(nothing)};
+std::array<void*, hostFunctionNames.size()> hostFunctions() {
+  std::array<void*, hostFunctionNames.size()> all{};
+  const auto behind = std::copy(workItemFunctions.begin(), workItemFunctions.end(), all.begin());
+  std::copy(oracle::groupFunctions.begin(), oracle::groupFunctions.end(), behind);
+  return all;
+}
 
 /// fake_cc lies in ../bin of the driver's folder, or beside the test that links the driver.
 std::string compilerPath() {
@@ -164,7 +199,7 @@ std::vector<KernelInfo> parseKernels(void* library) {
       words >> kernel.name;
       for (std::size_t& size : kernel.required)
         words >> size;
-      words >> kernel.localMemory >> kernel.barriers;
+      words >> kernel.localMemory >> kernel.barriers >> kernel.mayBeUneven;
       kernel.entry =
           reinterpret_cast<void (*)(void**)>(::dlsym(library, (entryPrefix + kernel.name).c_str()));
     } else if (word == "arg") {
@@ -185,6 +220,9 @@ void runGroup(const KernelInfo& kernel, Running& state, std::vector<void*>& slot
   if (kernel.barriers) {
     thread_local oracle::Fibers fibers;
     state.fibers = &fibers;
+    oracle::groupUnderWay.fibers = &fibers;
+    std::copy(std::begin(state.localSize), std::end(state.localSize),
+              oracle::groupUnderWay.size.begin());
     fibers.run(
         state.localSize[0] * state.localSize[1] * state.localSize[2],
         [&] { kernel.entry(slots.data()); }, [] {});
@@ -220,7 +258,8 @@ LoadedProgram::build(const std::string& source, const std::string& options, std:
     log = ::dlerror();
     return nullptr;
   }
-  std::memcpy(::dlsym(program->library_, tableSymbol), hostFunctions.data(), sizeof hostFunctions);
+  const auto functions = hostFunctions();
+  std::memcpy(::dlsym(program->library_, tableSymbol), functions.data(), sizeof functions);
   program->kernels_ = parseKernels(program->library_);
   return program;
 }

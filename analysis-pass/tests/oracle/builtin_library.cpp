@@ -149,6 +149,10 @@ std::string linkBuiltins(llvm::Module& module, const std::vector<std::string>& s
   (*library)->setDataLayout(module.getDataLayout());
   if (llvm::Linker::linkModules(module, std::move(*library), llvm::Linker::LinkOnlyNeeded))
     return "PoCL's built-ins can't be linked";
+  // One calling convention for all: how vectors are passed depends on what the processor has.
+  for (llvm::Function& function : module)
+    for (const char* attribute : {"target-cpu", "target-features", "tune-cpu"})
+      function.removeFnAttr(attribute);
   replaceWorkItemVariables(module);
   return {};
 }

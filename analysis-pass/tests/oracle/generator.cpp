@@ -1,32 +1,16 @@
 #include "analysis-pass/tests/oracle/generator.h"
 
-#include <array>
-#include <cstdint>
-#include <initializer_list>
-#include <vector>
+#include "analysis-pass/tests/oracle/blocks.h"
+#include "analysis-pass/tests/oracle/template_text.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
 
 namespace libsplit::oracle {
 namespace {
 
-/// splitmix64: unlike the standard's distributions, the same with every library.
-class Random {
-public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x2545f4914f6cdd1dull + 1) {}
-  unsigned below(unsigned n) {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return static_cast<unsigned>((z ^ (z >> 31)) % n);
-  }
-  bool oneIn(unsigned n) { return below(n) == 0; }
-  const char* of(std::initializer_list<const char*> texts) {
-    return *(texts.begin() + below(static_cast<unsigned>(texts.size())));
-  }
-
-private:
-  std::uint64_t state_;
-};
-
+/// A kernel made of random statements.
 class Generator {
 public:
   explicit Generator(unsigned seed) : random_(seed) {}
@@ -373,10 +357,7 @@ private:
   bool mayReturn_ = true; ///< no barrier follows
 };
 
-} // namespace
-
-std::string generatedPrelude() {
-  return R"(typedef struct { int x; short y; short z[3]; } Rec;
+constexpr const char* statementsPrelude = R"(typedef struct { int x; short y; short z[3]; } Rec;
 constant int table[8] = {3, 0, 5, 1, -2, 7, 4, 12};
 int twice(int x, int y) { return 2 * x + (y & 3); }
 int reverse(int i, int width) {
@@ -388,10 +369,145 @@ void put(global int* p, int at, int value) {
 }
 
 )";
+
+GeneratedKernel statementsKernel(unsigned seed) {
+  GeneratedKernel kernel;
+  kernel.block = "statements";
+  kernel.text = Generator(seed).kernel(seed);
+  using Kind = GeneratedParameter::Kind;
+  kernel.parameters = {
+      {Kind::Buffer, "int", "a", false, ""},    {Kind::Buffer, "short", "b", false, ""},
+      {Kind::Buffer, "int", "d", true, "ramp"}, {Kind::Buffer, "Rec", "s", false, ""},
+      {Kind::Buffer, "int", "c", false, ""},    {Kind::Number, "int", "n", false, ""},
+      {Kind::Number, "int", "m", false, ""},    {Kind::Number, "uint", "u", false, ""},
+      {Kind::Number, "long", "w", false, ""}};
+  kernel.dimensions = 2;
+  kernel.hasSmallLaunches = true;
+  kernel.bufferSize = 1 << 16;
+  return kernel;
 }
 
-std::string generatedKernel(unsigned seed) {
-  return Generator(seed).kernel(seed);
+enum class ProgramKind { Statements, Blocks, Blocks2 };
+
+ProgramKind kindOf(unsigned seed) {
+  return static_cast<ProgramKind>(seed / kernelsPerProgram % 3);
+}
+
+/// How a block may spell its ids.
+Names spellings(unsigned seed, ProgramKind kind, bool plain) {
+  Names names;
+  for (const auto& [name, d] : {std::pair{"I", '0'}, {"J", '1'}, {"K", '2'}}) {
+    const std::string in = std::string("(") + d + ")";
+    names[name] = "(int)get_global_id" + in;
+    if (plain)
+      continue;
+    names[name] =
+        "$((int)get_global_id" + in + "##(int)get_global_id" + in + "##(int)(get_global_id" + in +
+        " - get_global_offset" + in + ")##(int)(get_group_id" + in + " * get_local_size" + in +
+        " + get_local_id" + in + ")" +
+        (kind == ProgramKind::Blocks2 ? "##(int)(get_group_id" + in + " * get_enqueued_local_size" +
+                                            in + " + get_local_id" + in + ")"
+                                      : "") +
+        "##~(int)get_group_id" + in + "##~(int)get_local_id" + in + ")";
+  }
+  names["L"] = "(int)get_local_id(0)";
+  names["G"] = "(int)get_group_id(0)";
+  names["S"] = "(int)get_local_size(0)";
+  names["N"] = "(int)get_global_size(0)";
+  names["M"] = "(int)get_global_size(1)";
+  names["SEED"] = std::to_string(seed);
+  return names;
+}
+
+/// "@rising:6 global const int* row".
+GeneratedParameter parseParameter(std::string_view text, std::string& declaration) {
+  GeneratedParameter parameter;
+  std::istringstream words{std::string(text)};
+  std::string word;
+  std::vector<std::string> all;
+  while (words >> word)
+    if (word.front() == '@')
+      parameter.contents = word.substr(1);
+    else
+      all.push_back(word);
+  for (const std::string& each : all)
+    declaration += (&each == all.data() ? "" : " ") + each;
+  parameter.name = all.back();
+  parameter.isConst = std::ranges::count(all, "const") > 0;
+  parameter.type = all[all.size() - 2];
+  if (parameter.type.back() == '*')
+    parameter.type.pop_back();
+  using Kind = GeneratedParameter::Kind;
+  parameter.kind = text.find('*') == std::string_view::npos ? Kind::Number
+                   : all.front() == "local"                 ? Kind::Local
+                                                            : Kind::Buffer;
+  return parameter;
+}
+
+GeneratedKernel blockKernel(unsigned seed, ProgramKind kind) {
+  Random random(seed);
+  const unsigned version = kind == ProgramKind::Blocks2 ? 200 : 120;
+  const Block* block = nullptr;
+  do
+    block = &blocks()[random.below(static_cast<unsigned>(blocks().size()))];
+  while (block->standard > version || (version == 200 && block->standard < 200 && random.oneIn(2)));
+
+  GeneratedKernel kernel;
+  kernel.block = block->name;
+  kernel.dimensions = block->dimensions;
+  for (unsigned d = 0; d < 3; ++d)
+    kernel.local[d] = block->local[d];
+  kernel.inOrder = block->kind == BlockKind::InOrder;
+  kernel.huge = block->kind == BlockKind::Huge;
+  kernel.mayBeUneven = version == 200 && block->local[0] == 0;
+  kernel.bufferSize = 1 << 14;
+  std::string parameters, body = expand(block->body, spellings(seed, kind, kernel.inOrder), random);
+  std::istringstream list{block->parameters};
+  for (std::string each; std::getline(list, each, ',');) {
+    if (!parameters.empty())
+      parameters += ", ";
+    kernel.parameters.push_back(parseParameter(each, parameters));
+  }
+  const bool required = block->local[0] > 0 && random.oneIn(2);
+  if (body.find("kept" + std::to_string(seed)) != std::string::npos)
+    kernel.text = "global int kept" + std::to_string(seed) + " = 3;\n";
+  kernel.text += "// " + std::string(block->name) + "\nkernel " +
+                 (required ? "__attribute__((reqd_work_group_size(4, 4, 1))) " : "") + "void k" +
+                 std::to_string(seed) + "(" + parameters + ") {\n" + body + "\n}\n\n";
+  std::set<std::string, std::less<>> buffers;
+  for (const GeneratedParameter& parameter : kernel.parameters)
+    if (parameter.kind == GeneratedParameter::Kind::Buffer)
+      buffers.insert(parameter.name);
+  if (!kernel.inOrder)
+    for (unsigned changes = random.below(6); changes < 2; ++changes)
+      kernel.text = mutate(kernel.text, buffers, random);
+  return kernel;
+}
+
+} // namespace
+
+GeneratedProgram generatedProgram(unsigned seed) {
+  const ProgramKind kind = kindOf(seed);
+  if (kind == ProgramKind::Statements)
+    return {statementsPrelude, "", {}};
+  Random random(seed / kernelsPerProgram * 7 + 3);
+  Names names;
+  names["T"] = random.of({"int", "int", "uint", "long", "short"});
+  GeneratedProgram program;
+  program.prelude = random.of({"#include \"shared.h\"\n", "#include <shared.h>\n",
+                               "#define HEADER \"shared.h\"\n#include HEADER\n#include HEADER\n"});
+  program.standard = kind == ProgramKind::Blocks2 ? "CL2.0" : random.oneIn(2) ? "CL1.2" : "";
+  program.headers = {{"shared.h", expand(sharedHeader, names, random)},
+                     {"inner.h", expand(innerHeader, names, random)}};
+  return program;
+}
+
+GeneratedKernel generatedKernel(unsigned seed) {
+  const ProgramKind kind = kindOf(seed);
+  GeneratedKernel kernel =
+      kind == ProgramKind::Statements ? statementsKernel(seed) : blockKernel(seed, kind);
+  kernel.name = "k" + std::to_string(seed);
+  return kernel;
 }
 
 } // namespace libsplit::oracle

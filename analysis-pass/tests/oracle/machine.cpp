@@ -1,10 +1,12 @@
 #include "analysis-pass/tests/oracle/machine.h"
 
 #include "analysis-pass/pass/analysis_managers.h"
+#include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/pass/divisions.h"
 #include "analysis-pass/pass/unroll_loops.h"
 #include "analysis-pass/tests/oracle/builtin_library.h"
 #include "analysis-pass/tests/oracle/fibers.h"
+#include "analysis-pass/tests/oracle/group_functions.h"
 #include "analysis-pass/tests/oracle/host_module.h"
 #include "analysis-pass/tests/oracle/lone_components.h"
 #include "analysis-pass/tests/oracle/record_accesses.h"
@@ -148,8 +150,23 @@ void barrier() {
   running->fibers->yield();
 }
 void nothing() {}
+SubGroup subGroup() {
+  return {running->fibers->current(), running->items.size()};
+}
+void beginUpdate(std::uint32_t kind) {
+  running->recorder->beginUpdate(kind);
+}
+void endUpdate() {
+  running->recorder->endUpdate();
+}
 
-const std::pair<const char*, void*> hostFunctions[] = {
+void* answer(std::uint32_t (*function)()) {
+  return reinterpret_cast<void*>(function);
+}
+
+const std::pair<const char*, void*> namedFunctions[] = {
+    {"oracle_begin_update", reinterpret_cast<void*>(beginUpdate)},
+    {"oracle_end_update", reinterpret_cast<void*>(endUpdate)},
     {"oracle_reads", reinterpret_cast<void*>(reads)},
     {"oracle_will_write", reinterpret_cast<void*>(willWrite)},
     {"oracle_wrote", reinterpret_cast<void*>(wrote)},
@@ -177,13 +194,66 @@ const std::pair<const char*, void*> hostFunctions[] = {
     {"_Z9mem_fencej", reinterpret_cast<void*>(nothing)},
     {"_Z14read_mem_fencej", reinterpret_cast<void*>(nothing)},
     {"_Z15write_mem_fencej", reinterpret_cast<void*>(nothing)},
+    {"_Z18get_sub_group_sizev", answer([] { return subGroup().size(); })},
+    {"_Z22get_max_sub_group_sizev", answer([] { return std::uint32_t{subGroupSize}; })},
+    {"_Z18get_num_sub_groupsv", answer([] { return subGroup().count(); })},
+    {"_Z27get_enqueued_num_sub_groupsv", answer([] { return subGroup().count(); })},
+    {"_Z16get_sub_group_idv", answer([] { return subGroup().id(); })},
+    {"_Z22get_sub_group_local_idv", answer([] { return subGroup().localId(); })},
 };
+
+std::vector<std::pair<const char*, void*>> hostFunctions() {
+  std::vector<std::pair<const char*, void*>> all(std::begin(namedFunctions),
+                                                 std::end(namedFunctions));
+  for (std::size_t i = 0; i < groupFunctionNames.size(); ++i)
+    all.emplace_back(groupFunctionNames[i], groupFunctions[i]);
+  return all;
+}
 
 std::vector<std::string> suppliedNames() {
   std::vector<std::string> names;
-  for (const auto& function : hostFunctions)
+  for (const auto& function : hostFunctions())
     names.emplace_back(function.first);
   return names;
+}
+
+/// Which operation an atomic function is, such that two of one kind commute; 0 where they don't.
+/// Functions of one name and one type are of one kind; additions and subtractions are of one.
+std::uint32_t updateKind(llvm::StringRef function) {
+  const llvm::StringRef name = builtinName(function);
+  llvm::StringRef operation = name;
+  if (!operation.consume_front("atomic_") && !operation.consume_front("atom_"))
+    return 0;
+  const bool isC11 = operation.consume_front("fetch_") && operation.consume_back("_explicit");
+  // Of the operand; inc and dec have none but the pointer's.
+  const char type = isC11 ? function.split("_Atomic").second.front() : function.back();
+  const std::uint32_t wide = type == 'l' || type == 'm';
+  if (operation == "add" || operation == "sub" || operation == "inc" || operation == "dec")
+    return 1 + wide;
+  if (operation == "and" || operation == "or" || operation == "xor")
+    return 8 + 8 * static_cast<std::uint32_t>(operation.front() - 'a') + wide;
+  if (operation == "min" || operation == "max")
+    return 1024 + 256 * (operation == "min") + static_cast<std::uint32_t>(type);
+  return 0;
+}
+
+/// Tells the recorder of atomics whose result nobody uses.
+void markUpdates(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+      const std::uint32_t kind = callee && callee->isDeclaration() && call->use_empty()
+                                     ? updateKind(callee->getName())
+                                     : 0;
+      if (kind == 0)
+        continue;
+      llvm::IRBuilder<> before(call), after(call->getNextNode());
+      before.CreateCall(module.getOrInsertFunction("oracle_begin_update", before.getVoidTy(),
+                                                   before.getInt32Ty()),
+                        {before.getInt32(kind)});
+      after.CreateCall(module.getOrInsertFunction("oracle_end_update", after.getVoidTy()));
+    }
 }
 
 template <typename Pass> auto onFunctions(Pass pass) {
@@ -249,6 +319,7 @@ void cleanUp(llvm::Module& module, Kernel::Form form) {
   passes.addPass(onFunctions(std::move(perFunction)));
   passes.run(module, managers.modules);
   answerDivisions(module);
+  markUpdates(module);
 }
 
 void instrument(llvm::Module& module) {
@@ -326,7 +397,7 @@ std::vector<std::unique_ptr<Kernel>> Kernel::compile(const ProgramInput& program
   auto code = std::make_shared<Code>();
   code->jit = std::move(*jit);
   llvm::orc::SymbolMap host;
-  for (const auto& [name, address] : hostFunctions)
+  for (const auto& [name, address] : hostFunctions())
     host[code->jit->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                               llvm::JITSymbolFlags::Exported |
                                                   llvm::JITSymbolFlags::Callable};
@@ -386,6 +457,13 @@ std::vector<std::unique_ptr<Kernel>> Kernel::compile(const ProgramInput& program
 
 Observation Kernel::run(const NDRange& range, std::span<const Argument> arguments,
                         const Memories& memories, std::uint64_t maxSteps) const {
+  const GroupBox whole = wholeBox(range);
+  return run(range, arguments, memories, maxSteps, {&whole, 1});
+}
+
+Observation Kernel::run(const NDRange& range, std::span<const Argument> arguments,
+                        const Memories& memories, std::uint64_t maxSteps,
+                        std::span<const GroupBox> boxes) const {
   Observation result;
   std::vector<std::vector<std::byte>> local;
   std::vector<void*> slots;
@@ -398,7 +476,8 @@ Observation Kernel::run(const NDRange& range, std::span<const Argument> argument
       slots.push_back(argument.address);
       break;
     case Argument::Kind::Local: {
-      auto& room = local.emplace_back(argument.size + 128);
+      static unsigned char garbage = 0; // another each time
+      auto& room = local.emplace_back(argument.size + 128, std::byte{garbage += 0x3b});
       auto address = reinterpret_cast<std::uintptr_t>(room.data());
       slots.push_back(room.data() + (128 - address % 128));
       break;
@@ -426,27 +505,30 @@ Observation Kernel::run(const NDRange& range, std::span<const Argument> argument
   running = &state;
   std::uint64_t number = 0;
   auto& group = state.group;
-  for (group[2] = 0; group[2] < range.groups(2); ++group[2])
-    for (group[1] = 0; group[1] < range.groups(1); ++group[1])
-      for (group[0] = 0; group[0] < range.groups(0); ++group[0]) {
-        for (unsigned d = 0; d < 3; ++d)
-          state.localSize[d] =
-              std::min(range.local[d], range.global[d] - group[d] * range.local[d]);
-        state.items.clear();
-        for (std::uint64_t z = 0; z < state.localSize[2]; ++z)
-          for (std::uint64_t y = 0; y < state.localSize[1]; ++y)
-            for (std::uint64_t x = 0; x < state.localSize[0]; ++x)
-              state.items.push_back({{x, y, z}, ++number});
-        recorder.beginGroup();
-        fibers.run(
-            state.items.size(), [&] { entry_(slots.data()); }, [&] { recorder.nextPhase(); });
-        if (!recorder.undefined().empty()) {
-          result.undefined = recorder.undefined();
-          running = nullptr;
-          return result;
+  groupUnderWay.fibers = &fibers;
+  for (const GroupBox& box : boxes)
+    for (group[2] = box.begin[2]; group[2] < box.end[2]; ++group[2])
+      for (group[1] = box.begin[1]; group[1] < box.end[1]; ++group[1])
+        for (group[0] = box.begin[0]; group[0] < box.end[0]; ++group[0]) {
+          for (unsigned d = 0; d < 3; ++d)
+            groupUnderWay.size[d] = state.localSize[d] =
+                std::min(range.local[d], range.global[d] - group[d] * range.local[d]);
+          state.items.clear();
+          for (std::uint64_t z = 0; z < state.localSize[2]; ++z)
+            for (std::uint64_t y = 0; y < state.localSize[1]; ++y)
+              for (std::uint64_t x = 0; x < state.localSize[0]; ++x)
+                state.items.push_back({{x, y, z}, ++number});
+          recorder.beginGroup();
+          fibers.run(
+              state.items.size(), [&] { entry_(slots.data()); }, [&] { recorder.nextPhase(); });
+          if (!recorder.undefined().empty()) {
+            result.undefined = recorder.undefined();
+            running = nullptr;
+            return result;
+          }
+          result.numbers.push_back(group);
+          result.groups.push_back(recorder.endGroup());
         }
-        result.groups.push_back(recorder.endGroup());
-      }
   running = nullptr;
   result.racy = recorder.racy();
   result.unspecified = recorder.isUnspecified();

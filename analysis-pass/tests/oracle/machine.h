@@ -15,6 +15,7 @@
 #include "analysis-pass/summary/byte_set.h"
 #include "analysis-pass/summary/ndrange.h"
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -34,10 +35,13 @@ struct Touched {
 struct Observation {
   std::string undefined; ///< why the launch has no meaning; then nothing else is said
   /// The result may depend on the order of work-items: two write different values to a byte, or one
-  /// writes what another, not separated by a barrier, reads.
+  /// writes what another, not separated by a barrier, reads. Atomics of one kind whose results
+  /// nobody uses are no race with each other.
   bool racy = false;
   bool unspecified = false; ///< an integer was divided by zero, or the quotient did not fit
-  std::vector<std::vector<Touched>> groups; ///< by linear group number, then by memory object
+  /// What ran, in this order, and what each of these groups did, by memory object.
+  std::vector<std::array<std::uint64_t, 3>> numbers;
+  std::vector<std::vector<Touched>> groups;
 };
 
 /// Memory objects, of up to 1 MiB each. One at a time in a process. Not thread-safe.
@@ -88,8 +92,12 @@ public:
 
   const std::string& name() const { return name_; }
   /// `maxSteps`: iterations of loops, over all work-items, after which it counts as endless.
+  /// `boxes`: of all work-groups only these run, in this order.
   Observation run(const NDRange& range, std::span<const Argument> arguments,
                   const Memories& memories, std::uint64_t maxSteps = 4'000'000) const;
+  Observation run(const NDRange& range, std::span<const Argument> arguments,
+                  const Memories& memories, std::uint64_t maxSteps,
+                  std::span<const GroupBox> boxes) const;
 
 private:
   Kernel() = default;

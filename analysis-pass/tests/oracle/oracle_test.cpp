@@ -1,10 +1,13 @@
 // The oracle is believed where the analysis is not: here it has to find what is known by hand.
 #include "analysis-pass/pass/analyze_program.h"
+#include "analysis-pass/tests/oracle/plan_trial.h"
+#include "analysis-pass/tests/oracle/template_text.h"
 #include "analysis-pass/tests/oracle/trial.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 
 namespace libsplit::oracle {
 namespace {
@@ -23,6 +26,7 @@ protected:
     ProgramInput input;
     input.text = "kernel void k(global int* a, global int* b) {\n  int i = get_global_id(0);\n" +
                  body + "\n}\n";
+    input.options = parseBuildOptions(options);
     std::vector<std::string> missing;
     auto kernels = Kernel::compile(input, {"k"}, missing);
     EXPECT_TRUE(missing.empty()) << (missing.empty() ? "" : missing.front());
@@ -52,6 +56,7 @@ protected:
   }
 
   Memories memories;
+  std::vector<std::string> options;
 };
 
 TEST_F(Oracle, SeesWhatEachGroupReadsAndWrites) {
@@ -110,6 +115,139 @@ TEST_F(Oracle, NoticesWhereOrderMatters) {
   EXPECT_TRUE(run("a[i] = a[7 - i] + i;").observed.racy);
   EXPECT_FALSE(run("a[i] = i; barrier(CLK_GLOBAL_MEM_FENCE); b[i] = a[i ^ 1];").observed.racy);
   EXPECT_TRUE(run("a[i] = i; barrier(CLK_GLOBAL_MEM_FENCE); b[i] = a[i ^ 4];").observed.racy);
+}
+
+TEST_F(Oracle, SeesARaceBehindReadsOfOtherGroups) {
+  // Item 7 reads what it writes itself, but item 0 reads it too.
+  EXPECT_TRUE(run("if (i == 0) b[0] = a[5]; if (i == 7) a[5] = a[5] + 1;").observed.racy);
+  EXPECT_TRUE(run("if (i < 2) b[i] = a[5]; if (i == 7) a[5] += 3;").observed.racy);
+}
+
+TEST_F(Oracle, TakesAtomicsOfOneKindForNoRace) {
+  EXPECT_FALSE(run("atomic_add(a, i); atomic_sub(a, 1); atomic_inc(a);").observed.racy);
+  EXPECT_FALSE(run("atomic_max(a, i);").observed.racy);
+  EXPECT_TRUE(run("atomic_add(a, i + 1); atomic_xor(a, i);").observed.racy);
+  EXPECT_TRUE(run("atomic_max(a, i); atomic_max((global uint*)a, (uint)i + 9);").observed.racy);
+  EXPECT_TRUE(run("b[i] = atomic_add(a, i + 1);").observed.racy);
+  EXPECT_TRUE(run("atomic_inc(a); b[i] = *a;").observed.racy);
+  EXPECT_TRUE(run("atomic_inc(a); if (i == 3) *a = 100;").observed.racy);
+}
+
+TEST_F(Oracle, AnswersWorkGroupAndSubGroupFunctions) {
+  options = {"-cl-std=CL2.0"};
+  Result r = run("a[i] = work_group_scan_inclusive_add(i) + 100 * work_group_any(i == 6);\n"
+                 "b[i] = sub_group_reduce_max(i) + 10 * (int)get_sub_group_local_id();");
+  EXPECT_FALSE(r.observed.racy);
+  int sums[8], maxima[8];
+  std::memcpy(sums, memories.at(0).data(), sizeof sums);
+  std::memcpy(maxima, memories.at(1).data(), sizeof maxima);
+  EXPECT_EQ(sums[3], 0 + 1 + 2 + 3);
+  EXPECT_EQ(sums[5], 4 + 5 + 100);
+  EXPECT_EQ(maxima[2], 3 + 20);
+  EXPECT_EQ(maxima[4], 7);
+}
+
+TEST_F(Oracle, PassesVectorsOfThreeLongs) {
+  Result r = run("vstore3(vload3(i, (global long*)b) + (long3)(1), i, (global long*)a);");
+  long values[24];
+  std::memcpy(values, memories.at(0).data(), sizeof values);
+  for (long value : values)
+    EXPECT_EQ(value, 1);
+}
+
+TEST_F(Oracle, RunsSomeGroupsOfAnNDRangeBeyondMemory) {
+  ProgramInput input;
+  input.text = "kernel void k(global int* a) {\n  size_t i = get_global_id(0);\n"
+               "  a[(i >> 30) & 15] = 1; if (i > 0x100000000ul) a[32 + (i & 7)] = 2;\n}\n";
+  std::vector<std::string> missing;
+  auto kernels = Kernel::compile(input, {"k"}, missing);
+  ASSERT_EQ(kernels.size(), 1u);
+  Launch launch;
+  launch.range.local[0] = 4;
+  launch.range.global[0] = std::uint64_t{1} << 34;
+  memories.clear();
+  Argument& argument = launch.arguments.emplace_back();
+  argument.kind = Argument::Kind::Buffer;
+  argument.size = 256;
+  argument.address = memories.add(256).data();
+  argument.before.assign(256, std::byte{0});
+  const std::uint64_t last = launch.range.groups(0) - 1;
+  const std::vector<GroupBox> boxes = {{{0, 0, 0}, {1, 1, 1}}, {{last, 0, 0}, {last + 1, 1, 1}}};
+  const Observation seen = kernels[0]->run(launch.range, launch.arguments, memories, 1000, boxes);
+  ASSERT_EQ(seen.groups.size(), 2u);
+  EXPECT_EQ(seen.groups[0][0].writes, ByteSet(0, 4));
+  EXPECT_EQ(toString(seen.groups[1][0].writes), "[60,64) [144,160)");
+  KernelSummary summary = analyzeProgram(input).kernels.at(0);
+  std::mt19937 random(1);
+  Tally tally;
+  EXPECT_EQ(compare(summary, launch, seen, memories, random, tally), "");
+  std::erase_if(summary.accesses, [](const Access& access) { return !access.guards.empty(); });
+  EXPECT_NE(compare(summary, launch, seen, memories, random, tally), "");
+}
+
+TEST_F(Oracle, NoticesPlansThatLeaveSomethingElse) {
+  ProgramInput input;
+  input.text = "kernel void k(global int* a, global int* b) {\n"
+               "  int i = get_global_id(0);\n  if (i & 1) a[i] = b[i + 1] + 5;\n}\n";
+  std::vector<std::string> missing;
+  auto kernels = Kernel::compile(input, {"k"}, missing);
+  ASSERT_EQ(kernels.size(), 1u);
+  const KernelSummary right = analyzeProgram(input).kernels.at(0);
+  // How often a plan is wrong by a summary, of 40.
+  auto wrong = [&](const KernelSummary& summary) {
+    unsigned count = 0;
+    PlanTally tally;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+      Launch launch;
+      launch.range.global[0] = 32;
+      launch.range.local[0] = 4;
+      memories.clear();
+      for (unsigned i = 0; i < 2; ++i) {
+        Argument& argument = launch.arguments.emplace_back();
+        argument.kind = Argument::Kind::Buffer;
+        argument.size = 256;
+        argument.memory = i;
+        argument.address = memories.add(256).data();
+        argument.before.assign(256, std::byte{0});
+      }
+      std::mt19937 random(seed);
+      count += !tryPlan(*kernels[0], summary, launch, memories, 1000, random, tally).empty();
+    }
+    EXPECT_GT(tally.plans, 20u);
+    return count;
+  };
+  EXPECT_EQ(wrong(right), 0u);
+  for (std::size_t i = 0; i < right.accesses.size(); ++i) {
+    KernelSummary changed = right;
+    changed.accesses.erase(changed.accesses.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_GT(wrong(changed), 5u) << "without access " << i;
+  }
+}
+
+TEST(Templates, ChangeOnePlaceOfAnIndexOrACondition) {
+  const std::string kernel = "  t[l] = 1;\n  if (i < n) a[i + 2] = t[l + 1];\n";
+  std::set<std::string> seen;
+  Random random(1);
+  for (unsigned i = 0; i < 200; ++i)
+    seen.insert(mutate(kernel, {"a"}, random));
+  for (const std::string& each : seen) {
+    EXPECT_TRUE(each.starts_with("  t[l] = 1;")) << each;
+    EXPECT_TRUE(each.ends_with(" = t[l + 1];\n")) << each;
+  }
+  EXPECT_EQ(seen.size(), 5u); // <=, -, 3, 1, 4
+}
+
+TEST(Templates, AreTheSameForTheSameSeed) {
+  const Names names = {{"I", "$(i##j)"}};
+  std::set<std::string> seen;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Random one(seed), other(seed);
+    const std::string text = expand("a[$(@I##~(@I + $(3..4)))]", names, one);
+    EXPECT_EQ(text, expand("a[$(@I##~(@I + $(3..4)))]", names, other));
+    seen.insert(text);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"a[i]", "a[j]", "a[(i + 3)]", "a[(i + 4)]", "a[(j + 3)]",
+                                         "a[(j + 4)]"}));
 }
 
 TEST_F(Oracle, CatchesAWrongAnalysis) {

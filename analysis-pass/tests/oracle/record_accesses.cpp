@@ -37,6 +37,15 @@ public:
     } else if (auto* store = dyn_cast<llvm::StoreInst>(&instruction)) {
       writes(instruction, store->getPointerOperand(), sizeOf(store->getValueOperand()->getType()));
     } else if (auto* update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+      const bool isUpdate =
+          update->use_empty() && update->getOperation() != llvm::AtomicRMWInst::Xchg;
+      if (isUpdate)
+        llvm::IRBuilder<>(update).CreateCall(
+            module_.getOrInsertFunction("oracle_begin_update", void_, int_),
+            {llvm::ConstantInt::get(int_, kindOf(*update))});
+      if (isUpdate)
+        llvm::IRBuilder<>(update->getNextNode())
+            .CreateCall(module_.getOrInsertFunction("oracle_end_update", void_));
       reads(instruction, update->getPointerOperand(), sizeOf(update->getType()));
       writes(instruction, update->getPointerOperand(), sizeOf(update->getType()));
     } else if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
@@ -57,6 +66,15 @@ public:
 private:
   llvm::Value* sizeOf(llvm::Type* type) const {
     return llvm::ConstantInt::get(long_, layout_.getTypeStoreSize(type).getFixedValue());
+  }
+
+  /// Two of one kind commute.
+  static std::uint32_t kindOf(const llvm::AtomicRMWInst& update) {
+    auto operation = update.getOperation();
+    if (operation == llvm::AtomicRMWInst::Sub)
+      operation = llvm::AtomicRMWInst::Add;
+    return 4096 + 64 * update.getType()->getPrimitiveSizeInBits().getFixedValue() +
+           static_cast<std::uint32_t>(operation);
   }
 
   /// Private variables and the program's constants concern nobody.

@@ -9,10 +9,15 @@ constexpr std::uint8_t readBit = 1, inputBit = 2, writeBit = 4, changeBit = 8;
 constexpr const char* beyond = "access beyond the buffer";
 } // namespace
 
+/// Of the recorder before, whose room need not be brought anew.
+thread_local std::vector<Recorder::Object> Recorder::spare;
+
 Recorder::Recorder(const Memories& memories, std::function<bool(const std::byte*)> isOther)
-    : isOther_(std::move(isOther)), base_(memories.base()) {
+    : objects_(std::exchange(spare, {})), isOther_(std::move(isOther)), base_(memories.base()) {
+  objects_.resize(memories.count());
   for (unsigned i = 0; i < memories.count(); ++i) {
-    Object& object = objects_.emplace_back();
+    Object& object = objects_[i];
+    object.low = object.high = 0;
     auto bytes = memories.at(i);
     object.data = bytes.data();
     object.flags.assign(bytes.size(), 0);
@@ -20,6 +25,10 @@ Recorder::Recorder(const Memories& memories, std::function<bool(const std::byte*
     object.read.assign(bytes.size(), {});
     object.last.assign(bytes.begin(), bytes.end());
   }
+}
+
+Recorder::~Recorder() {
+  spare = std::move(objects_);
 }
 
 Recorder::Object* Recorder::find(const void* at, std::uint64_t size, std::uint64_t& offset) {
@@ -77,8 +86,9 @@ const char* Recorder::reads(const void* at, std::uint64_t size, std::uint64_t it
     flag(*object, i, isOwn ? readBit : readBit | inputBit);
     racy_ |= unordered(written, item);
     Event& read = object->read[i];
-    bool another = read.item != 0 && read.item != item && read.group == group_;
-    read = {another ? several : item, group_, phase_};
+    const bool another = read.item != 0 && read.item != item;
+    read = {another ? several : item, another && read.group != group_ ? 0 : group_, phase_,
+            read.item == 0 || read.update == update_ ? update_ : 0};
   }
   return nullptr;
 }
@@ -98,7 +108,7 @@ void Recorder::wrote(const void* at, std::uint64_t size, std::uint64_t item) {
     bool changed = object->last[i] != object->data[i];
     flag(*object, i, changed ? writeBit | changeBit : writeBit);
     racy_ |= (unordered(written, item) && changed) || unordered(object->read[i], item);
-    written = {item, group_, phase_};
+    written = {item, group_, phase_, update_};
     object->last[i] = object->data[i];
   }
 }

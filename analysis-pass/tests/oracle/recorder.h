@@ -19,6 +19,9 @@ public:
 
   /// `isOther` tells which bytes outside of all slots the kernel may use.
   Recorder(const Memories& memories, std::function<bool(const std::byte*)> isOther);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
 
   void beginGroup();
   void nextPhase() { ++phase_; } ///< all work-items of the group have passed a barrier
@@ -29,6 +32,16 @@ public:
   const char* willWrite(const void* at, std::uint64_t size);
   void wrote(const void* at, std::uint64_t size, std::uint64_t item);
 
+  /// What is read and written in between is an atomic of this kind whose result nobody uses.
+  void beginUpdate(std::uint32_t kind) {
+    if (updateDepth_++ == 0)
+      update_ = kind;
+  }
+  void endUpdate() {
+    if (--updateDepth_ == 0)
+      update_ = 0;
+  }
+
   void undefined(std::string why) { undefined_ = std::move(why); }
   const std::string& undefined() const { return undefined_; }
   bool racy() const { return racy_; }
@@ -38,9 +51,10 @@ public:
 private:
   /// When a byte was last written, or read, and by whom.
   struct Event {
-    std::uint64_t item = 0; ///< 0: never; `several`
-    std::uint32_t group = 0;
+    std::uint64_t item = 0;  ///< 0: never; `several`
+    std::uint32_t group = 0; ///< 0: several
     std::uint32_t phase = 0;
+    std::uint32_t update = 0; ///< which kind of atomic; 0: none
   };
   static constexpr std::uint64_t several = ~std::uint64_t{0};
 
@@ -55,14 +69,17 @@ private:
   Object* find(const void* at, std::uint64_t size, std::uint64_t& offset);
   bool unordered(const Event& event, std::uint64_t item) const {
     return event.item != 0 && event.item != item &&
-           (event.group != group_ || event.phase == phase_);
+           (event.group != group_ || event.phase == phase_) &&
+           (event.update == 0 || event.update != update_);
   }
   void flag(Object& object, std::uint64_t at, std::uint8_t bits);
 
+  static thread_local std::vector<Object> spare;
   std::vector<Object> objects_;
   std::function<bool(const std::byte*)> isOther_;
   const std::byte* base_ = nullptr; ///< of the first slot
   std::uint32_t group_ = 0, phase_ = 0;
+  std::uint32_t update_ = 0, updateDepth_ = 0;
   bool racy_ = false;
   bool unspecified_ = false;
   std::string undefined_;

@@ -2,9 +2,12 @@
 // them.
 #pragma once
 
+#include "analysis-pass/summary/contents.h"
+#include "analysis-pass/summary/evaluate.h"
 #include "analysis-pass/summary/kernel_summary.h"
 #include "analysis-pass/tests/oracle/machine.h"
 
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -30,10 +33,17 @@ struct Tally {
 };
 
 /// Holds the analysis against what was observed, for the whole NDRange, single groups, slabs and
-/// random boxes. Adds to `tally`; empty, or what was wrong.
+/// random boxes. Where only some groups ran, what is certain is held against these alone. Adds to
+/// `tally`; empty, or what was wrong.
 std::string compare(const KernelSummary& kernel, const Launch& launch,
                     const Observation& observation, const Memories& memories, std::mt19937& random,
                     Tally& tally);
+
+/// The launch's arguments as the runtime knows them.
+std::vector<ArgumentValue> valuesOf(const Launch& launch);
+
+/// What the runtime would look up in buffers that no other argument shares. Both must outlive it.
+std::unique_ptr<Contents> contentsOf(const Launch& launch, std::span<const ArgumentValue> values);
 
 std::string toString(const Launch& launch, const KernelSummary& kernel);
 
