@@ -50,7 +50,7 @@ cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem memory, cl_bool blo
     call.error = complaint(queue, memory);
   if (call.error)
     return call.error;
-  if (!host || misses(*memory, offset, size))
+  if (!host || misses(*memory, offset, size) || blocking > CL_TRUE)
     return CL_INVALID_VALUE;
   if (memory->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS))
     return CL_INVALID_OPERATION;
@@ -71,7 +71,7 @@ cl_int CL_API_CALL writeBuffer(cl_command_queue queue, cl_mem memory, cl_bool bl
     call.error = complaint(queue, memory);
   if (call.error)
     return call.error;
-  if (!host || misses(*memory, offset, size))
+  if (!host || misses(*memory, offset, size) || blocking > CL_TRUE)
     return CL_INVALID_VALUE;
   if (memory->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))
     return CL_INVALID_OPERATION;

@@ -105,6 +105,27 @@ public:
     }
   }
 
+  /// With a flag that is neither CL_TRUE nor CL_FALSE, which some drivers take for CL_TRUE and some
+  /// refuse, with work pending.
+  void touchOddly() {
+    launch(10);
+    Numbers some(n_ / 2, 9);
+    const cl_bool neither = 2;
+    const bool writes = flags_ == CL_MEM_HOST_WRITE_ONLY;
+    const cl_int status = writes
+                              ? clEnqueueWriteBuffer(queue_, dataBuffer_, neither, 0, bytesOf(some),
+                                                     some.data(), 0, nullptr, nullptr)
+                              : clEnqueueReadBuffer(queue_, dataBuffer_, neither, 0, bytesOf(some),
+                                                    some.data(), 0, nullptr, nullptr);
+    if (writes && status == CL_SUCCESS)
+      std::copy(some.begin(), some.end(), data_.begin());
+    sample::require(writes || status != CL_SUCCESS ||
+                        std::equal(some.begin(), some.end(), data_.begin()),
+                    "the host reads something else");
+    s_.output(Numbers{static_cast<cl_uint>(status)});
+    launch(11);
+  }
+
   /// By copies, which are always allowed.
   void compare() {
     for (const auto& [buffer, expected] :
@@ -162,6 +183,8 @@ void hostAccess(sample::Sample& s) {
     buffers.compare();
     buffers.launch(4);
     buffers.touch();
+    if (flags != CL_MEM_HOST_NO_ACCESS)
+      buffers.touchOddly();
     buffers.compare();
   }
 }
