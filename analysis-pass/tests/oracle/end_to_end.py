@@ -33,6 +33,25 @@ def on_fake(build, cache, seed):
     return ways
 
 
+def write(build, folder, count, first, apart):
+    """Leaves the kernels as files; what was said, if the oracle found something."""
+    checked = subprocess.run([build / "bin" / "random_kernels", str(count), str(first), "--write", folder,
+                              *(["--apart"] if apart else [])], stdout=subprocess.PIPE, text=True)
+    return checked.stdout if checked.returncode != 0 else ""
+
+
+def alone(build, file, ways):
+    """Which kernels of a file fail without the others, with the commands that repeat it."""
+    found = []
+    for seed in re.findall(r"//@ run k(\d+)", file.read_text()):
+        with tempfile.TemporaryDirectory(prefix="libsplit-random-") as name:
+            write(build, name, 1, seed, True)
+            files = list(Path(name).glob("*.cl"))
+            if files and corpus.compare(build, files, ways):
+                found.append(f"random_kernels 1 {seed} --print    end_to_end.py --kernels 1 --seed {seed}")
+    return found or ["no kernel by itself: only one after the other"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, type=Path)
@@ -46,11 +65,9 @@ def main():
     for first in range(given.seed, given.seed + given.kernels, BATCH):
         count = min(BATCH, given.seed + given.kernels - first)
         with tempfile.TemporaryDirectory(prefix="libsplit-random-") as name:
-            apart = ["--apart"] if given.on == "pocl" else []
-            checked = subprocess.run([build / "bin" / "random_kernels", str(count), str(first), "--write", name, *apart],
-                                     stdout=subprocess.PIPE, text=True)
-            if checked.returncode != 0:
-                wrong.append(checked.stdout)
+            said = write(build, name, count, first, given.on == "pocl")
+            if said:
+                wrong.append(said)
             cache = str(Path(name) / "fake-cache")
             files = sorted(Path(name).glob("*.cl"))
             if given.on == "pocl":  # it lacks some of OpenCL C 2.0
@@ -63,7 +80,7 @@ def main():
                     shutil.copy(file, kept)
                     for include in re.findall(r"include_\d+", file.read_text()):
                         shutil.copytree(Path(name) / include, kept / include)
-                    wrong.append(f"{kept}:\n" + "\n".join(complaints))
+                    wrong.append(f"{kept}:\n" + "\n".join(complaints + alone(build, file, ways)))
                 else:
                     compared += file.read_text().count("//@ run ")
         print(f"seeds {first} to {first + count - 1}: {compared} kernels compared, {tally.get('split_launches', 0)} of "
