@@ -76,7 +76,7 @@ BulkCopy BulkCopy::part(std::size_t begin, std::size_t bytes) const {
   return part;
 }
 
-cl_int BulkCopy::enqueue(const Dispatch& cl, bool blocking) const {
+cl_int BulkCopy::enqueue(const Dispatch& cl, cl_bool blocking) const {
   return toHost ? cl.clEnqueueReadBuffer(queue, memory, blocking, offset, size, host, waitCount,
                                          waitList, event)
                 : cl.clEnqueueWriteBuffer(queue, memory, blocking, offset, size, host, waitCount,

@@ -52,7 +52,7 @@ struct BulkCopy {
   /// The part [begin, begin + size) of it, without events.
   BulkCopy part(std::size_t begin, std::size_t size) const;
   /// By the driver, in one command.
-  cl_int enqueue(const Dispatch& cl, bool blocking) const;
+  cl_int enqueue(const Dispatch& cl, cl_bool blocking) const;
 };
 
 /// Not thread-safe.

@@ -213,7 +213,7 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
       auto task = newTask(findStream(command.queue), command);
       attachEvent(*task, command);
       ByteRange bytes{object->origin + offset, object->origin + offset + size};
-      task->plan = [this, object, bytes, host, mayBlock = command.blocking,
+      task->plan = [this, object, bytes, host, mayBlock = command.blocking != CL_FALSE,
                     keep = Ref<cl_mem>::retain(cl_, handle)](Task& planned) {
         planRead(planned, *object->buffer, bytes, static_cast<std::byte*>(host), mayBlock);
       };
@@ -230,7 +230,7 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
                       command.waitCount,
                       command.waitList,
                       command.event};
-  return copyNatively(copy, command.blocking, command.blocking);
+  return copyNatively(copy, command.blocking, command.blocking != CL_FALSE);
 }
 
 cl_int Session::write(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
@@ -253,7 +253,7 @@ cl_int Session::write(const Command& command, cl_mem handle, std::size_t offset,
   }
   return this->command(
       command, {use},
-      [=, this, blocking = command.blocking,
+      [=, this, blocking = command.blocking != CL_FALSE,
        queue = command.queue](cl_bool block, cl_uint count, const cl_event* list, cl_event* event) {
         // Who waits for it does so also where it was put off.
         return copyNatively({queue, handle, false, offset, size, from, count, list, event}, block,
@@ -261,8 +261,8 @@ cl_int Session::write(const Command& command, cl_mem handle, std::size_t offset,
       });
 }
 
-cl_int Session::copyNatively(const BulkCopy& copy, bool blocking, bool isWaitedFor) {
-  if (!active() || !pumps_.isLarge(copy.size))
+cl_int Session::copyNatively(const BulkCopy& copy, cl_bool blocking, bool isWaitedFor) {
+  if (!active() || !pumps_.isLarge(copy.size) || blocking > CL_TRUE)
     return copy.enqueue(cl_, blocking);
   // The event of one that goes by pump would tell the times of its last part. And with user events
   // about, what comes before may wait for the program.

@@ -215,7 +215,7 @@ public:
   /// Has the driver or a pump copy between a buffer of the program's and its memory, as soon as
   /// what came before it is over. `isWaitedFor`: the program waits, also where the driver's call is
   /// not to block. Never with the lock.
-  cl_int copyNatively(const BulkCopy& copy, bool blocking, bool isWaitedFor);
+  cl_int copyNatively(const BulkCopy& copy, cl_bool blocking, bool isWaitedFor);
   /// The driver's own memory, or what it was given as such: no pump is needed there.
   void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
   /// Any other command: runs on the home device, with the bytes that it uses brought there.
