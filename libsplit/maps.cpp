@@ -16,6 +16,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                             cl_map_flags flags, size_t offset, size_t size, cl_uint count,
                             const cl_event* list, cl_event* event, cl_int* error) {
   const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+  const auto enqueuing = session().enqueuing(queue);
   void* address = nullptr;
   cl_int status = CL_SUCCESS;
   tracked([&] {
@@ -48,6 +49,7 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
                            size_t* row, size_t* slice, cl_uint count, const cl_event* list,
                            cl_event* event, cl_int* error) {
   const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+  const auto enqueuing = session().enqueuing(queue);
   cl_int status = CL_SUCCESS;
   tracked([&] {
     status = session().settle({queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, writes}});
@@ -67,6 +69,7 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
 cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,
                          const cl_event* list, cl_event* event) {
   return guarded([&] {
+    const auto enqueuing = session().enqueuing(queue);
     // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
     // But drivers may write what was mapped only now.
     const Command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event};

@@ -1,14 +1,18 @@
 #include "runtime/device/pump.h"
 
+#include "runtime/core/callback_scope.h"
 #include "runtime/core/log.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -32,6 +36,16 @@ unsigned threadsWanted() {
 std::size_t chunkOf(std::size_t memory, unsigned threads) {
   return std::max(memory / (std::size_t{2} * threads) / alignment, std::size_t{1}) * alignment;
 }
+
+class Stopwatch {
+public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 /// Whether everything that is in the queue and that `copy` waits for has been done; if the program
 /// did not ask to wait for it, at once. The driver says what is wrong if something is.
@@ -83,12 +97,72 @@ cl_int BulkCopy::enqueue(const Dispatch& cl, cl_bool blocking) const {
                                           waitList, event);
 }
 
+std::size_t CopyUnderWay::next() const {
+  std::lock_guard lock(mutex_);
+  return next_;
+}
+
+BulkCopy CopyUnderWay::take(std::size_t size, std::size_t until) {
+  std::lock_guard lock(mutex_);
+  const std::size_t begin = next_;
+  next_ = std::max(next_, std::min(begin + size, until));
+  taken_ += next_ > begin;
+  return copy_.part(begin, next_ - begin);
+}
+
+void CopyUnderWay::isEnqueued() {
+  std::lock_guard lock(mutex_);
+  if (--taken_ == 0)
+    enqueued_.notify_all();
+}
+
+void CopyUnderWay::hurry() {
+  std::unique_lock lock(mutex_);
+  const std::size_t begin = std::exchange(next_, copy_.size);
+  // A thread that has a part is with the driver or copies. With the driver it may be until a
+  // callback returns.
+  ++hurrying_;
+  if (!CallbackScope::active())
+    enqueued_.wait(lock, [&] { return taken_ == 0; });
+  if (begin < copy_.size)
+    enqueueRest(begin);
+  --hurrying_;
+  enqueued_.notify_all();
+}
+
+void CopyUnderWay::enqueueRest(std::size_t begin) {
+  BulkCopy rest = copy_.part(begin, copy_.size - begin);
+  if (begin == 0) {
+    rest.waitCount = copy_.waitCount;
+    rest.waitList = copy_.waitList;
+  }
+  cl_event event = nullptr;
+  rest.event = &event;
+  restStatus_ = rest.enqueue(cl_, false);
+  if (restStatus_ != CL_SUCCESS)
+    return;
+  if (copy_.event)
+    *copy_.event = event;
+  rest_ = copy_.event ? Ref<cl_event>::retain(cl_, event) : Ref<cl_event>::adopt(cl_, event);
+  cl_.clFlush(copy_.queue);
+}
+
+std::optional<cl_int> CopyUnderWay::finishRest() {
+  std::unique_lock lock(mutex_);
+  enqueued_.wait(lock, [&] { return hurrying_ == 0; });
+  if (!rest_)
+    return restStatus_;
+  const cl_event event = rest_.get();
+  lock.unlock();
+  return cl_.clWaitForEvents(1, &event);
+}
+
 Pump::Pump(const Dispatch& cl, std::shared_ptr<HostBlock> memory, unsigned threads)
     : cl_(cl), memory_(std::move(memory)), threads_(threads),
       chunk_(chunkOf(memory_->size(), threads)) {}
 
-cl_int Pump::copy(const BulkCopy& copy, ThreadTeam& team) const {
-  std::atomic<std::size_t> next = 0;
+cl_int Pump::copy(CopyUnderWay& underWay, std::size_t until, ThreadTeam& team) const {
+  const BulkCopy& copy = underWay.copy();
   std::atomic<cl_int> status = CL_SUCCESS;
   auto finish = [&](Half& half) {
     if (!half.onItsWay)
@@ -100,10 +174,11 @@ cl_int Pump::copy(const BulkCopy& copy, ThreadTeam& team) const {
       std::memcpy(copy.host + half.begin, half.address, half.size);
     half.onItsWay = {};
   };
-  auto start = [&](Half& half) {
+  auto start = [&](Half& half, BulkCopy chunk) {
+    half.begin = chunk.offset - copy.offset;
+    half.size = chunk.size;
     if (!copy.toHost)
-      std::memcpy(half.address, copy.host + half.begin, half.size);
-    BulkCopy chunk = copy.part(half.begin, half.size);
+      std::memcpy(half.address, chunk.host, half.size);
     chunk.host = half.address;
     cl_event event = nullptr;
     chunk.event = &event;
@@ -111,23 +186,22 @@ cl_int Pump::copy(const BulkCopy& copy, ThreadTeam& team) const {
       status = error;
     else
       half.onItsWay = Ref<cl_event>::adopt(cl_, event);
+    underWay.isEnqueued();
     cl_.clFlush(copy.queue);
   };
-  const std::size_t chunks = (copy.size + chunk_ - 1) / chunk_;
+  const std::size_t chunks = (until - std::min(underWay.next(), until) + chunk_ - 1) / chunk_;
   team.run(static_cast<unsigned>(std::min<std::size_t>(threads_, chunks)), [&](unsigned thread) {
     std::byte* own = memory_->address() + 2 * thread * chunk_;
     std::array<Half, 2> halves{Half{own}, Half{own + chunk_}};
     for (std::size_t turn = 0;; ++turn) {
       Half& half = halves[turn % 2];
       finish(half);
-      const std::size_t index = status == CL_SUCCESS ? next++ : chunks;
-      if (index >= chunks) {
+      const BulkCopy chunk = underWay.take(status == CL_SUCCESS ? chunk_ : 0, until);
+      if (chunk.size == 0) {
         finish(halves[(turn + 1) % 2]);
         return;
       }
-      half.begin = index * chunk_;
-      half.size = std::min(chunk_, copy.size - half.begin);
-      start(half);
+      start(half, chunk);
     }
   });
   return status;
@@ -154,6 +228,14 @@ std::optional<Pumps::Kind> Pumps::kindOf(const BulkCopy& copy, bool blocking) co
       property<cl_context>(cl_.clGetMemObjectInfo, copy.memory, CL_MEM_CONTEXT) != context ||
       property<cl_mem_object_type>(cl_.clGetMemObjectInfo, copy.memory, CL_MEM_TYPE) !=
           CL_MEM_OBJECT_BUFFER)
+    return std::nullopt;
+  // What the driver refuses it refuses at once, whatever the queue waits for.
+  const auto flags = property<cl_mem_flags>(cl_.clGetMemObjectInfo, copy.memory, CL_MEM_FLAGS);
+  const auto bits = property<cl_uint>(cl_.clGetDeviceInfo, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN);
+  const cl_mem_flags other = copy.toHost ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY;
+  if ((flags & (CL_MEM_HOST_NO_ACCESS | other)) ||
+      property<std::size_t>(cl_.clGetMemObjectInfo, copy.memory, CL_MEM_OFFSET) %
+          std::max(bits / 8, 1U))
     return std::nullopt;
   return Kind{device, copy.toHost, blocking};
 }
@@ -205,6 +287,56 @@ void Pumps::giveBack(Pinned pinned) {
     idle_.push_back(std::move(pinned));
 }
 
+Pumps::OnItsWay::OnItsWay(Pumps& pumps, const BulkCopy& of)
+    : copy(std::make_shared<CopyUnderWay>(pumps.cl_, of)), pumps_(pumps) {
+  std::lock_guard lock(pumps_.mutex_);
+  pumps_.onTheirWay_.push_back(copy);
+  pumps_.underWay_ = pumps_.onTheirWay_.size();
+}
+
+Pumps::OnItsWay::~OnItsWay() {
+  std::lock_guard lock(pumps_.mutex_);
+  std::erase(pumps_.onTheirWay_, copy);
+  pumps_.underWay_ = pumps_.onTheirWay_.size();
+}
+
+Pumps::Enqueuing::Enqueuing(Pumps& pumps, cl_command_queue queue)
+    : threads_(&pumps.enqueuingIn(queue)), outer_(std::exchange(innermost, this)) {
+  ++*threads_; // and then looks, where who begins a copy shows it and then counts
+  if (pumps.underWay_ > 0)
+    pumps.giveWay(queue);
+}
+
+void Pumps::Enqueuing::end() {
+  if (!threads_)
+    return;
+  --*std::exchange(threads_, nullptr);
+  innermost = outer_;
+}
+
+std::atomic<unsigned>& Pumps::enqueuingIn(cl_command_queue queue) {
+  return enqueuing_[std::hash<cl_command_queue>()(queue) / alignof(std::max_align_t) %
+                    enqueuing_.size()];
+}
+
+/// Whether another thread may be about to enqueue something in `queue`.
+bool Pumps::isOthersTurn(cl_command_queue queue) {
+  std::atomic<unsigned>& threads = enqueuingIn(queue);
+  unsigned own = 0;
+  for (const Enqueuing* each = Enqueuing::innermost; each; each = each->outer_)
+    own += each->threads_ == &threads;
+  return threads > own;
+}
+
+void Pumps::giveWay(cl_command_queue queue) {
+  std::unique_lock lock(mutex_);
+  const std::vector<std::shared_ptr<CopyUnderWay>> all = onTheirWay_;
+  lock.unlock();
+  for (const auto& each : all)
+    if (each->copy().queue == queue)
+      each->hurry();
+}
+
 void Pumps::forget(cl_context context) {
   std::vector<Pinned> gone; // without the lock: drivers may call the program
   std::lock_guard lock(mutex_);
@@ -224,17 +356,57 @@ CopyRates Pumps::ratesOf(const Kind& kind) {
   return rates_.try_emplace(kind, memory_).first->second;
 }
 
-/// Of a call that does not block the time that it takes is what counts.
-cl_int Pumps::copyBy(CopyRates::Way way, const Pinned& with, const Kind& kind,
-                     const BulkCopy& copy) {
-  const auto from = std::chrono::steady_clock::now();
-  const cl_int status =
-      way == CopyRates::Way::Pump ? with.pump->copy(copy, team_) : copy.enqueue(cl_, kind.blocking);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - from;
+void Pumps::note(CopyRates::Way way, const Kind& kind, std::size_t bytes, double seconds) {
   std::lock_guard lock(mutex_);
-  rates_.at(kind).note(way, copy.size, seconds.count());
-  copied_ += copy.size;
+  rates_.at(kind).note(way, bytes, seconds);
+  copied_ += bytes;
+}
+
+/// The next bytes of `copy`, up to `until`, if nobody hurries it.
+cl_int Pumps::copyBy(CopyRates::Way way, const Pinned& with, const Kind& kind, CopyUnderWay& copy,
+                     std::size_t until) {
+  const std::size_t begin = copy.next();
+  const Stopwatch watch;
+  cl_int status = CL_SUCCESS;
+  if (way == CopyRates::Way::Pump) {
+    status = with.pump->copy(copy, until, team_);
+  } else if (const BulkCopy part = copy.take(until, until); part.size > 0) {
+    status = part.enqueue(cl_, true);
+    copy.isEnqueued();
+  }
+  // Of one that was hurried it is not known who copied what.
+  if (const std::size_t end = copy.next(); end <= until && end > begin)
+    note(way, kind, end - begin, watch.seconds());
   return status;
+}
+
+/// `copy` when everything before it is over, which of one that does not block is so.
+cl_int Pumps::copyInTurn(const Kind& kind, CopyUnderWay& underWay, Pinned& with) {
+  using Way = CopyRates::Way;
+  const BulkCopy& copy = underWay.copy();
+  CopyRates rates = ratesOf(kind);
+  // The program's event is that of a last, small command.
+  constexpr std::size_t lastBytes = 4096;
+  const std::size_t end = copy.size - (copy.event ? std::min(lastBytes, copy.size) : 0);
+  cl_int status = CL_SUCCESS;
+  for (std::size_t begin = 0; begin < end && status == CL_SUCCESS; begin = underWay.next()) {
+    if (!with.pump)
+      with = take(copy);
+    // By pieces, until it is known how the rest goes best. What must not block has been decided.
+    const bool all = !kind.blocking || (with.pump && rates.isSettled());
+    const Way way = !kind.blocking ? Way::Pump : with.pump ? rates.next() : Way::Driver;
+    status = copyBy(way, with, kind, underWay, all ? end : std::min(begin + memory_, end));
+    rates = ratesOf(kind);
+  }
+  if (status != CL_SUCCESS)
+    underWay.take(copy.size, copy.size); // nobody goes on with it
+  else if (BulkCopy last = underWay.take(copy.size, copy.size); last.size > 0) {
+    last.event = copy.event;
+    status = last.enqueue(cl_, kind.blocking);
+    underWay.isEnqueued();
+  }
+  const std::optional<cl_int> rest = underWay.finishRest();
+  return status == CL_SUCCESS && rest ? *rest : status;
 }
 
 std::optional<cl_int> Pumps::copy(const BulkCopy& copy, bool blocking) {
@@ -242,35 +414,27 @@ std::optional<cl_int> Pumps::copy(const BulkCopy& copy, bool blocking) {
   const std::optional<Kind> kind = kindOf(copy, blocking);
   if (!kind || isExcluded(copy))
     return std::nullopt;
-  CopyRates rates = ratesOf(*kind);
   Pinned with = take(copy);
-  auto way = [&] { return with.pump ? rates.next() : Way::Driver; };
-  if (!(blocking || way() == Way::Pump) || !isItsTurn(cl_, copy, blocking)) {
-    if (with.pump)
-      giveBack(std::move(with));
-    return blocking ? std::nullopt : std::optional(copyBy(Way::Driver, {}, *kind, copy));
-  }
-  // The program's event is that of a last, small command.
-  constexpr std::size_t lastBytes = 4096;
-  const std::size_t end = copy.size - (copy.event ? std::min(lastBytes, copy.size) : 0);
-  cl_int status = CL_SUCCESS;
-  for (std::size_t begin = 0; begin < end && status == CL_SUCCESS;) {
-    if (!with.pump)
-      with = take(copy);
-    // By pieces, until it is known how the rest goes best. What must not block has been decided.
-    const bool all = !blocking || (with.pump && rates.isSettled());
-    const std::size_t size = all ? end - begin : std::min(memory_, end - begin);
-    status = copyBy(blocking ? way() : Way::Pump, with, *kind, copy.part(begin, size));
-    rates = ratesOf(*kind);
-    begin += size;
+  const bool wantsPump = with.pump && ratesOf(*kind).next() == Way::Pump;
+  std::optional<cl_int> status;
+  if (blocking || wantsPump) {
+    const OnItsWay underWay(*this, copy);
+    if (!isOthersTurn(copy.queue) && isItsTurn(cl_, copy, blocking))
+      status = copyInTurn(*kind, *underWay.copy, with);
+    else if (underWay.copy->take(copy.size, copy.size).size == 0)
+      status = underWay.copy->finishRest(); // another thread has enqueued it
+    else
+      underWay.copy->isEnqueued(); // by the driver, as if nobody had tried
   }
   if (with.pump)
     giveBack(std::move(with));
-  if (status == CL_SUCCESS && copy.event) {
-    BulkCopy last = copy.part(end, copy.size - end);
-    last.event = copy.event;
-    status = last.enqueue(cl_, blocking);
-  }
+  if (status || blocking)
+    return status;
+  // Of a call that does not block the time that it takes is what counts.
+  const Stopwatch watch;
+  status = copy.enqueue(cl_, false);
+  ratesOf(*kind);
+  note(Way::Driver, *kind, copy.size, watch.seconds());
   return status;
 }
 

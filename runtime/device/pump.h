@@ -11,7 +11,13 @@
 //
 // The call returns when all is over. All chunks are commands of the program's own in-order queue. A
 // write reads the program's memory only when all before it is over, since that may still be filling
-// it. A command that does not block goes this way only if the driver took as long in the call,
+// it. What other threads enqueue there meanwhile comes behind the whole copy: before they do, they
+// enqueue in one command what is left of it, and wait for nothing.
+//
+//   this thread    waits for the queue | 0 | 1 | 2 |       | waits for the rest | returns
+//   another one                                 3..9, kernel
+//   the queue      earlier work        | 0 | 1 | 2 | 3..9 | kernel
+// A command that does not block goes this way only if the driver took as long in the call,
 // since it copies such memory before it returns, and if nothing else is in the queue: what is there
 // may wait for what the program does next.
 //
@@ -27,7 +33,10 @@
 #include "runtime/device/copy_rates.h"
 #include "runtime/device/host_block.h"
 
+#include <array>
+#include <atomic>
 #include <compare>
+#include <condition_variable>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -55,14 +64,48 @@ struct BulkCopy {
   cl_int enqueue(const Dispatch& cl, cl_bool blocking) const;
 };
 
+/// A copy whose parts are enqueued one after the other, so that all stay together. Thread-safe.
+class CopyUnderWay {
+public:
+  CopyUnderWay(const Dispatch& cl, const BulkCopy& copy) : cl_(cl), copy_(copy) {}
+  CopyUnderWay(const CopyUnderWay&) = delete;
+  CopyUnderWay& operator=(const CopyUnderWay&) = delete;
+
+  const BulkCopy& copy() const { return copy_; }
+  /// Where the first part begins that nobody has.
+  std::size_t next() const;
+  /// The next part, of at most `size` bytes and before `until`: the caller enqueues it, and says
+  /// so. Its size is 0 if there is none.
+  BulkCopy take(std::size_t size, std::size_t until);
+  void isEnqueued();
+  /// Enqueues what nobody has; all of the copy is in its queue then.
+  void hurry();
+  /// What `hurry` enqueued, if it did, and the status of it. All is over then.
+  std::optional<cl_int> finishRest();
+
+private:
+  void enqueueRest(std::size_t begin);
+
+  const Dispatch& cl_;
+  const BulkCopy copy_;
+  mutable std::mutex mutex_;
+  std::condition_variable enqueued_;
+  std::size_t next_ = 0;
+  unsigned taken_ = 0;    ///< parts that are not enqueued yet
+  unsigned hurrying_ = 0; ///< threads
+  Ref<cl_event> rest_;
+  std::optional<cl_int> restStatus_; ///< of the rest's call
+};
+
 /// Not thread-safe.
 class Pump {
 public:
   /// `memory` is for two chunks of each of `threads`.
   Pump(const Dispatch& cl, std::shared_ptr<HostBlock> memory, unsigned threads);
 
-  /// All but the events of `copy`. CL_SUCCESS, or the first error; all is over on return.
-  cl_int copy(const BulkCopy& copy, ThreadTeam& team) const;
+  /// What is left of `copy` before `until`, if nobody hurries it. CL_SUCCESS, or the first error;
+  /// what it enqueued is over on return.
+  cl_int copy(CopyUnderWay& copy, std::size_t until, ThreadTeam& team) const;
 
 private:
   const Dispatch& cl_;
@@ -83,6 +126,24 @@ public:
   /// it. Nothing if it is none of the pumps' business (it is small, the queue is out of order or no
   /// GPU's, or the driver has to refuse it): nothing was done then.
   std::optional<cl_int> copy(const BulkCopy& copy, bool blocking);
+  /// Lives while the calling thread enqueues something for the program. What is on its way in that
+  /// queue goes before it, and no other thread begins a copy in parts there; one of its own may.
+  /// Costs two atomic additions if nothing is on its way.
+  class Enqueuing {
+  public:
+    Enqueuing(Pumps& pumps, cl_command_queue queue);
+    ~Enqueuing() { end(); }
+    Enqueuing(const Enqueuing&) = delete;
+    Enqueuing& operator=(const Enqueuing&) = delete;
+    /// It goes another way.
+    void end();
+
+  private:
+    friend class Pumps;
+    static inline thread_local Enqueuing* innermost = nullptr;
+    std::atomic<unsigned>* threads_; ///< null once it is over
+    Enqueuing* outer_;
+  };
   /// Memory at `address` that the driver gave or was given, and reads and writes fast itself.
   void excludes(const void* address, std::size_t size);
   /// The program gives up `context`: what was pinned in it goes.
@@ -97,15 +158,32 @@ private:
     bool toHost = false, blocking = false;
     auto operator<=>(const Kind&) const = default;
   };
+  /// A copy that other threads are to find, for as long as this lives.
+  struct OnItsWay {
+    OnItsWay(Pumps& pumps, const BulkCopy& of);
+    ~OnItsWay();
+    OnItsWay(const OnItsWay&) = delete;
+    OnItsWay& operator=(const OnItsWay&) = delete;
+    std::shared_ptr<CopyUnderWay> copy;
+
+  private:
+    Pumps& pumps_;
+  };
   /// A pump, and the context that its memory is pinned in.
   struct Pinned {
     std::unique_ptr<Pump> pump;
     cl_context context = nullptr;
   };
 
+  std::atomic<unsigned>& enqueuingIn(cl_command_queue queue);
+  bool isOthersTurn(cl_command_queue queue);
+  void giveWay(cl_command_queue queue);
   std::optional<Kind> kindOf(const BulkCopy& copy, bool blocking) const;
   CopyRates ratesOf(const Kind& kind);
-  cl_int copyBy(CopyRates::Way way, const Pinned& with, const Kind& kind, const BulkCopy& copy);
+  cl_int copyInTurn(const Kind& kind, CopyUnderWay& copy, Pinned& with);
+  cl_int copyBy(CopyRates::Way way, const Pinned& with, const Kind& kind, CopyUnderWay& copy,
+                std::size_t until);
+  void note(CopyRates::Way way, const Kind& kind, std::size_t bytes, double seconds);
   bool isExcluded(const BulkCopy& copy) const;
   Pinned take(const BulkCopy& copy);
   void giveBack(Pinned pinned);
@@ -121,6 +199,9 @@ private:
   std::vector<Pinned> idle_;
   std::vector<cl_context> contexts_; ///< of each pump, also of those in use or being made
   std::map<const std::byte*, std::size_t> excluded_;
+  std::array<std::atomic<unsigned>, 64> enqueuing_{}; ///< threads, by a digest of the queue
+  std::atomic<std::size_t> underWay_ = 0;             ///< copies of `onTheirWay_`
+  std::vector<std::shared_ptr<CopyUnderWay>> onTheirWay_;
   Worker maker_;
 };
 

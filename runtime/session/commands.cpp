@@ -193,6 +193,7 @@ cl_int Session::settle(Lock& lock, const Command& command, std::vector<BufferUse
 
 cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                      void* host) {
+  Pumps::Enqueuing enqueuing(pumps_, command.queue);
   if (!quiet()) {
     Lock lock(mutex_);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
@@ -202,6 +203,7 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
                image && image->buffer && image->buffer->isImage()) {
       settle(lock, command, uses); // the same
     } else if (active() && !admitNative(lock, command, uses, nullptr)) {
+      enqueuing.end();
       auto object = findObject(handle);
       if (!object || !object->buffer || size == 0)
         return defer(

@@ -435,6 +435,7 @@ bool Session::isOfOneContext(const Stream& stream, const Kernel& kernel) {
 }
 
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
+  const Pumps::Enqueuing enqueuing(pumps_, command.queue);
   Lock lock(mutex_);
   auto found = kernels_.find(arguments.kernel);
   const std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;

@@ -221,17 +221,22 @@ public:
   /// Any other command: runs on the home device, with the bytes that it uses brought there.
   template <class Call>
   cl_int command(const Command& command, std::initializer_list<BufferUse> uses, Call&& call) {
-    if (quiet())
+    if (quiet()) {
+      const Pumps::Enqueuing enqueuing(pumps_, command.queue);
       return call(command.blocking, command.waitCount, command.waitList, command.event);
+    }
     return commandOver(command, std::vector<BufferUse>(uses), std::forward<Call>(call));
   }
   template <class Call>
   cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
+    Pumps::Enqueuing enqueuing(pumps_, command.queue);
     CompletionPtr noted;
     if (!quiet()) {
       std::unique_lock lock(mutex_);
-      if (active() && !admitNative(lock, command, uses, &noted))
+      if (active() && !admitNative(lock, command, uses, &noted)) {
+        enqueuing.end();
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
+      }
     }
     if (noted)
       return callNoted(command, noted, NativeCall(std::forward<Call>(call)));
@@ -249,6 +254,8 @@ public:
   /// bytes are at home. The caller then calls the driver itself. An error if the bytes can't be
   /// brought, since a device that had them failed: then the command has that error.
   cl_int settle(const Command& command, const std::vector<BufferUse>& uses);
+  /// To be held by who calls the driver itself, after `settle`.
+  Pumps::Enqueuing enqueuing(cl_command_queue queue) { return {pumps_, queue}; }
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
   /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.

@@ -72,6 +72,11 @@ BulkCopy copyOf(bool toHost, std::size_t offset, std::span<std::byte> host) {
   return copy;
 }
 
+cl_int copyAll(const Pump& pump, const BulkCopy& copy, ThreadTeam& team) {
+  CopyUnderWay underWay(cl, copy);
+  return pump.copy(underWay, copy.size, team);
+}
+
 TEST(ThreadTeam, DoesAllWorkAlsoForSeveralCallersAtOnce) {
   ThreadTeam team(4);
   auto sum = [&] {
@@ -116,11 +121,11 @@ TEST(Pump, CopiesEveryByteBothWays) {
     std::vector<std::byte> sent = bytesOf(2, size), received(size);
     memory = before;
     copiesLeft = -1;
-    ASSERT_EQ(pump.copy(copyOf(false, offset, sent), team), CL_SUCCESS);
+    ASSERT_EQ(copyAll(pump, copyOf(false, offset, sent), team), CL_SUCCESS);
     std::vector<std::byte> expected = before;
     std::ranges::copy(sent, expected.begin() + static_cast<std::ptrdiff_t>(offset));
     ASSERT_EQ(memory, expected);
-    ASSERT_EQ(pump.copy(copyOf(true, offset, received), team), CL_SUCCESS);
+    ASSERT_EQ(copyAll(pump, copyOf(true, offset, received), team), CL_SUCCESS);
     ASSERT_EQ(received, sent);
   }
 }
@@ -133,8 +138,57 @@ TEST(Pump, TellsWhatTheDriverRefuses) {
   for (int number = 0; number < 8; ++number)
     for (const bool toHost : {false, true}) {
       copiesLeft = number;
-      EXPECT_EQ(pump.copy(copyOf(toHost, 0, host), team), CL_OUT_OF_RESOURCES);
+      EXPECT_EQ(copyAll(pump, copyOf(toHost, 0, host), team), CL_OUT_OF_RESOURCES);
     }
+}
+
+TEST(CopyUnderWay, IsWholeWhoeverHurriesIt) {
+  ThreadTeam team(2);
+  const Pump pump(cl, HostBlock::reserve(2 * 2 * 64), 2);
+  copiesLeft = -1;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::byte> sent = bytesOf(2, 5000);
+    memory = bytesOf(1, sent.size());
+    const BulkCopy copy = copyOf(false, 0, sent);
+    CopyUnderWay underWay(cl, copy);
+    std::atomic<bool> isThere = false;
+    std::vector<std::byte> seen;
+    std::thread other([&] {
+      isThere = true;
+      for (volatile int i = 0; i < round * 10; ++i)
+        ;
+      underWay.hurry();
+      seen = memory; // all of it is in the queue, and this one's copies are over at once
+    });
+    while (!isThere)
+      std::this_thread::yield();
+    EXPECT_EQ(pump.copy(underWay, copy.size, team), CL_SUCCESS);
+    EXPECT_EQ(underWay.finishRest().value_or(CL_SUCCESS), CL_SUCCESS);
+    EXPECT_EQ(memory, sent);
+    other.join();
+    EXPECT_EQ(seen, sent);
+  }
+}
+
+TEST(CopyUnderWay, GoesAsAWholeBeforeAnythingWasEnqueued) {
+  std::vector<std::byte> sent = bytesOf(2, 5000);
+  memory = bytesOf(1, sent.size());
+  CopyUnderWay underWay(cl, copyOf(false, 0, sent));
+  copiesLeft = 1; // a second one would be refused
+  underWay.hurry();
+  underWay.hurry();
+  EXPECT_EQ(memory, sent);
+  EXPECT_EQ(underWay.take(1, sent.size()).size, 0U);
+  EXPECT_EQ(underWay.finishRest(), CL_SUCCESS);
+}
+
+TEST(CopyUnderWay, TellsWhatIsRefusedOfTheRest) {
+  std::vector<std::byte> sent(5000);
+  memory = sent;
+  CopyUnderWay underWay(cl, copyOf(false, 0, sent));
+  copiesLeft = 0;
+  underWay.hurry();
+  EXPECT_EQ(underWay.finishRest(), CL_OUT_OF_RESOURCES);
 }
 
 } // namespace
