@@ -138,7 +138,7 @@ void CopyUnderWay::enqueueRest(std::size_t begin) {
   }
   cl_event event = nullptr;
   rest.event = &event;
-  restStatus_ = rest.enqueue(cl_, false);
+  restStatus_ = rest.enqueue(cl_, CL_FALSE);
   if (restStatus_ != CL_SUCCESS)
     return;
   if (copy_.event)
@@ -371,7 +371,7 @@ cl_int Pumps::copyBy(CopyRates::Way way, const Pinned& with, const Kind& kind, C
   if (way == CopyRates::Way::Pump) {
     status = with.pump->copy(copy, until, team_);
   } else if (const BulkCopy part = copy.take(until, until); part.size > 0) {
-    status = part.enqueue(cl_, true);
+    status = part.enqueue(cl_, CL_TRUE);
     copy.isEnqueued();
   }
   // Of one that was hurried it is not known who copied what.
@@ -402,7 +402,7 @@ cl_int Pumps::copyInTurn(const Kind& kind, CopyUnderWay& underWay, Pinned& with)
     underWay.take(copy.size, copy.size); // nobody goes on with it
   else if (BulkCopy last = underWay.take(copy.size, copy.size); last.size > 0) {
     last.event = copy.event;
-    status = last.enqueue(cl_, kind.blocking);
+    status = last.enqueue(cl_, kind.blocking ? CL_TRUE : CL_FALSE);
     underWay.isEnqueued();
   }
   const std::optional<cl_int> rest = underWay.finishRest();
@@ -432,7 +432,7 @@ std::optional<cl_int> Pumps::copy(const BulkCopy& copy, bool blocking) {
     return status;
   // Of a call that does not block the time that it takes is what counts.
   const Stopwatch watch;
-  status = copy.enqueue(cl_, false);
+  status = copy.enqueue(cl_, CL_FALSE);
   ratesOf(*kind);
   note(Way::Driver, *kind, copy.size, watch.seconds());
   return status;
