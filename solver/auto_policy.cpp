@@ -99,6 +99,7 @@ public:
   }
 
   void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
+    probeSeconds_ = 0;
     if (samples.size() != static_cast<std::size_t>(n_) || totalGroups == 0)
       return;
     if (!take(samples, totalGroups)) {
@@ -118,6 +119,8 @@ public:
     if (!doubted_)
       learnTogether(total);
   }
+
+  double probeSeconds() const override { return probeSeconds_; }
 
   void observeAlone(unsigned device, double seconds) override {
     if (device < n_ && measures({0, 1, seconds}))
@@ -349,6 +352,7 @@ private:
     const Eigen::Index d = probed_;
     probed_ = -1;
     probeCost_[d] = slowest_ == d ? std::max(0.0, last_ - secondLast_) : 0;
+    probeSeconds_ = probeCost_[d];
     // The probe's own delay says nothing of the cut that it was added to.
     if (slowest_ == d) {
       last_ = secondLast_;
@@ -464,9 +468,10 @@ private:
   std::vector<LoadSample> samples_;
   Vector probeCost_; // seconds by which the last probe of a device delayed its launch
   Vector beforeProbe_;
-  double last_ = 0;       // seconds of the last launch
-  double secondLast_ = 0; // of its second slowest device
-  double settled_ = 0;    // of the last launch, without what moved for new shares
+  double probeSeconds_ = 0; // of the launch observed last
+  double last_ = 0;         // seconds of the last launch
+  double secondLast_ = 0;   // of its second slowest device
+  double settled_ = 0;      // of the last launch, without what moved for new shares
   Eigen::Index slowest_ = 0;
   Eigen::Index slowestSettled_ = 0;
   double bestSeconds_ = 0;

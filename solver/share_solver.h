@@ -78,6 +78,10 @@ public:
   /// A launch took so many seconds on that device alone, natively: not one that was proposed.
   virtual void observeAlone(unsigned /*device*/, double /*seconds*/) {}
 
+  /// By how much the launch that was observed last took longer because a device without work was
+  /// tried in it.
+  virtual double probeSeconds() const { return 0; }
+
   /// So many launches went by unseen, on one device: they count in how often others are probed.
   virtual void skip(std::uint64_t /*launches*/) {}
 

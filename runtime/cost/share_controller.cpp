@@ -289,14 +289,16 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   double moving = 0;
   for (const solver::DeviceSample& s : usableSamples_)
     moving = std::max(moving, s.transferSeconds);
+  // A device that was tried and is slow says nothing of a launch without it.
+  const double seconds = wallSeconds - std::min(solver_->probeSeconds(), wallSeconds);
   // What moves because the shares have changed does not move again.
-  const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * wallSeconds ||
+  const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * seconds ||
                          tried_ >= splits_ + mostUntypical;
-  const double shown = isTypical ? wallSeconds : wallSeconds - std::min(moving, wallSeconds);
+  const double shown = isTypical ? seconds : seconds - std::min(moving, seconds);
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   splits_ += isTypical;
   if (isTypical && splits_ > verdictAfter_ - judgedSplits)
-    judgedSeconds_ += wallSeconds;
+    judgedSeconds_ += seconds;
   const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
   if (splits_ < verdictAfter_ && !isHopeless)
     return;

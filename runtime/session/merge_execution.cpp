@@ -293,8 +293,8 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
   const MergeJob::Part& part = job->parts[index];
   Instruction compare;
   compare.queue = machine_->queueOf(part.device, buffer.context());
-  const ByteSet compared(part.compared);
-  buffer.accesses().collect(part.node, compared, {}, compare.after);
+  const ByteSet bytes(part.compared);
+  buffer.accesses().collect(part.node, bytes, {}, compare.after);
   compare.compiles = true;
   compare.done = std::make_shared<Completion>(cl_);
   compare.run = [this, job, index, queue = compare.queue, end = compare.done,
@@ -345,7 +345,7 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
   };
   compare.traced = tracedStep("compare with old bytes");
   CompletionPtr done = compare.done;
-  buffer.accesses().add({part.node, compared, {}, done, false});
+  buffer.accesses().add({part.node, bytes, {}, done, false});
   issue(task, part.device, std::move(compare));
   return done;
 }

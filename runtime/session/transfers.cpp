@@ -49,14 +49,14 @@ struct Session::Transfer {
   Buffer* buffer = nullptr;
   NodeId from = hostNode;
   ByteSet bytes;
-  std::vector<NodeId> to;
-  std::vector<Chunk> chunks;
+  std::vector<NodeId> to{};
+  std::vector<Chunk> chunks{};
   bool isDirect = false; ///< without a ring
-  std::vector<CompletionPtr> beforeLeaving;
-  std::vector<std::vector<CompletionPtr>> beforeArriving; ///< by receiver
+  std::vector<CompletionPtr> beforeLeaving{};
+  std::vector<std::vector<CompletionPtr>> beforeArriving{}; ///< by receiver
   // What was issued last; the next chunk's waits for it.
-  CompletionPtr left;
-  std::vector<CompletionPtr> arrived; ///< by receiver
+  CompletionPtr left{};
+  std::vector<CompletionPtr> arrived{}; ///< by receiver
 };
 
 /// Whether bytes that come to `node` have arrived: at a stop on the way they have not.
@@ -188,8 +188,7 @@ std::vector<Session::Transfer> Session::asTransfers(std::span<BufferMove> moves)
     Transfer& transfer =
         same != transfers.end()
             ? *same
-            : transfers.emplace_back(Transfer{
-                  .buffer = each.buffer, .from = each.move.from, .bytes = each.move.bytes});
+            : transfers.emplace_back(Transfer{each.buffer, each.move.from, each.move.bytes});
     each.transfer = static_cast<std::size_t>(&transfer - transfers.data());
     each.receiver = transfer.to.size();
     transfer.to.push_back(each.move.to);

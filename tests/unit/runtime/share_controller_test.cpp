@@ -201,6 +201,25 @@ TEST(ShareController, ADeviceThatIsNoUseIsLeftAloneNativelyAndProbedNowAndThen) 
   EXPECT_LT(split, 30);
 }
 
+TEST(ShareController, WhatASlowDeviceCostsWhenItIsTriedIsNotHeldAgainstSplitting) {
+  // Two like devices, and one that takes three times as long for a group as home for all of them.
+  ShareController controller(setup("auto", {1, 1, 0.01}));
+  int tried = 0, away = 0;
+  for (int launch = 0; launch < 60; ++launch) {
+    const auto decision = controller.next();
+    if (decision.action == Action::Split) {
+      tried += solver::roundToGroups(decision.shares, 100)[2] > 0;
+      run(controller, decision.shares, {0.01, 0.01, 3});
+    } else {
+      away += launch > 0;
+      if (decision.action == Action::Measure)
+        controller.observeHome(1, 100);
+    }
+  }
+  EXPECT_GE(tried, 1);
+  EXPECT_LE(away, 2) << "for the trial of home";
+}
+
 TEST(ShareController, DevicesThatSlowEachOtherDownCostTwoPercentAtMost) {
   // Alone either takes 1 s; together each is 2.6 times as slow, so that a split takes 1.3 s.
   ShareController controller(setup("auto"));
