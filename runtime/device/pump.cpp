@@ -73,7 +73,7 @@ bool isItsTurn(const Dispatch& cl, const BulkCopy& copy, bool blocking) {
 /// One of the two parts of a pump's memory that a thread has, and the chunk on its way there.
 struct Half {
   std::byte* address = nullptr;
-  Ref<cl_event> onItsWay; ///< empty: nothing is
+  Ref<cl_event> onItsWay{}; ///< empty: nothing is
   std::size_t begin = 0, size = 0;
 };
 
