@@ -58,6 +58,17 @@ TEST(CopyRates, TriesTheSlowerWayNowAndThen) {
   EXPECT_EQ(rates.next(), Way::Pump);
 }
 
+TEST(CopyRates, TriesTheMoreRarelyTheMoreThatTakes) {
+  CopyRates rates(piece);
+  int byDriver = 0;
+  for (int i = 0; i < 120; ++i) { // copies that can't be cut in pieces
+    const Way way = rates.next();
+    byDriver += way == Way::Driver;
+    rates.note(way, 20 * piece, way == Way::Driver ? 5 : 1);
+  }
+  EXPECT_EQ(byDriver, 1);
+}
+
 TEST(CopyRates, LearnsNothingFromLittle) {
   CopyRates rates(piece);
   rates.note(Way::Driver, piece / 4, 1e-9);
