@@ -9,15 +9,14 @@ namespace libsplit::runtime {
 
 class CallbackScope {
 public:
-  CallbackScope() : before_(isActive) { isActive = true; }
-  ~CallbackScope() { isActive = before_; }
+  CallbackScope();
+  ~CallbackScope();
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
-  static bool active() { return isActive; }
+  static bool active();
 
 private:
-  static inline thread_local bool isActive = false;
   bool before_;
 };
 

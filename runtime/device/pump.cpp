@@ -70,6 +70,9 @@ bool isItsTurn(const Dispatch& cl, const BulkCopy& copy, bool blocking) {
   return status == CL_COMPLETE;
 }
 
+/// What the calling thread is enqueuing, its innermost one (static: see callback_scope.cpp).
+[[gnu::tls_model("initial-exec")]] thread_local Pumps::Enqueuing* innermost = nullptr;
+
 /// One of the two parts of a pump's memory that a thread has, and the chunk on its way there.
 struct Half {
   std::byte* address = nullptr;
@@ -323,7 +326,7 @@ std::atomic<unsigned>& Pumps::enqueuingIn(cl_command_queue queue) {
 bool Pumps::isOthersTurn(cl_command_queue queue) {
   std::atomic<unsigned>& threads = enqueuingIn(queue);
   unsigned own = 0;
-  for (const Enqueuing* each = Enqueuing::innermost; each; each = each->outer_)
+  for (const Enqueuing* each = innermost; each; each = each->outer_)
     own += each->threads_ == &threads;
   return threads > own;
 }

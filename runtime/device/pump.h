@@ -140,7 +140,6 @@ public:
 
   private:
     friend class Pumps;
-    static inline thread_local Enqueuing* innermost = nullptr;
     std::atomic<unsigned>* threads_; ///< null once it is over
     Enqueuing* outer_;
   };
