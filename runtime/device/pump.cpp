@@ -1,7 +1,6 @@
 #include "runtime/device/pump.h"
 
 #include "runtime/core/callback_scope.h"
-#include "runtime/core/log.h"
 
 #include <algorithm>
 #include <array>
@@ -185,7 +184,7 @@ cl_int Pump::copy(CopyUnderWay& underWay, std::size_t until, ThreadTeam& team) c
     chunk.host = half.address;
     cl_event event = nullptr;
     chunk.event = &event;
-    if (const cl_int error = chunk.enqueue(cl_, false); error != CL_SUCCESS)
+    if (const cl_int error = chunk.enqueue(cl_, CL_FALSE); error != CL_SUCCESS)
       status = error;
     else
       half.onItsWay = Ref<cl_event>::adopt(cl_, event);

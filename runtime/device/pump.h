@@ -17,6 +17,7 @@
 //   this thread    waits for the queue | 0 | 1 | 2 |       | waits for the rest | returns
 //   another one                                 3..9, kernel
 //   the queue      earlier work        | 0 | 1 | 2 | 3..9 | kernel
+//
 // A command that does not block goes this way only if the driver took as long in the call,
 // since it copies such memory before it returns, and if nothing else is in the queue: what is there
 // may wait for what the program does next.

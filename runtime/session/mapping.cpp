@@ -95,7 +95,6 @@ std::vector<BufferUse> Session::usesOfMap(const BufferUse& use) {
 
 void* Session::mapBehind(const Command& command, const std::vector<BufferUse>& uses,
                          cl_map_flags flags) {
-  const Pumps::Enqueuing enqueuing(pumps_, command.queue);
   const BufferUse& use = uses.front();
   if (quiet())
     return nullptr;

@@ -243,7 +243,8 @@ public:
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
   /// Enqueues a map that does not block behind what is pending; the first of `uses` is its own. Its
-  /// address, or null where the caller has to call `settle` and the driver.
+  /// address, or null where the caller has to call `settle` and the driver. The caller holds
+  /// `enqueuing` all the while.
   void* mapBehind(const Command& command, const std::vector<BufferUse>& uses, cl_map_flags flags);
   /// The uses of a map, the first of which is `use` itself. Where devices map buffers in place,
   /// programs read beyond what they have mapped; if that takes little, all of the buffer is to be
