@@ -12,8 +12,8 @@ inline cl_int atOnce(const runtime::Command& command, std::vector<runtime::Buffe
                      const runtime::NativeCall& call) {
   for (runtime::BufferUse& use : uses)
     use.reads = true;
-  const auto enqueuing = session().enqueuing(command.queue);
-  if (const cl_int status = session().settle(command, uses))
+  auto enqueuing = session().enqueuing(command.queue);
+  if (const cl_int status = session().settle(enqueuing, command, uses))
     return status;
   return call(command.blocking, command.waitCount, command.waitList, command.event);
 }

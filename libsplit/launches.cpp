@@ -90,8 +90,8 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory,
                            void(CL_CALLBACK* callback)(cl_command_queue, cl_uint, void**, void*),
                            void* data, cl_uint count, const cl_event* list, cl_event* event) {
-  const auto enqueuing = session().enqueuing(queue);
-  tracked([&] { session().settle({queue, CL_COMMAND_SVM_FREE, count, list}, {}); });
+  auto enqueuing = session().enqueuing(queue);
+  tracked([&] { session().settle(enqueuing, {queue, CL_COMMAND_SVM_FREE, count, list}, {}); });
   return next().clEnqueueSVMFree(queue, pointers, memory, callback, data, count, list, event);
 }
 
@@ -150,8 +150,9 @@ cl_int CL_API_CALL svmUnmap(cl_command_queue queue, void* memory, cl_uint count,
 cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const void** memory,
                               const size_t* sizes, cl_mem_migration_flags flags, cl_uint count,
                               const cl_event* list, cl_event* event) {
-  const auto enqueuing = session().enqueuing(queue);
-  tracked([&] { session().settle({queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list}, {}); });
+  auto enqueuing = session().enqueuing(queue);
+  tracked(
+      [&] { session().settle(enqueuing, {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list}, {}); });
   return next().clEnqueueSVMMigrateMem(queue, pointers, memory, sizes, flags, count, list, event);
 }
 

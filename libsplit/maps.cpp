@@ -16,7 +16,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                             cl_map_flags flags, size_t offset, size_t size, cl_uint count,
                             const cl_event* list, cl_event* event, cl_int* error) {
   const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
-  const auto enqueuing = session().enqueuing(queue);
+  auto enqueuing = session().enqueuing(queue);
   void* address = nullptr;
   cl_int status = CL_SUCCESS;
   tracked([&] {
@@ -25,9 +25,9 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     const Command command{queue, CL_COMMAND_MAP_BUFFER, count, list, event};
     const std::vector<BufferUse> uses = session().usesOfMap(use);
     if (!blocking)
-      address = session().mapBehind(command, uses, flags);
+      address = session().mapBehind(enqueuing, command, uses, flags);
     if (!address)
-      status = session().settle(command, uses);
+      status = session().settle(enqueuing, command, uses);
   });
   if (address || status != CL_SUCCESS) {
     report(error, status);
@@ -49,10 +49,11 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
                            size_t* row, size_t* slice, cl_uint count, const cl_event* list,
                            cl_event* event, cl_int* error) {
   const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
-  const auto enqueuing = session().enqueuing(queue);
+  auto enqueuing = session().enqueuing(queue);
   cl_int status = CL_SUCCESS;
   tracked([&] {
-    status = session().settle({queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, writes}});
+    status = session().settle(enqueuing, {queue, CL_COMMAND_MAP_IMAGE, count, list, event},
+                              {{image, writes}});
   });
   if (status != CL_SUCCESS) {
     report(error, status);
@@ -69,7 +70,7 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
 cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,
                          const cl_event* list, cl_event* event) {
   return guarded([&] {
-    const auto enqueuing = session().enqueuing(queue);
+    auto enqueuing = session().enqueuing(queue);
     // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
     // But drivers may write what was mapped only now.
     const Command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event};
@@ -80,7 +81,7 @@ cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, c
     // To be refused, and now: put off, the error would come too late for the application.
     const bool doubtful = !session().mayBeMapped(object, address);
     if (doubtful)
-      static_cast<void>(session().settle(command, {use}));
+      static_cast<void>(session().settle(enqueuing, command, {use}));
     const cl_int status =
         doubtful ? call(CL_FALSE, count, list, event) : session().command(command, {use}, call);
     if (status == CL_SUCCESS)

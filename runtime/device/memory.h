@@ -6,6 +6,7 @@
 // then it costs nothing. All members are used under the session's lock.
 #pragma once
 
+#include "runtime/core/call_table.h"
 #include "runtime/device/accesses.h"
 #include "runtime/device/host_block.h"
 #include "runtime/device/journal.h"
@@ -65,6 +66,13 @@ struct Stream;
 struct NativeWrite {
   std::weak_ptr<const Stream> stream;
   CompletionPtr done;
+};
+
+/// Native work of which nobody kept book. It takes two steps to find out: calls that the driver has
+/// not returned from have to, then a marker in each queue stands behind all.
+struct UnbookedWork {
+  std::shared_ptr<const CallTable::Awaited> calls; ///< null: not asked for yet
+  std::optional<std::vector<CompletionPtr>> ends;  ///< once these were over
 };
 
 /// What the application has mapped by way of `handle`: a buffer or a part of it.
@@ -156,8 +164,8 @@ public:
   /// Native commands of several queues, while it is engaged. The program need not order them
   /// against what other queues do to other bytes, or by atomics; who moves bytes must.
   std::vector<NativeWrite> nativeWrites;
-  /// The ends of what all queues had natively when somebody asked; nobody kept book of that.
-  std::optional<std::vector<CompletionPtr>> unbookedWork;
+  /// What nobody kept book of: what all queues had natively when somebody asked.
+  UnbookedWork unbooked;
   /// What is known of the bytes as they are now.
   KnownContents& contents();
 

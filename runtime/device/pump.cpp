@@ -69,9 +69,6 @@ bool isItsTurn(const Dispatch& cl, const BulkCopy& copy, bool blocking) {
   return status == CL_COMPLETE;
 }
 
-/// What the calling thread is enqueuing, its innermost one (static: see callback_scope.cpp).
-[[gnu::tls_model("initial-exec")]] thread_local Pumps::Enqueuing* innermost = nullptr;
-
 /// One of the two parts of a pump's memory that a thread has, and the chunk on its way there.
 struct Half {
   std::byte* address = nullptr;
@@ -209,9 +206,9 @@ cl_int Pump::copy(CopyUnderWay& underWay, std::size_t until, ThreadTeam& team) c
   return status;
 }
 
-Pumps::Pumps(const Dispatch& cl, std::size_t memory)
+Pumps::Pumps(const Dispatch& cl, std::size_t memory, CallTable& calls)
     : cl_(cl), threads_(threadsWanted()), memory_(chunkOf(memory, threads_) * 2 * threads_),
-      team_(mostThreads) {}
+      team_(mostThreads), calls_(calls) {}
 
 std::optional<Pumps::Kind> Pumps::kindOf(const BulkCopy& copy, bool blocking) const {
   if (!isLarge(copy.size) || !copy.host || !copy.queue || !copy.memory)
@@ -300,34 +297,6 @@ Pumps::OnItsWay::~OnItsWay() {
   std::lock_guard lock(pumps_.mutex_);
   std::erase(pumps_.onTheirWay_, copy);
   pumps_.underWay_ = pumps_.onTheirWay_.size();
-}
-
-Pumps::Enqueuing::Enqueuing(Pumps& pumps, cl_command_queue queue)
-    : threads_(&pumps.enqueuingIn(queue)), outer_(std::exchange(innermost, this)) {
-  ++*threads_; // and then looks, where who begins a copy shows it and then counts
-  if (pumps.underWay_ > 0)
-    pumps.giveWay(queue);
-}
-
-void Pumps::Enqueuing::end() {
-  if (!threads_)
-    return;
-  --*std::exchange(threads_, nullptr);
-  innermost = outer_;
-}
-
-std::atomic<unsigned>& Pumps::enqueuingIn(cl_command_queue queue) {
-  return enqueuing_[std::hash<cl_command_queue>()(queue) / alignof(std::max_align_t) %
-                    enqueuing_.size()];
-}
-
-/// Whether another thread may be about to enqueue something in `queue`.
-bool Pumps::isOthersTurn(cl_command_queue queue) {
-  std::atomic<unsigned>& threads = enqueuingIn(queue);
-  unsigned own = 0;
-  for (const Enqueuing* each = innermost; each; each = each->outer_)
-    own += each->threads_ == &threads;
-  return threads > own;
 }
 
 void Pumps::giveWay(cl_command_queue queue) {
@@ -421,7 +390,7 @@ std::optional<cl_int> Pumps::copy(const BulkCopy& copy, bool blocking) {
   std::optional<cl_int> status;
   if (blocking || wantsPump) {
     const OnItsWay underWay(*this, copy);
-    if (!isOthersTurn(copy.queue) && isItsTurn(cl_, copy, blocking))
+    if (!calls_.hasOthers(copy.queue) && isItsTurn(cl_, copy, blocking))
       status = copyInTurn(*kind, *underWay.copy, with);
     else if (underWay.copy->take(copy.size, copy.size).size == 0)
       status = underWay.copy->finishRest(); // another thread has enqueued it

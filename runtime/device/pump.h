@@ -28,13 +28,13 @@
 // rate of any machine is written down here.
 #pragma once
 
+#include "runtime/core/call_table.h"
 #include "runtime/core/opencl.h"
 #include "runtime/core/thread_team.h"
 #include "runtime/core/worker.h"
 #include "runtime/device/copy_rates.h"
 #include "runtime/device/host_block.h"
 
-#include <array>
 #include <atomic>
 #include <compare>
 #include <condition_variable>
@@ -118,8 +118,8 @@ private:
 /// The process's pumps. Thread-safe; never used under the session's lock.
 class Pumps {
 public:
-  /// `memory`: bytes that a pump has. There are few pumps at most.
-  Pumps(const Dispatch& cl, std::size_t memory);
+  /// `memory`: bytes that a pump has. There are few pumps at most. `calls` must outlive this.
+  Pumps(const Dispatch& cl, std::size_t memory, CallTable& calls);
 
   /// Whether copies of that size are the pumps' business at all.
   bool isLarge(std::size_t bytes) const { return bytes >= memory_ / 3; }
@@ -129,20 +129,14 @@ public:
   std::optional<cl_int> copy(const BulkCopy& copy, bool blocking);
   /// Lives while the calling thread enqueues something for the program. What is on its way in that
   /// queue goes before it, and no other thread begins a copy in parts there; one of its own may.
-  /// Costs two atomic additions if nothing is on its way.
-  class Enqueuing {
+  /// Costs two atomic exchanges if nothing is on its way.
+  class Enqueuing : public CallTable::Entry {
   public:
-    Enqueuing(Pumps& pumps, cl_command_queue queue);
-    ~Enqueuing() { end(); }
-    Enqueuing(const Enqueuing&) = delete;
-    Enqueuing& operator=(const Enqueuing&) = delete;
-    /// It goes another way.
-    void end();
-
-  private:
-    friend class Pumps;
-    std::atomic<unsigned>* threads_; ///< null once it is over
-    Enqueuing* outer_;
+    Enqueuing(Pumps& pumps, cl_command_queue queue, CallTable::State state)
+        : Entry(pumps.calls_, queue, state) {
+      if (pumps.underWay_ > 0) // who begins a copy shows it and then looks who calls
+        pumps.giveWay(queue);
+    }
   };
   /// Memory at `address` that the driver gave or was given, and reads and writes fast itself.
   void excludes(const void* address, std::size_t size);
@@ -175,8 +169,6 @@ private:
     cl_context context = nullptr;
   };
 
-  std::atomic<unsigned>& enqueuingIn(cl_command_queue queue);
-  bool isOthersTurn(cl_command_queue queue);
   void giveWay(cl_command_queue queue);
   std::optional<Kind> kindOf(const BulkCopy& copy, bool blocking) const;
   CopyRates ratesOf(const Kind& kind);
@@ -199,8 +191,8 @@ private:
   std::vector<Pinned> idle_;
   std::vector<cl_context> contexts_; ///< of each pump, also of those in use or being made
   std::map<const std::byte*, std::size_t> excluded_;
-  std::array<std::atomic<unsigned>, 64> enqueuing_{}; ///< threads, by a digest of the queue
-  std::atomic<std::size_t> underWay_ = 0;             ///< copies of `onTheirWay_`
+  CallTable& calls_;
+  std::atomic<std::size_t> underWay_ = 0; ///< copies of `onTheirWay_`
   std::vector<std::shared_ptr<CopyUnderWay>> onTheirWay_;
   Worker maker_;
 };

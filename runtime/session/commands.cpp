@@ -102,34 +102,39 @@ bool Session::isBusy(const std::vector<BufferUse>& uses) {
 /// True if the driver is to have the command now, which is booked then; the caller calls it, by
 /// `callNoted` where `noted` was set. One that the driver may refuse waits here until nothing is
 /// pending. False: it has to be put off.
-bool Session::admitNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-                          CompletionPtr* noted) {
+bool Session::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                          const std::vector<BufferUse>& uses, CompletionPtr* noted) {
   auto stream = streamOf(lock, command.queue);
-  if (!stream || !isValid(command, uses))
+  if (!stream || !isValid(command, uses)) {
+    enqueuing.admit();
     return true;
+  }
   if (isOfOneContext(*stream, command, uses) && hostMayDo(command, uses)) {
     if (command.waitCount == 0 || !userEvents_)
-      return tryNative(stream, command, uses, noted);
+      return tryNative(stream, enqueuing, command, uses, noted);
     // What it waits for may fail: then it leaves the bytes that it should write as they are.
     std::vector<BufferUse> alsoRead = uses;
     for (BufferUse& use : alsoRead)
       use.reads = true;
-    return tryNative(stream, command, alsoRead, noted);
+    return tryNative(stream, enqueuing, command, alsoRead, noted);
   }
-  settle(lock, command, uses); // the driver's answer is wanted now, and it may be lenient
+  settle(lock, enqueuing, command,
+         uses); // the driver's answer is wanted now, and it may be lenient
   return true;
 }
 
 /// True, and booked, if a valid command may go to the driver now, since nothing of libsplit's is in
 /// its way. Never waits.
-bool Session::tryNative(const std::shared_ptr<Stream>& stream, const Command& command,
-                        const std::vector<BufferUse>& uses, CompletionPtr* noted) {
+bool Session::tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
+                        const Command& command, const std::vector<BufferUse>& uses,
+                        CompletionPtr* noted) {
   if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) || isBusy(uses) ||
       !bookNativeWrites(stream, uses, noted))
     return false;
   stream->nativeWork = true;
   if (command.type == CL_COMMAND_BARRIER)
     stream->nativeBarrier = true;
+  enqueuing.admit();
   return true;
 }
 
@@ -155,15 +160,19 @@ cl_int Session::defer(Lock& lock, const Command& command, const std::vector<Buff
   return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
 }
 
-cl_int Session::settle(const Command& command, const std::vector<BufferUse>& uses) {
+cl_int Session::settle(Pumps::Enqueuing& enqueuing, const Command& command,
+                       const std::vector<BufferUse>& uses) {
   Lock lock(mutex_);
-  return settle(lock, command, uses);
+  return settle(lock, enqueuing, command, uses);
 }
 
-cl_int Session::settle(Lock& lock, const Command& command, std::vector<BufferUse> uses) {
+cl_int Session::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                       std::vector<BufferUse> uses) {
   auto stream = streamOf(lock, command.queue);
-  if (!stream || !isValid(command, uses))
+  if (!stream || !isValid(command, uses)) {
+    enqueuing.admit();
     return CL_SUCCESS;
+  }
   if (!isOfOneContext(*stream, command, uses) || !hostMayDo(command, uses))
     for (BufferUse& use : uses)
       use.reads = true; // refused, it does not replace them
@@ -180,7 +189,7 @@ cl_int Session::settle(Lock& lock, const Command& command, std::vector<BufferUse
   internal.blocking = CL_TRUE;
   internal.waitCount = static_cast<cl_uint>(ours.size());
   internal.waitList = ours.empty() ? nullptr : ours.data();
-  while (active() && !tryNative(stream, internal, uses, nullptr)) {
+  while (active() && !tryNative(stream, enqueuing, internal, uses, nullptr)) {
     const cl_int status =
         defer(lock, internal, uses,
               [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
@@ -193,16 +202,17 @@ cl_int Session::settle(Lock& lock, const Command& command, std::vector<BufferUse
 
 cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                      void* host) {
-  Pumps::Enqueuing enqueuing(pumps_, command.queue);
+  Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Admitted);
   if (!quiet()) {
+    enqueuing.reconsider();
     Lock lock(mutex_);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
     if (active() && (!host || command.blocking > CL_TRUE)) {
-      settle(lock, command, uses); // to be refused, and now
+      settle(lock, enqueuing, command, uses); // to be refused, and now
     } else if (auto image = active() ? findObject(handle) : nullptr;
                image && image->buffer && image->buffer->isImage()) {
-      settle(lock, command, uses); // the same
-    } else if (active() && !admitNative(lock, command, uses, nullptr)) {
+      settle(lock, enqueuing, command, uses); // the same
+    } else if (active() && !admitNative(lock, enqueuing, command, uses, nullptr)) {
       enqueuing.end();
       auto object = findObject(handle);
       if (!object || !object->buffer || size == 0)

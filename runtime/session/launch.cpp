@@ -134,9 +134,9 @@ cl_int Session::launchTimed(Lock& lock, const Command& command, const LaunchArgu
 
 /// For a launch whose error the application must get in this call, if the driver finds one: nothing
 /// is pending then, and its bytes are at home.
-cl_int Session::launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
-                              const LaunchArguments& arguments) {
-  const cl_int status = settle(lock, command, usesOf(kernel));
+cl_int Session::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                              const Kernel& kernel, const LaunchArguments& arguments) {
+  const cl_int status = settle(lock, enqueuing, command, usesOf(kernel));
   lock.unlock();
   if (status != CL_SUCCESS)
     return status;
@@ -435,8 +435,13 @@ bool Session::isOfOneContext(const Stream& stream, const Kernel& kernel) {
 }
 
 cl_int Session::launch(const Command& command, const LaunchArguments& arguments) {
-  const Pumps::Enqueuing enqueuing(pumps_, command.queue);
+  Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Undecided);
   Lock lock(mutex_);
+  auto asItCame = [&](const CompletionPtr& noted = nullptr) {
+    enqueuing.admit();
+    lock.unlock();
+    return launchNative(command, arguments, noted);
+  };
   auto found = kernels_.find(arguments.kernel);
   const std::shared_ptr<Kernel> kernel = found == kernels_.end() ? nullptr : found->second;
   if (kernel && !options_.explain.empty() && kernel->code->name == options_.explain)
@@ -444,8 +449,7 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   if (kernel && quiet() && kernel->code->state == KernelCode::State::Unsplittable) {
     ++kernel->code->stats->launches;
     countUnsplit(*kernel, arguments, kernel->code->reason);
-    lock.unlock();
-    return launchNative(command, arguments);
+    return asItCame();
   }
   auto stream = streamOf(lock, command.queue);
   if (kernel)
@@ -456,12 +460,11 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
                    !stream                       ? "its queue is not known"
                    : stats_.steppedAside.empty() ? "libsplit is not active"
                                                  : stats_.steppedAside);
-    lock.unlock();
-    return launchNative(command, arguments);
+    return asItCame();
   }
   if (!isOfOneContext(*stream, *kernel) || !isOfOneContext(*stream, command, {})) {
     countUnsplit(*kernel, arguments, "its objects are of several contexts");
-    return launchSettled(lock, command, *kernel, arguments);
+    return launchSettled(lock, enqueuing, command, *kernel, arguments);
   }
   std::string reason = whyNotSplittable(lock, stream, kernel, arguments);
   std::shared_ptr<Launch> launch;
@@ -483,22 +486,20 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
     CompletionPtr noted;
     const bool isTimed =
         reason == notWorthPreparing && noteUnprepared(*kernel, arguments) && !ending_;
-    if (admitNative(lock, command, usesOf(*kernel), &noted)) {
+    if (admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {
       countUnsplit(*kernel, arguments, reason);
       if (isTimed && !noted)
         return launchTimed(lock, command, arguments, *kernel, stream->profiled);
-      lock.unlock();
-      return launchNative(command, arguments, noted);
+      return asItCame(noted);
     }
   } else if (!isValid(command, {})) {
     countUnsplit(*kernel, arguments, "the driver is to refuse it");
-    lock.unlock();
-    return launchNative(command, arguments);
+    return asItCame();
   }
   if (!makeClone(*kernel) || (!launch && driverMayRefuse(*kernel, *stream, arguments))) {
     countUnsplit(*kernel, arguments,
                  reason.empty() ? "the driver makes no second object of the kernel" : reason);
-    return launchSettled(lock, command, *kernel, arguments);
+    return launchSettled(lock, enqueuing, command, *kernel, arguments);
   }
   if (!launch)
     launch = snapshot(*kernel, arguments);

@@ -93,15 +93,15 @@ std::vector<BufferUse> Session::usesOfMap(const BufferUse& use) {
   return uses;
 }
 
-void* Session::mapBehind(const Command& command, const std::vector<BufferUse>& uses,
-                         cl_map_flags flags) {
+void* Session::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
+                         const std::vector<BufferUse>& uses, cl_map_flags flags) {
   const BufferUse& use = uses.front();
   if (quiet())
     return nullptr;
   Lock lock(mutex_);
   auto object = findObject(use.object);
   if (!active() || !machine_ || machine_->homeDevice().runsInCaller || !object || !object->buffer ||
-      admitNative(lock, command, uses, nullptr))
+      admitNative(lock, enqueuing, command, uses, nullptr))
     return nullptr;
   auto stream = findStream(command.queue);
   if (stream->device != home_)

@@ -44,20 +44,28 @@ std::string Session::engage(Task& task, const Launch& launch) {
 /// What other queues do to the buffers natively comes before the launch. False if that may depend
 /// on what the program does next.
 bool Session::awaitNativeWork(Task& task, const Launch& launch) {
-  std::optional<std::vector<CompletionPtr>> unbooked;
+  std::optional<std::vector<CompletionPtr>> ends;
   for (const auto& buffer : launch.buffers) {
-    if (!buffer->unbookedWork) {
-      if (!unbooked)
-        unbooked = nativeWorkBeside(*task.stream);
-      if (!unbooked)
+    UnbookedWork& unbooked = buffer->unbooked;
+    if (!unbooked.ends && !unbooked.calls)
+      unbooked.calls = callsBeside(task);
+    if (!unbooked.ends && !unbooked.calls->areOver()) {
+      if (userEvents_)
         return false;
-      buffer->unbookedWork = unbooked;
+      task.calls = unbooked.calls;
+      continue; // and what is admitted from here on is booked
     }
-    std::erase_if(*buffer->unbookedWork, [](const CompletionPtr& each) { return each->over(); });
-    if (!buffer->unbookedWork->empty() && userEvents_)
+    if (!unbooked.ends) {
+      if (!ends)
+        ends = nativeWorkBeside(*task.stream);
+      if (!ends)
+        return false;
+      unbooked.ends = ends;
+    }
+    std::erase_if(*unbooked.ends, [](const CompletionPtr& each) { return each->over(); });
+    if (!unbooked.ends->empty() && userEvents_)
       return false;
-    task.awaited.insert(task.awaited.end(), buffer->unbookedWork->begin(),
-                        buffer->unbookedWork->end());
+    task.awaited.insert(task.awaited.end(), unbooked.ends->begin(), unbooked.ends->end());
     for (const NativeWrite& write : buffer->nativeWrites)
       if (write.stream.lock() != task.stream || !task.stream->inOrder)
         task.after.push_back(write.done);
@@ -65,8 +73,17 @@ bool Session::awaitNativeWork(Task& task, const Launch& launch) {
   return true;
 }
 
+/// The calls that are about to enqueue something in other queues, or in one that is out of order
+/// itself.
+std::shared_ptr<const CallTable::Awaited> Session::callsBeside(const Task& task) {
+  // In its own queue, in order, it has been behind all of them since it was submitted.
+  const cl_command_queue own = task.stream->inOrder ? task.stream->queue : nullptr;
+  return std::make_shared<CallTable::Awaited>(
+      calls_.await(own, CallTable::Queues::Others, task.within));
+}
+
 /// The ends of all that other queues, or one that is out of order itself, have natively now. A
-/// device that runs commands in the caller has at most what calls of other threads are just doing.
+/// device that runs commands in the caller has done what calls were made for that are over.
 /// Nothing if a driver does not tell.
 std::optional<std::vector<CompletionPtr>> Session::nativeWorkBeside(const Stream& stream) {
   std::vector<CompletionPtr> ends;
@@ -107,7 +124,7 @@ bool Session::bookNativeWrites(const std::shared_ptr<Stream>& stream,
       continue;
     Buffer& buffer = *object->buffer;
     if (severalQueues && !noted) {
-      buffer.unbookedWork.reset();
+      buffer.unbooked = {};
     } else if (severalQueues) {
       if (userEvents_)
         return false;

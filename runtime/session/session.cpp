@@ -29,7 +29,8 @@ Session::Session(const Dispatch& cl, Options options)
     : cl_(cl), options_(std::move(options)), cache_(options_.cacheDir),
       analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, cache_,
                 options_.analysisTimeoutSeconds),
-      binaryOrigins_(cache_), macroProbe_(cl_, cache_), pumps_(cl_, 2 * options_.stagingBytes) {
+      binaryOrigins_(cache_), macroProbe_(cl_, cache_), calls_([this] { callsEnded(); }),
+      pumps_(cl_, 2 * options_.stagingBytes, calls_) {
   setLogLevel(options_.log);
   if (!options_.trace.empty())
     trace_ = Trace::open(options_.trace);
@@ -203,7 +204,7 @@ void Session::queueCreated(cl_command_queue queue) {
     if (streams_.size() == 1) // the first queue's work is not in the books
       for (const auto& [handle, tracked] : memory_)
         if (tracked.object->buffer)
-          tracked.object->buffer->unbookedWork.reset();
+          tracked.object->buffer->unbooked = {};
     streams_[queue] = stream;
   }
   if (another)

@@ -6,6 +6,7 @@
 // driver, in the caller's thread, with the caller's arguments.
 #pragma once
 
+#include "runtime/core/call_table.h"
 #include "runtime/core/options.h"
 #include "runtime/core/worker.h"
 #include "runtime/cost/known_speeds.h"
@@ -115,7 +116,8 @@ public:
   bool active() const { return active_.load(std::memory_order_acquire); }
   /// Nothing is pending and every byte is at home alone, so any command may go to the driver as it
   /// is. That is how a program runs that can't be split: this is all that most of its calls cost.
-  bool quiet() const { return engagements_.load(std::memory_order_acquire) == 0; }
+  /// Asked by a call that is in the table of calls: it stays so until that one is over.
+  bool quiet() const { return engagements_ == 0; }
   /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
   void stepAside(const std::string& why);
   /// Before the process ends: ends background analyses and builds, lets work end that is under way,
@@ -221,19 +223,17 @@ public:
   /// Any other command: runs on the home device, with the bytes that it uses brought there.
   template <class Call>
   cl_int command(const Command& command, std::initializer_list<BufferUse> uses, Call&& call) {
-    if (quiet()) {
-      const Pumps::Enqueuing enqueuing(pumps_, command.queue);
-      return call(command.blocking, command.waitCount, command.waitList, command.event);
-    }
-    return commandOver(command, std::vector<BufferUse>(uses), std::forward<Call>(call));
+    return commandOver(command, uses, std::forward<Call>(call));
   }
-  template <class Call>
-  cl_int commandOver(const Command& command, const std::vector<BufferUse>& uses, Call&& call) {
-    Pumps::Enqueuing enqueuing(pumps_, command.queue);
+  template <class Uses, class Call>
+  cl_int commandOver(const Command& command, const Uses& of, Call&& call) {
+    Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Admitted);
     CompletionPtr noted;
     if (!quiet()) {
+      enqueuing.reconsider();
+      const std::vector<BufferUse> uses(of);
       std::unique_lock lock(mutex_);
-      if (active() && !admitNative(lock, command, uses, &noted)) {
+      if (active() && !admitNative(lock, enqueuing, command, uses, &noted)) {
         enqueuing.end();
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
       }
@@ -245,7 +245,8 @@ public:
   /// Enqueues a map that does not block behind what is pending; the first of `uses` is its own. Its
   /// address, or null where the caller has to call `settle` and the driver. The caller holds
   /// `enqueuing` all the while.
-  void* mapBehind(const Command& command, const std::vector<BufferUse>& uses, cl_map_flags flags);
+  void* mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
+                  const std::vector<BufferUse>& uses, cl_map_flags flags);
   /// The uses of a map, the first of which is `use` itself. Where devices map buffers in place,
   /// programs read beyond what they have mapped; if that takes little, all of the buffer is to be
   /// at home then.
@@ -254,9 +255,13 @@ public:
   /// the error would come too late for the application): waits until the queue is native and the
   /// bytes are at home. The caller then calls the driver itself. An error if the bytes can't be
   /// brought, since a device that had them failed: then the command has that error.
-  cl_int settle(const Command& command, const std::vector<BufferUse>& uses);
+  /// `enqueuing` is admitted then.
+  cl_int settle(Pumps::Enqueuing& enqueuing, const Command& command,
+                const std::vector<BufferUse>& uses);
   /// To be held by who calls the driver itself, after `settle`.
-  Pumps::Enqueuing enqueuing(cl_command_queue queue) { return {pumps_, queue}; }
+  Pumps::Enqueuing enqueuing(cl_command_queue queue) {
+    return {pumps_, queue, CallTable::State::Undecided};
+  }
   /// Waits until nothing of libsplit's is pending on the queue.
   void finishQueue(cl_command_queue queue);
   /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.
@@ -284,11 +289,12 @@ private:
   std::shared_ptr<const HeaderSnapshot> seenHeaders(cl_program program, const char* options);
 
   // commands.cpp
-  bool admitNative(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-                   CompletionPtr* noted);
-  bool tryNative(const std::shared_ptr<Stream>& stream, const Command& command,
-                 const std::vector<BufferUse>& uses, CompletionPtr* noted);
-  cl_int settle(Lock& lock, const Command& command, std::vector<BufferUse> uses);
+  bool admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                   const std::vector<BufferUse>& uses, CompletionPtr* noted);
+  bool tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
+                 const Command& command, const std::vector<BufferUse>& uses, CompletionPtr* noted);
+  cl_int settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                std::vector<BufferUse> uses);
   bool isOfOneContext(const Stream& stream, const Command& command,
                       const std::vector<BufferUse>& uses);
   bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses);
@@ -302,6 +308,10 @@ private:
   std::shared_ptr<Task> newTask(const std::shared_ptr<Stream>& stream, const Command& command);
   void attachEvent(Task& task, const Command& command);
   void submit(const std::shared_ptr<Task>& task);
+  bool needsMarker(const Stream& stream) const;
+  void fence(const std::shared_ptr<Task>& task);
+  void callsEnded();
+  void stepBack();
   void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
   void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
   void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);
@@ -335,6 +345,7 @@ private:
   // commands with what they use, movement.cpp
   std::string engage(Task& task, const Launch& launch);
   bool awaitNativeWork(Task& task, const Launch& launch);
+  std::shared_ptr<const CallTable::Awaited> callsBeside(const Task& task);
   std::optional<std::vector<CompletionPtr>> nativeWorkBeside(const Stream& stream);
   static void collectEarlier(const Task& task, std::vector<CompletionPtr>& after);
   bool bookNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
@@ -409,8 +420,8 @@ private:
                        const LaunchArguments& arguments) const;
   cl_int launchNative(const Command& command, const LaunchArguments& arguments,
                       const CompletionPtr& noted = nullptr);
-  cl_int launchSettled(Lock& lock, const Command& command, const Kernel& kernel,
-                       const LaunchArguments& arguments);
+  cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                       const Kernel& kernel, const LaunchArguments& arguments);
   bool makeClone(Kernel& kernel);
   bool sharesHostMemory() const;
   cl_sampler samplerOf(const Argument& argument) const;
@@ -638,6 +649,7 @@ private:
   Worker resolver_;                                ///< foreign events that completed
   Worker inspector_;                               ///< waits for contents, looks through them
   Worker provider_;                                ///< makes memory
+  CallTable calls_;                                ///< what the program's threads enqueue
   Pumps pumps_;                                    ///< of large copies to and from the program
   std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
   std::vector<std::shared_ptr<Task>> sentAhead_;   ///< of no queue; under way, or failed

@@ -12,6 +12,7 @@
 // clFinish, clWaitForEvents or a blocking read, which saves waking it up; else the queue's own.
 #pragma once
 
+#include "runtime/core/call_table.h"
 #include "runtime/core/completion.h"
 #include "runtime/cost/launch_cycle.h"
 #include "runtime/device/memory.h"
@@ -84,6 +85,10 @@ struct Task : std::enable_shared_from_this<Task> {
   /// Called after all parts ended, session lock held.
   std::function<void(Task&)> retired;
 
+  /// Calls to the driver that come before it, or have to be over for it to be planned.
+  std::shared_ptr<const CallTable::Awaited> calls;
+  CallTable::Tickets within;                    ///< calls in whose callback it was enqueued
+  bool isFenced = false;                        ///< behind what its queue had natively
   unsigned unresolved = 0;                      ///< foreign events that are not complete yet
   std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
   std::vector<CompletionPtr> events;            ///< of native commands that it waits for
@@ -114,7 +119,8 @@ struct Task : std::enable_shared_from_this<Task> {
   TracedCall call;     ///< these two only if tracing is on
   std::vector<std::shared_ptr<TracedWork>> traced;
 
-  bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty(); }
+  bool awaitsCalls() const { return calls && !calls->areOver(); }
+  bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty() || awaitsCalls(); }
 };
 
 } // namespace libsplit::runtime

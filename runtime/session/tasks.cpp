@@ -38,35 +38,43 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
   task->stream = stream;
   if (trace_)
     traceCallBegins(*task, command);
-  // While all was quiet nobody kept book of native commands.
-  if (quiet())
-    for (const auto& [queue, each] : streams_)
-      each->nativeWork = each->nativeBarrier = true;
-  if (stream->nativeWork && (stream->inOrder || stream->nativeBarrier || !userEvents_)) {
-    cl_event marker = nullptr;
-    cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
-    if (status == CL_SUCCESS) {
-      cl_.clFlush(stream->queue);
-      addNativeEvent(task, marker);
-      if (!task->events.empty())
-        stream->nativeEnd = task->events.back();
-      cl_.clReleaseEvent(marker);
-    } else {
-      auto finished = std::make_shared<Completion>(cl_);
-      startThread([this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
-        finished->finish(cl_.clFinish(queue.get()));
-      }).detach();
-      task->events.push_back(finished);
-      stream->nativeEnd = finished;
-    }
-    stream->nativeWork = stream->nativeBarrier = false;
-  } else if (stream->nativeEnd && !stream->nativeEnd->over()) {
-    task->events.push_back(stream->nativeEnd);
-  }
   addWaitList(task, command);
   if (!stream->inOrder)
     addBarriers(task, command);
   return task;
+}
+
+/// Whether the task comes behind what its queue has natively, of which there may be something new.
+bool Session::needsMarker(const Stream& stream) const {
+  return stream.nativeWork && (stream.inOrder || stream.nativeBarrier || !userEvents_);
+}
+
+/// Puts the task behind what its queue has natively. All that was admitted is there.
+void Session::fence(const std::shared_ptr<Task>& task) {
+  const std::shared_ptr<Stream>& stream = task->stream;
+  task->isFenced = true;
+  if (!needsMarker(*stream)) {
+    if (stream->nativeEnd && !stream->nativeEnd->over())
+      task->events.push_back(stream->nativeEnd);
+    return;
+  }
+  cl_event marker = nullptr;
+  cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
+  if (status == CL_SUCCESS) {
+    cl_.clFlush(stream->queue);
+    addNativeEvent(task, marker);
+    if (!task->events.empty())
+      stream->nativeEnd = task->events.back();
+    cl_.clReleaseEvent(marker);
+  } else {
+    auto finished = std::make_shared<Completion>(cl_);
+    startThread([this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
+      finished->finish(cl_.clFinish(queue.get()));
+    }).detach();
+    task->events.push_back(finished);
+    stream->nativeEnd = finished;
+  }
+  stream->nativeWork = stream->nativeBarrier = false;
 }
 
 /// In an out-of-order queue only barriers and markers without a wait list stand behind what came
@@ -151,8 +159,16 @@ void Session::submit(const std::shared_ptr<Task>& task) {
   if (task->event)
     task->event->task = task;
   ++unfinishedTasks_;
-  ++engagements_;
+  // While all was quiet nobody kept book of native commands. From here on each is decided about
+  // under the lock, and none goes to this queue.
+  if (engagements_.fetch_add(1) == 0)
+    for (const auto& [queue, each] : streams_)
+      each->nativeWork = each->nativeBarrier = true;
   task->stream->parked.push_back(task);
+  task->within = calls_.own();
+  if (needsMarker(*task->stream))
+    task->calls = std::make_shared<CallTable::Awaited>(
+        calls_.await(task->stream->queue, CallTable::Queues::This, task->within));
   pumpAll();
   if (trace_)
     task->call.end = hostNow();
@@ -160,7 +176,8 @@ void Session::submit(const std::shared_ptr<Task>& task) {
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
   auto isOver = [](const CompletionPtr& each) { return each->over(); };
-  if (task.unresolved > 0 || task.waitsForContents || openChunks_ || recovering_ ||
+  if (!task.isFenced || task.unresolved > 0 || task.waitsForContents || task.awaitsCalls() ||
+      openChunks_ || recovering_ ||
       (openVerification_ && openVerification_.get() != task.verification) ||
       !std::all_of(task.awaited.begin(), task.awaited.end(), isOver))
     return false;
@@ -187,6 +204,8 @@ bool Session::isFilled(const Stream& stream) {
 void Session::pump(const std::shared_ptr<Stream>& stream) {
   for (std::size_t i = 0; i < stream->parked.size();) {
     std::shared_ptr<Task> task = stream->parked[i];
+    if (!task->isFenced && !task->awaitsCalls())
+      fence(task);
     if (canPlan(*stream, *task)) {
       stream->parked.erase(stream->parked.begin() + static_cast<std::ptrdiff_t>(i));
       planTask(task);
@@ -221,6 +240,7 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   task->state = Task::State::Active;
   task->planned = std::chrono::steady_clock::now();
   task->awaited.clear();
+  task->calls.reset();
   task->after = task->events;
   for (const auto& before : task->waitTasks) {
     task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
@@ -418,8 +438,26 @@ void Session::completeEvent(Lock& lock, Task& task) {
   event->complete = true;
 }
 
+/// Calls have ended that somebody awaits.
+void Session::callsEnded() {
+  try {
+    Lock lock(mutex_);
+    pumpAll();
+    progress_.notify_all();
+  } catch (const std::exception& error) {
+    log(LogLevel::Error, "what waits for calls of the program's is held up: ", error.what());
+  }
+}
+
+/// The calling thread waits for tasks, and it may be in a callback within a call that they await.
+void Session::stepBack() {
+  if (calls_.stepBack())
+    pumpAll();
+}
+
 cl_int Session::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
   const std::shared_ptr<Stream> stream = task->stream;
+  stepBack();
   while (task->state != Task::State::Retired) {
     if (stream->active.empty())
       progress_.wait(lock);
@@ -430,6 +468,7 @@ cl_int Session::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
 }
 
 void Session::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
+  stepBack();
   while (!stream->idle()) {
     if (stream->active.empty())
       progress_.wait(lock);

@@ -85,7 +85,7 @@ Configuration parseConfiguration(const std::string& text) {
     json = Json::parse(file);
   }
   requireKnown(json, {"platforms", "seed", "clock", "strict_flush", "shuffle", "goes_on",
-                      "callback_thread", "cache", "report", "script"});
+                      "callback_thread", "cache", "report", "slow_calls", "script"});
   Configuration result;
   for (const Json& platform : json.value("platforms", Json::array())) {
     requireKnown(platform, {"name", "devices"});
@@ -105,6 +105,7 @@ Configuration parseConfiguration(const std::string& text) {
   result.callbackThread = json.value("callback_thread", result.callbackThread);
   result.cache = json.value("cache", result.cache);
   result.report = json.value("report", result.report);
+  result.slowCalls = json.value("slow_calls", result.slowCalls);
   for (const Json& entry : json.value("script", Json::array()))
     for (const auto& [kind, event] : entry.items())
       result.script.push_back(mishapOf(kind, event, result.platforms));

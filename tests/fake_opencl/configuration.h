@@ -7,14 +7,16 @@
 //       "local_memory": 65536, "launch_us": 5, "item_ns": 1, "transfer_us": 10, "gb_per_s": 10,
 //       "in_caller": false, "in_order_only": false}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
-//    "callback_thread": true, "cache": "/tmp/x", "report": "calls.json", "script": [{"fail_call":
-//    {"device": "0.1", "number": 37, "error": -5}},
+//    "callback_thread": true, "cache": "/tmp/x", "report": "calls.json",
+//    "slow_calls": {"clEnqueueFillBuffer": 2000},
+//    "script": [{"fail_call": {"device": "0.1", "number": 37, "error": -5}},
 //               {"fail_command": {"device": "0.1", "number": 3, "error": -5}},
 //               {"lose": {"device": "0.1", "number": 3}},
 //               {"hold": {"device": "0.0", "number": 2, "others": 4}}]}
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,8 @@ struct Configuration {
   bool callbackThread = true;
   std::string cache;  ///< folder of compiled programs
   std::string report; ///< file that is written at exit; see driver.h
+  /// By name: calls take so many microseconds before they do anything. No clock counts these.
+  std::map<std::string, unsigned> slowCalls;
   std::vector<Mishap> script;
 };
 

@@ -4,10 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 
@@ -165,6 +167,13 @@ Driver& driver() {
     theDriver = new Driver(configured ? std::move(*configured) : fromEnvironment());
   });
   return *theDriver;
+}
+
+Lock lockFor(const char* call) {
+  const auto& slow = driver().configuration.slowCalls;
+  if (const auto found = slow.find(call); found != slow.end())
+    std::this_thread::sleep_for(std::chrono::microseconds(found->second));
+  return Lock(driver().mutex);
 }
 
 void configure(Configuration configuration) {

@@ -83,12 +83,15 @@ template <> inline constexpr cl_int invalidHandle<cl_program> = CL_INVALID_PROGR
 template <> inline constexpr cl_int invalidHandle<cl_kernel> = CL_INVALID_KERNEL;
 template <> inline constexpr cl_int invalidHandle<cl_event> = CL_INVALID_EVENT;
 
+/// The driver's lock; later for calls that the configuration has take their time.
+Lock lockFor(const char* call);
+
 /// One call of an entry point: holds the lock, and knows whether it has failed already.
 class Call {
 public:
   enum class Counted { No, Yes };
   template <class Handle>
-  Call(const char* name, Handle handle, Counted counted = Counted::Yes) : lock(driver().mutex) {
+  Call(const char* name, Handle handle, Counted counted = Counted::Yes) : lock(lockFor(name)) {
     if (!driver().isAlive(handle)) {
       if (handle)
         driver().misuse(std::string(name) + " with a handle of nothing");

@@ -46,11 +46,12 @@ class Fake:
     def run(self, sample, options=None, *, arguments=(), **how):
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
-    def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, timeout=60):
+    def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, slow_calls=None,
+                    timeout=60):
         """Natively if there are no `options`."""
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
-                         "callback_thread": seed % 2 == 1,
+                         "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1,
                          "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
         env = {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}
@@ -75,6 +76,16 @@ def sample(bench, name, machine, *arguments):
             run = fake.run(name, options, arguments=arguments, seed=seed)
             run.require_same_as(native)
             run.require(json.loads(fake.report.read_text())["misuse"] == misuse, "the driver was misused")
+
+
+def slow_calls(bench, name, machine, *calls):
+    """The same bytes where calls spend long with the driver before it has the command."""
+    fake = Fake(bench, machine)
+    native = fake.run(name)
+    native.require_success()
+    slow = {call: 2000 for call in calls}
+    for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
+        fake.run(name, options, slow_calls=slow).require_same_as(native)
 
 
 # Of the ways in, of memories, of finding shares: each pair once, at least. Which kernels are split is looked at where
@@ -221,5 +232,5 @@ def random_calls(bench, count, first="1", threads="1"):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "application": application, "application_table": application_table,
+    main({"sample": sample, "slow_calls": slow_calls, "application": application, "application_table": application_table,
           "refusals": refusals, "failures": failures, "random_calls": random_calls})
