@@ -120,7 +120,8 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<std::shared_ptr<TracedWork>> traced;
 
   bool awaitsCalls() const { return calls && !calls->areOver(); }
-  bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty() || awaitsCalls(); }
+  /// Also where it is over by now: the planning went on without it.
+  bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty() || calls; }
 };
 
 } // namespace libsplit::runtime

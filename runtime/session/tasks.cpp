@@ -62,8 +62,9 @@ void Session::fence(const std::shared_ptr<Task>& task) {
   cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
   if (status == CL_SUCCESS) {
     cl_.clFlush(stream->queue);
+    const std::size_t others = task->events.size();
     addNativeEvent(task, marker);
-    if (!task->events.empty())
+    if (task->events.size() > others)
       stream->nativeEnd = task->events.back();
     cl_.clReleaseEvent(marker);
   } else {
