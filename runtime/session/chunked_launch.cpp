@@ -91,7 +91,8 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
     return "its pieces' results have to be merged";
   const bool probing = options_.policy.kind == Policy::Kind::Auto;
   Provisions none; // home has all that it needs
-  why = probing ? reserveOn(*launch, machine_->home(), none) : reserve(task, *launch, *whole);
+  why = probing ? executor_.reserveOn(*launch, machine_->home(), none)
+                : executor_.reserve(task, *launch, *whole);
   if (!why.empty() || task.mustBePlannedAgain())
     return why;
 
@@ -121,7 +122,7 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
   task.learning = true;
   task.open = true;
   openChunks_ = chunked;
-  issueMarkers(task, true);
+  issuer_.issueMarkers(task, true);
 
   feeders_.resize(machine_->devices().size());
   for (auto& feeder : feeders_)
@@ -215,15 +216,15 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
 /// Waits until the launch's buffers exist on `device`. Why not, if they can't.
 std::string Session::reserveNow(Lock& lock, Launch& launch, std::size_t device) {
   Provisions pending;
-  std::string why = reserveOn(launch, device, pending);
+  std::string why = executor_.reserveOn(launch, device, pending);
   if (!why.empty() || pending.empty())
     return why;
-  const std::vector<CompletionPtr> made = provide(pending);
+  const std::vector<CompletionPtr> made = provider_.provide(pending);
   lock.unlock();
   for (const CompletionPtr& each : made)
     each->wait();
   lock.lock();
-  return reserveOn(launch, device, pending);
+  return executor_.reserveOn(launch, device, pending);
 }
 
 /// Brings what the chunk needs and issues it.
@@ -246,10 +247,10 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
   issued.piece = std::make_shared<const Piece>(piece);
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
-    bring(task, buffer, node, piece.uses[b].needs, &issued.transfers);
+    mover_.bring(task, buffer, node, piece.uses[b].needs, &issued.transfers);
   }
-  Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
-  collectBefore(launch, piece, instruction.after);
+  Instruction instruction = executor_.pieceInstruction(launch, piece, launch.program->context);
+  executor_.collectBefore(launch, piece, instruction.after);
   // Chunks on one node run beside each other, as work-groups do, unless they share vectors.
   const auto mustWaitFor = [&](const CompletionPtr& chunk) {
     return std::any_of(chunked.rewriting.begin(), chunked.rewriting.end(), [&](const auto& other) {
@@ -264,16 +265,15 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
   if (std::any_of(piece.uses.begin(), piece.uses.end(),
                   [](const PieceUse& use) { return !use.rewrites.empty(); }))
     chunked.rewriting.push_back({instruction.done, node, piece.uses});
-  book(launch, piece, instruction.done);
+  executor_.book(launch, piece, instruction.done);
   issued.kernel = instruction.done;
-  instruction.traced = tracedPiece(launch, piece, chunked.dimension);
-  if (trace_)
-    task.call.kernel = launch.code->name;
+  instruction.traced = shared_.tracer.piece(launch, piece, chunked.dimension);
+  shared_.tracer.launches(task, launch);
   chunked.chunks.push_back(instruction.done);
   launch.wasSplit = launch.wasSplit || device != machine_->home();
   log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [",
       range.begin, ",", range.end, ")");
-  issue(task, device, std::move(instruction));
+  issuer_.issue(task, device, std::move(instruction));
   return issued;
 }
 
@@ -297,7 +297,7 @@ void Session::leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range) {
 void Session::closeChunks(ChunkedLaunch& chunked) {
   if (const std::uint64_t left = chunked.plan.remaining(); left > 0)
     leaveChunk(chunked, chunked.plan.take(static_cast<unsigned>(chunked.home), left));
-  issueMarkers(*chunked.task, false);
+  issuer_.issueMarkers(*chunked.task, false);
   auto task = std::move(chunked.task);
   chunked.launch.reset();
   task->open = false;

@@ -154,7 +154,7 @@ cl_int Session::defer(Lock& lock, const Command& command, const std::vector<Buff
   auto held = isHint ? hold({}) : hold(uses);
   noteOutputs(*task, held);
   task->plan = [this, held = std::move(held), call = std::move(call)](Task& planned) {
-    planHomeCall(planned, held, {call});
+    homeCommands_.plan(planned, held, {call});
   };
   submit(task);
   return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
@@ -194,7 +194,7 @@ cl_int Session::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& c
         defer(lock, internal, uses,
               [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
     waitIdle(lock, stream);
-    if (status < 0 && mayHaveLost_)
+    if (status < 0 && shared_.mayHaveLost)
       return status;
   }
   return CL_SUCCESS;
@@ -227,7 +227,8 @@ cl_int Session::read(const Command& command, cl_mem handle, std::size_t offset, 
       ByteRange bytes{object->origin + offset, object->origin + offset + size};
       task->plan = [this, object, bytes, host, mayBlock = command.blocking != CL_FALSE,
                     keep = Ref<cl_mem>::retain(cl_, handle)](Task& planned) {
-        planRead(planned, *object->buffer, bytes, static_cast<std::byte*>(host), mayBlock);
+        homeCommands_.planRead(planned, *object->buffer, bytes, static_cast<std::byte*>(host),
+                               mayBlock);
       };
       submit(task);
       return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
@@ -257,8 +258,10 @@ cl_int Session::write(const Command& command, cl_mem handle, std::size_t offset,
       auto task = newTask(findStream(command.queue), command);
       attachEvent(*task, command);
       task->outputs.emplace_back(object->buffer, ByteSet(bytes));
-      task->plan = [this, object, bytes, from, keep = Ref<cl_mem>::retain(cl_, handle)](
-                       Task& planned) { planWrite(planned, *object->buffer, bytes, from); };
+      task->plan = [this, object, bytes, from,
+                    keep = Ref<cl_mem>::retain(cl_, handle)](Task& planned) {
+        homeCommands_.planWrite(planned, *object->buffer, bytes, from);
+      };
       submit(task);
       return command.blocking ? waitFor(lock, task) : CL_SUCCESS;
     }

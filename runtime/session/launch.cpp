@@ -206,27 +206,6 @@ bool Session::sharesHostMemory() const {
                              [](const Device& device) { return device.node == hostNode; });
 }
 
-/// The known sampler that the argument is, or null.
-cl_sampler Session::samplerOf(const Argument& argument) const {
-  cl_sampler handle = nullptr;
-  if (argument.value.size() == sizeof handle)
-    std::memcpy(&handle, argument.value.data(), sizeof handle);
-  return samplers_.contains(handle) ? handle : nullptr;
-}
-
-/// The same sampler on another device. Null if it has none such.
-Ref<cl_sampler> Session::samplerOn(std::size_t device, cl_sampler sampler) const {
-  cl_int error = CL_SUCCESS;
-  auto made = Ref<cl_sampler>::adopt(
-      cl_,
-      cl_.clCreateSampler(
-          machine_->devices()[device].context.get(),
-          property<cl_bool>(cl_.clGetSamplerInfo, sampler, CL_SAMPLER_NORMALIZED_COORDS),
-          property<cl_addressing_mode>(cl_.clGetSamplerInfo, sampler, CL_SAMPLER_ADDRESSING_MODE),
-          property<cl_filter_mode>(cl_.clGetSamplerInfo, sampler, CL_SAMPLER_FILTER_MODE), &error));
-  return error == CL_SUCCESS ? made : Ref<cl_sampler>();
-}
-
 std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>& stream,
                                       const std::shared_ptr<Kernel>& kernel,
                                       const LaunchArguments& arguments) {
@@ -234,7 +213,7 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
   if (options_.policy.kind == Policy::Kind::Off)
     return "LIBSPLIT_POLICY=off";
   if (steppingAside_)
-    return stats_.steppedAside;
+    return shared_.stats.steppedAside;
   if (ending_)
     return "the program ends";
   if (code.state == KernelCode::State::New && kernel->program->isForeign) {
@@ -291,7 +270,7 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
         return name + "is an image, and devices work in the host's memory";
       break;
     case ParameterKind::Sampler:
-      if (!samplerOf(argument))
+      if (!samplers_.of(argument))
         return name + "is no sampler that libsplit knows";
       break;
     case ParameterKind::LocalBuffer:
@@ -325,7 +304,7 @@ std::shared_ptr<Launch> Session::snapshot(const Kernel& kernel, const LaunchArgu
       cl_mem handle = nullptr;
       std::memcpy(&handle, argument.value.data(), sizeof handle);
       launch->keeps.push_back(Ref<cl_mem>::retain(cl_, handle));
-    } else if (const cl_sampler sampler = samplerOf(argument)) {
+    } else if (const cl_sampler sampler = samplers_.of(argument)) {
       launch->keepsSamplers[i] = Ref<cl_sampler>::retain(cl_, sampler);
     }
   }
@@ -392,8 +371,7 @@ bool Session::driverMayRefuse(const Kernel& kernel, const Stream& stream,
 /// A launch goes to the driver as it came: says why, where somebody wants to know.
 void Session::countUnsplit(const Kernel& kernel, const LaunchArguments& arguments,
                            const std::string& why) {
-  if (trace_)
-    traceNative(kernel, why);
+  shared_.tracer.native(kernel.code->name, why, devices());
   if (!options_.wantsStats())
     return;
   const bool isRange = arguments.dimensions >= 1 && arguments.dimensions <= 3 && arguments.global;
@@ -457,9 +435,9 @@ cl_int Session::launch(const Command& command, const LaunchArguments& arguments)
   if (!active() || !stream || !kernel) {
     if (kernel)
       countUnsplit(*kernel, arguments,
-                   !stream                       ? "its queue is not known"
-                   : stats_.steppedAside.empty() ? "libsplit is not active"
-                                                 : stats_.steppedAside);
+                   !stream                              ? "its queue is not known"
+                   : shared_.stats.steppedAside.empty() ? "libsplit is not active"
+                                                        : shared_.stats.steppedAside);
     return asItCame();
   }
   if (!isOfOneContext(*stream, *kernel) || !isOfOneContext(*stream, command, {})) {

@@ -6,6 +6,8 @@
 #include "runtime/program/program.h"
 #include "runtime/session/contents.h"
 
+#include <algorithm>
+
 namespace libsplit::runtime {
 
 /// One piece that was issued.
@@ -19,7 +21,15 @@ struct LaunchIssued {
   std::vector<CompletionPtr> arrivals; ///< of what it changed, where that is merged
 };
 
-struct MergeJob; ///< merge_execution.cpp
+/// Whether what the piece did is there. What home did stays there, to be read again.
+inline bool isDone(const LaunchIssued& piece, std::size_t home) {
+  return piece.kernel && piece.kernel->succeeded() &&
+         (piece.device == home ||
+          std::ranges::all_of(piece.arrivals,
+                              [](const CompletionPtr& each) { return each->succeeded(); }));
+}
+
+struct MergeJob; ///< merger.cpp
 
 struct Launch {
   using Issued = LaunchIssued;
@@ -92,7 +102,6 @@ inline bool isNonUniform(const NDRange& range) {
   return !range.uniform(0) || !range.uniform(1) || !range.uniform(2);
 }
 
-/// Work-items of a whole work-group.
 /// Whether a work-group of that size keeps to a device's limits by dimension.
 inline bool fits(const std::array<std::uint64_t, 3>& local, std::span<const std::size_t> limits) {
   for (std::size_t d = 0; d < 3 && d < limits.size(); ++d)
@@ -105,6 +114,7 @@ inline std::uint64_t itemsOf(const NDRange& range) {
   return range.global[0] * range.global[1] * range.global[2];
 }
 
+/// Work-items of a whole work-group.
 inline std::uint64_t groupItems(const NDRange& range) {
   return range.local[0] * range.local[1] * range.local[2];
 }

@@ -118,7 +118,7 @@ void* Session::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
     auto open = [map](cl_bool, cl_uint, const cl_event*, cl_event* last) {
       return map->open(last);
     };
-    planHomeCall(planned, held, {.enqueue = open, .takesWaitList = false});
+    homeCommands_.plan(planned, held, {.enqueue = open, .takesWaitList = false});
   };
   addMap(*object->buffer, {use.object, address}, use.writes);
   submit(task);

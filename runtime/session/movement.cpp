@@ -11,23 +11,12 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
-/// The bytes of the root buffer that a use means.
-ByteRange rootRange(const BufferUse& use, const MemoryObject& object) {
-  std::uint64_t begin = std::min<std::uint64_t>(use.begin, object.size);
-  std::uint64_t end = std::min<std::uint64_t>(use.end, object.size);
-  return {object.origin + begin, object.origin + std::max(begin, end)};
-}
-
-} // namespace
-
 /// Engages all buffers of a launch. Why not, if one can't be; or the task waits until it is known
 /// where they lie, and until native commands on them are over that were not ordered against it.
 std::string Session::engage(Task& task, const Launch& launch) {
   bool found = true;
   for (const auto& buffer : launch.buffers) {
-    track(*buffer);
+    tracked_.track(*buffer);
     if (auto search = buffer->addressSearch(*machine_)) {
       if (!std::exchange(search->issued, true))
         issue(search, *buffer);
@@ -179,39 +168,11 @@ void Session::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& 
     resolver_.post([this, done = search->done] {
       done->wait();
       Lock lock(mutex_);
-      pumpAll();
-      progress_.notify_all();
+      goOn();
     });
     return CL_SUCCESS;
   };
   machine_->homeDevice().lane().issue(std::move(ask));
-}
-
-void Session::issue(Task& task, std::size_t device, Instruction instruction) {
-  issue(task, device, machine_->devices()[device].lane(), std::move(instruction));
-}
-
-void Session::issue(Task& task, std::size_t device, Lane& lane, Instruction instruction) {
-  instruction.after.insert(instruction.after.end(), task.after.begin(), task.after.end());
-  if (!instruction.done)
-    instruction.done = std::make_shared<Completion>(cl_);
-  task.parts.push_back(instruction.done);
-  task.partDevices.push_back(device);
-  if (instruction.traced) {
-    instruction.traced->device = device;
-    instruction.traced->done = instruction.done;
-    task.traced.push_back(instruction.traced);
-  }
-  lane.issue(std::move(instruction));
-}
-
-/// Keeps book of the buffer's bytes from now on.
-void Session::track(Buffer& buffer) {
-  if (buffer.engaged())
-    return;
-  buffer.engage(*machine_);
-  std::erase_if(tracked_, [](const std::weak_ptr<Buffer>& each) { return each.expired(); });
-  tracked_.push_back(buffer.weak_from_this());
 }
 
 std::vector<HeldUse> Session::hold(const std::vector<BufferUse>& uses) {
@@ -243,95 +204,6 @@ bool Session::homeIsCurrent(const std::vector<BufferUse>& uses) {
   return true;
 }
 
-/// What came before the task in its queue, if that is in order.
-void Session::collectEarlier(const Task& task, std::vector<CompletionPtr>& after) {
-  if (!task.stream->inOrder)
-    return;
-  for (const auto& earlier : task.stream->active)
-    if (earlier->sequence < task.sequence && earlier->status >= 0)
-      after.insert(after.end(), earlier->parts.begin(), earlier->parts.end());
-}
-
-void Session::planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call) {
-  std::vector<HomeUse> of;
-  for (const HeldUse& held : uses) {
-    if (!held.object || !held.object->buffer)
-      continue;
-    const ByteSet bytes(rootRange(held.use, *held.object));
-    of.push_back({held.object->buffer, held.use.reads ? bytes : ByteSet(),
-                  held.use.writes ? bytes : ByteSet()});
-  }
-  planHomeCall(task, of, call);
-}
-
-void Session::planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call) {
-  const NodeId home = machine_->homeDevice().node;
-  Instruction instruction;
-  // The queue's order: after everything that came before in it, whatever it touched.
-  collectEarlier(task, instruction.after);
-  for (const HomeUse& use : uses) {
-    Buffer& buffer = *use.buffer;
-    track(buffer);
-    bring(task, buffer, home, use.needs);
-    buffer.accesses().collect(home, use.needs, use.changes, instruction.after);
-  }
-  instruction.done = std::make_shared<Completion>(cl_);
-  instruction.traced = tracedCommand(task);
-  instruction.compiles = call.compiles;
-  CompletionPtr done = instruction.done;
-  cl_command_queue queue = task.stream->queue;
-  if (call.takesWaitList)
-    instruction.context = machine_->waitingContextOf(machine_->home(), task.stream->context);
-  instruction.run = [this, call = call.enqueue, queue](WaitList waits, cl_event* last) {
-    cl_int status = call(CL_FALSE, waits.count(), waits.data(), last);
-    cl_.clFlush(queue);
-    return status;
-  };
-  issue(task, machine_->home(), std::move(instruction));
-  for (const HomeUse& use : uses) {
-    Buffer& buffer = *use.buffer;
-    if (!use.changes.empty()) {
-      buffer.journal().note(buffer.directory().state(), Journal::Effect::Overwrites, home,
-                            use.changes, {done});
-      buffer.wrote(home, use.changes);
-    }
-    buffer.accesses().add({home, use.needs, use.changes, done});
-  }
-  task.begin = task.end = done;
-}
-
-/// A copy between a device and the program's memory, whose byte 0 of the buffer would lie at
-/// `base`. By a pump, if the lane may wait for it.
-Instruction Session::programCopy(const DeviceEnd& end, const Buffer& buffer, const ByteSet& bytes,
-                                 std::byte* base, bool mayBlock) {
-  const bool toHost = end.engine == Engine::CopyOut;
-  Instruction copy = copyInstruction(end, buffer, buffer.rowsOf(bytes), base, false,
-                                     std::make_shared<Completion>(cl_));
-  copy.immediate = false; // the application's memory need not be pinned
-  const std::vector<ByteRange>& ranges = bytes.ranges();
-  if (!mayBlock || ranges.size() != 1 || end.way.isRelayed(toHost) || end.way.image)
-    return copy;
-  const BulkCopy bulk{end.queue,       end.way.memory,   toHost,
-                      ranges[0].begin, ranges[0].size(), base + ranges[0].begin};
-  if (!pumps_.isLarge(bulk.size))
-    return copy;
-  copy.run = [this, bulk, done = copy.done, run = std::move(copy.run)](WaitList waits,
-                                                                       cl_event* last) {
-    BulkCopy behind = bulk;
-    behind.waitCount = waits.count();
-    behind.waitList = waits.data();
-    behind.event = last;
-    // From here on it counts as under way.
-    cl_event begin = nullptr;
-    if (cl_.clEnqueueMarkerWithWaitList(bulk.queue, waits.count(), waits.data(), &begin) ==
-        CL_SUCCESS)
-      done->precede(Ref<cl_event>::adopt(cl_, begin));
-    const std::optional<cl_int> status = pumps_.copy(behind, true);
-    return status ? *status : run(waits, last);
-  };
-  return copy;
-}
-
 /// Whether a write of the program's is better not made at home alone.
 bool Session::isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use) {
   constexpr std::uint64_t worthIt = std::uint64_t{1} << 16; // else a transfer takes as long
@@ -350,94 +222,6 @@ bool Session::isReadElsewhere(Lock& lock, const Command& command, const BufferUs
   return std::ranges::any_of(parts, [&](const auto& part) {
     return part.first != home.node && part.first != hostNode && part.second.size() >= worthIt;
   });
-}
-
-/// The program's bytes go to each node that will read them, at the same time.
-void Session::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
-  const NodeId home = machine_->homeDevice().node;
-  std::byte* base = host - bytes.begin; // where the buffer's byte 0 would lie
-  std::map<NodeId, ByteSet> parts;
-  for (auto& [node, part] : buffer.readers().shareOut(ByteSet(bytes), home)) {
-    const bool isThere = node != hostNode && node != home &&
-                         !machine_->devices()[machine_->deviceOfNode(node)].failed &&
-                         buffer.on(*machine_, machine_->deviceOfNode(node));
-    ByteSet& of = parts[isThere ? node : home];
-    of = unite(of, part);
-  }
-  issueMarkers(task, true);
-  ByteSet written;
-  for (const auto& [node, part] : parts) {
-    const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
-    const DeviceEnd end = endOf(buffer, device, Engine::CopyIn);
-    Instruction copy = programCopy(end, buffer, part, base, true);
-    buffer.accesses().collect(node, {}, part, copy.after);
-    // The application's memory may be what an earlier command of the queue writes to.
-    collectEarlier(task, copy.after);
-    copy.traced = tracedTransfer(false, part.size(), node != home ? nullptr : "home");
-    if (node != home) {
-      stats_.bytesBetweenNodes += part.size();
-      ++stats_.transfers;
-      log(LogLevel::Debug, "the application to node ", node, ": ", [&] { return toString(part); });
-    }
-    buffer.accesses().add({node, {}, part, copy.done});
-    // What several nodes get is the first one's, and then valid on the others, too.
-    const ByteSet shared = intersect(part, written), own = subtract(part, written);
-    Directory& directory = buffer.directory();
-    if (!own.empty()) {
-      buffer.journal().note(directory.state(), Journal::Effect::Overwrites, node, own, {copy.done});
-      buffer.wrote(node, own);
-    }
-    if (!shared.empty()) {
-      buffer.journal().note(directory.state(), Journal::Effect::Arrives, node, shared, {copy.done});
-      directory.confirm(node, shared);
-    }
-    written = unite(written, part);
-    issue(task, device, machine_->devices()[device].lane(Engine::CopyIn), std::move(copy));
-  }
-  issueMarkers(task, false);
-}
-
-void Session::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host,
-                       bool mayBlock) {
-  track(buffer);
-  ByteSet wanted(bytes);
-  requireSomewhere(buffer, wanted);
-  std::byte* base = host - bytes.begin; // where the buffer's byte 0 would land
-  const NodeId home = machine_->homeDevice().node;
-  issueMarkers(task, true);
-  auto readFrom = [&](NodeId node, ByteSet part) {
-    if (part.empty())
-      return;
-    const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
-    const DeviceEnd end = endOf(buffer, device, Engine::CopyOut);
-    Instruction copy = programCopy(end, buffer, part, base, mayBlock);
-    buffer.accesses().collect(node, part, {}, copy.after);
-    // The application's memory may be what an earlier command of the queue writes to or reads from.
-    collectEarlier(task, copy.after);
-    copy.traced = tracedTransfer(true, part.size(), node != home ? nullptr : "home");
-    if (node != home) {
-      stats_.bytesBetweenNodes += part.size();
-      ++stats_.transfers;
-      log(LogLevel::Debug, "node ", node, " to the application: ", [&] { return toString(part); });
-    }
-    buffer.accesses().add({node, std::move(part), {}, copy.done});
-    issue(task, device, machine_->devices()[device].lane(Engine::CopyOut), std::move(copy));
-  };
-  const Directory& directory = buffer.directory();
-  readFrom(home, intersect(wanted, directory.valid(home)));
-  wanted = directory.missing(home, wanted);
-  for (NodeId node = 0; node < machine_->nodes() && !wanted.empty(); ++node) {
-    if (node == home || node == hostNode)
-      continue;
-    readFrom(node, intersect(wanted, directory.valid(node)));
-    wanted = directory.missing(node, wanted);
-  }
-  // What only the host's own memory holds goes by way of the home device.
-  if (!wanted.empty()) {
-    bring(task, buffer, home, wanted);
-    readFrom(home, wanted);
-  }
-  issueMarkers(task, false);
 }
 
 } // namespace libsplit::runtime

@@ -50,7 +50,7 @@ void Session::observe(Task& task, Launch& launch) {
   }
   if (!launch.plan || task.redone > 0) // then what it took says nothing of the next launch
     return;
-  finishMerges(launch);
+  merger_.finish(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (launch.isChunked) {

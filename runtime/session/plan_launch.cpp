@@ -158,7 +158,7 @@ std::string Session::planAsDecided(Task& task, const std::shared_ptr<Launch>& la
 }
 
 void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
-  std::string why = steppingAside_ ? stats_.steppedAside : launch->reason;
+  std::string why = steppingAside_ ? shared_.stats.steppedAside : launch->reason;
   if (why.empty() && ending_ && !launch->action)
     why = "the program ends";
   if (why.empty()) {
@@ -334,7 +334,8 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
     const bool inspects = !launch->inspections.empty();
     if (plan || (launch->demands.empty() && !inspects))
       return plan;
-    if ((!inspects || inspectionsPay(*launch)) && fetchContents(task, launch))
+    if ((!inspects || ContentsFetcher::inspectionsPay(*launch)) &&
+        contentsFetcher_.fetch(task, launch))
       return nullptr;
     // Then with less.
     (inspects ? launch->withoutInspections : launch->withoutContents) = true;
@@ -390,7 +391,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   auto plan = planOrFetch(task, launch, shares, why);
   if (!plan)
     return why;
-  if (why = reserve(task, *launch, *plan); !why.empty() || task.mustBePlannedAgain())
+  if (why = executor_.reserve(task, *launch, *plan); !why.empty() || task.mustBePlannedAgain())
     return why;
   LaunchHistory& history = launch->code->histories.at(launch->key);
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
@@ -402,8 +403,17 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   if (machine_->nodes() > 1)
     launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
-  issuePlan(task, launch, boundariesFirstOf(task, *launch, plan));
+  executor_.issue(task, launch, boundariesFirstOf(task, *launch, plan));
   return {};
+}
+
+void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  std::vector<HeldUse> uses;
+  const std::vector<bool>& writes = launch->code->writes;
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i)
+    if (const std::shared_ptr<MemoryObject>& object = launch->objects[i])
+      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
+  homeCommands_.plan(task, uses, executor_.homeCall(task, *launch));
 }
 
 } // namespace libsplit::runtime

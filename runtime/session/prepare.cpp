@@ -583,7 +583,7 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   if (mayBeMerged(*homeSummary))
     for (std::size_t i = 0; i < devices.size(); ++i)
       if (code->summaries[i] && devices[i].node != hostNode)
-        code->comparers[i] = makeComparer(i, program->context);
+        code->comparers[i] = merger_.makeComparer(i, program->context);
   code->origin = origin;
   std::vector<bool> writes(homeSummary->parameters.size());
   code->loaded.assign(homeSummary->parameters.size(), false);

@@ -228,7 +228,7 @@ void Session::kernelCreated(cl_kernel handle, cl_program program) {
     code->program = kernel->program;
     code->stats = std::make_shared<KernelStats>();
     code->stats->name = name;
-    stats_.kernels.push_back(code->stats);
+    shared_.stats.kernels.push_back(code->stats);
   }
   if (code->kinds.size() < count)
     code->kinds.resize(count, ArgumentKind::Unknown);
@@ -339,23 +339,6 @@ void Session::argumentUnfollowed(cl_kernel handle, cl_uint index, const std::str
     return;
   found->second->arguments[index] = {};
   found->second->code->neverSplit(why);
-}
-
-void Session::samplerCreated(cl_sampler sampler) {
-  Lock lock(mutex_);
-  samplers_[sampler] = 1;
-}
-
-void Session::samplerRetained(cl_sampler sampler) {
-  Lock lock(mutex_);
-  if (auto found = samplers_.find(sampler); found != samplers_.end())
-    ++found->second;
-}
-
-void Session::samplerReleased(cl_sampler sampler) {
-  Lock lock(mutex_);
-  if (auto found = samplers_.find(sampler); found != samplers_.end() && --found->second == 0)
-    samplers_.erase(found);
 }
 
 } // namespace libsplit::runtime

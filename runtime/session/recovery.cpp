@@ -61,20 +61,12 @@ std::vector<std::shared_ptr<Task>> Session::plannedTasks() const {
   return tasks;
 }
 
-std::vector<std::shared_ptr<Buffer>> Session::trackedBuffers() const {
-  std::vector<std::shared_ptr<Buffer>> buffers;
-  for (const std::weak_ptr<Buffer>& each : tracked_)
-    if (auto buffer = each.lock())
-      buffers.push_back(std::move(buffer));
-  return buffers;
-}
-
 /// Waits until all that was planned is over.
 void Session::drain(Lock& lock) {
   std::vector<CompletionPtr> pending;
   for (const auto& task : plannedTasks())
     pending.insert(pending.end(), task->parts.begin(), task->parts.end());
-  for (const auto& buffer : trackedBuffers())
+  for (const auto& buffer : tracked_.buffers())
     buffer->journal().collect(pending);
   lock.unlock();
   for (const CompletionPtr& each : pending)
@@ -92,8 +84,8 @@ bool Session::recover(Lock& lock, const Task& failed) {
   drain(lock);
   const std::vector<std::shared_ptr<Task>> tasks = plannedTasks();
   leaveOutFailed(tasks);
-  leaveOutFailed(std::exchange(sentAhead_, {}));
-  for (const auto& buffer : trackedBuffers())
+  leaveOutFailed(mover_.takeSentAhead());
+  for (const auto& buffer : tracked_.buffers())
     buffer->settle();
   for (const auto& task : tasks) {
     if (task->retiring || task->status < 0 || !hasFailed(*task))
@@ -108,8 +100,7 @@ bool Session::recover(Lock& lock, const Task& failed) {
       loseOutputs(*task);
   }
   recovering_ = false;
-  pumpAll();
-  progress_.notify_all();
+  goOn();
   return failed.redone != round;
 }
 
@@ -120,7 +111,7 @@ void Session::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
       if (device.isHome || device.failed || !isOwnFailure(task->parts[i]))
         continue;
       device.failed = true;
-      mayHaveLost_ = true;
+      shared_.mayHaveLost = true;
       log(LogLevel::Warn, "device ", device.label, " (", device.name, ") failed with error ",
           task->parts[i]->wait(), "; from now on the others work without it");
     }
@@ -141,10 +132,10 @@ void Session::tryRedo(Task& task) {
 /// as well, since programs that don't look at a launch's own status would take old bytes for new
 /// ones.
 void Session::loseOutputs(const Task& task) {
-  if (!mayHaveLost_)
+  if (!shared_.mayHaveLost)
     return;
   auto lose = [&](Buffer& buffer, const ByteSet& bytes) {
-    track(buffer);
+    tracked_.track(buffer);
     auto over = std::make_shared<Completion>(cl_);
     over->finish(CL_SUCCESS);
     for (NodeId node = 0; node < machine_->nodes(); ++node) {
@@ -227,24 +218,16 @@ void Session::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
   if (issued.empty())
     planUnsplit(task, launch);
   else
-    planHomeCall(task, uses, homeCall(task, *launch));
-}
-
-/// Whether what the piece did is there. What home did stays there, to be read again.
-bool Session::isDone(const Launch::Issued& piece) const {
-  return piece.kernel && piece.kernel->succeeded() &&
-         (piece.device == machine_->home() ||
-          std::ranges::all_of(piece.arrivals,
-                              [](const CompletionPtr& each) { return each->succeeded(); }));
+    homeCommands_.plan(task, uses, executor_.homeCall(task, *launch));
 }
 
 /// Those pieces of the launch that are missing.
 void Session::redoPieces(Task& task, Launch& launch) {
-  redoMerges(task, launch);
+  merger_.redo(task, launch);
   const std::size_t home = machine_->home();
   const NodeId node = machine_->homeDevice().node;
   for (Launch::Issued& each : launch.issued) {
-    if (isDone(each))
+    if (isDone(each, home))
       continue;
     auto redone = std::make_shared<Piece>(*each.piece);
     Piece& piece = *redone;
@@ -254,11 +237,11 @@ void Session::redoPieces(Task& task, Launch& launch) {
       use.writes = unite(use.writes, std::exchange(use.merged, {}));
     }
     for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-      bring(task, *launch.buffers[b], node, piece.uses[b].needs);
-    Instruction instruction = pieceInstruction(launch, piece, launch.program->context);
-    collectBefore(launch, piece, instruction.after);
-    instruction.traced = tracedPiece(launch, piece, launch.plan->dimension);
-    book(launch, piece, instruction.done);
+      mover_.bring(task, *launch.buffers[b], node, piece.uses[b].needs);
+    Instruction instruction = executor_.pieceInstruction(launch, piece, launch.program->context);
+    executor_.collectBefore(launch, piece, instruction.after);
+    instruction.traced = shared_.tracer.piece(launch, piece, launch.plan->dimension);
+    executor_.book(launch, piece, instruction.done);
     each.device = home;
     each.isRedone = true;
     each.piece = std::move(redone);
@@ -267,9 +250,9 @@ void Session::redoPieces(Task& task, Launch& launch) {
       task.begin = instruction.done;
     each.transfers.clear();
     each.arrivals.clear();
-    issue(task, home, std::move(instruction));
+    issuer_.issue(task, home, std::move(instruction));
   }
-  issueMarkers(task, false);
+  issuer_.issueMarkers(task, false);
 }
 
 } // namespace libsplit::runtime

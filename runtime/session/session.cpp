@@ -26,14 +26,18 @@ template <class Holds> bool waitUntil(const Holds& holds, double seconds) {
 } // namespace
 
 Session::Session(const Dispatch& cl, Options options)
-    : cl_(cl), options_(std::move(options)), cache_(options_.cacheDir),
+    : shared_(cl), options_(std::move(options)), cache_(options_.cacheDir),
       analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, cache_,
                 options_.analysisTimeoutSeconds),
       binaryOrigins_(cache_), macroProbe_(cl_, cache_), calls_([this] { callsEnded(); }),
-      pumps_(cl_, 2 * options_.stagingBytes, calls_) {
+      pumps_(cl_, 2 * options_.stagingBytes, calls_), provider_([this] {
+        const std::lock_guard lock(mutex_);
+        goOn();
+      }),
+      contentsFetcher_(shared_, mutex_, issuer_, mover_, [this] { goOn(); }) {
   setLogLevel(options_.log);
   if (!options_.trace.empty())
-    trace_ = Trace::open(options_.trace);
+    shared_.tracer.open(options_.trace);
 }
 
 Session::Session(const Dispatch& cl) : Session(cl, Options{}) {
@@ -46,7 +50,7 @@ void Session::stepAside(const std::string& why) {
   if (!active() || steppingAside_)
     return;
   log(LogLevel::Info, "steps aside: ", why);
-  stats_.steppedAside = why;
+  shared_.stats.steppedAside = why;
   // From here on nothing is split. What still waits for the program can't be waited for; it runs at
   // home later, and the last of it ends the session's part.
   steppingAside_ = true;
@@ -60,7 +64,7 @@ void Session::stepAside(const std::string& why) {
     if (!buffer || !buffer->engaged())
       continue;
     held.push_back(tracked.object);
-    bring(work, *buffer, machine_->homeDevice().node, ByteSet(0, buffer->size()));
+    mover_.bring(work, *buffer, machine_->homeDevice().node, ByteSet(0, buffer->size()));
   }
   lock.unlock();
   for (const CompletionPtr& part : work.parts)
@@ -82,9 +86,9 @@ void Session::finish() {
   std::vector<std::shared_ptr<Task>> arrived; // which keep no buffer from going any more
   waitUntil(
       [&] {
-        for (auto& each : takeArrived())
+        for (auto& each : mover_.takeArrived())
           arrived.push_back(std::move(each));
-        return sentAhead_.empty() || !isFinished;
+        return !mover_.hasSentAhead() || !isFinished;
       },
       2);
   if (machine_ && !isFinished)
@@ -96,12 +100,11 @@ void Session::finish() {
   if (machine_ && !isFinished)
     waitUntil([&] { return std::ranges::none_of(machine_->devices(), compiles); }, 30);
   pumps_.stop();
-  inspector_.stop(2); // it may be waiting for the program's own work
+  contentsFetcher_.stop(2); // it may be waiting for the program's own work
   saveSpeeds();
   keepLaunchSeconds();
   writeStats();
-  if (trace_)
-    trace_->close();
+  shared_.tracer.close();
 }
 
 /// Ends background analyses, and waits for a background build. None begins after.
@@ -121,13 +124,17 @@ void Session::writeStats() {
   {
     Lock lock(mutex_);
     if (!options_.stats.empty())
-      json = toJson(stats_, machine_.get());
+      json = toJson(shared_.stats, machine_.get());
     if (options_.summary)
-      table = toTable(stats_, machine_.get());
+      table = toTable(shared_.stats, machine_.get());
   }
   writeReport(table);
   if (!options_.stats.empty() && !writeStatsFile(options_.stats, json))
     log(LogLevel::Error, "can't write the statistics to ", options_.stats);
+}
+
+std::span<const Device> Session::devices() const {
+  return machine_ ? std::span<const Device>(machine_->devices()) : std::span<const Device>();
 }
 
 std::shared_ptr<Stream> Session::findStream(cl_command_queue queue) {
@@ -175,11 +182,10 @@ void Session::contextReleased(cl_context context) {
   pumps_.forget(context);
   lock.lock();
   if (machine_ && unfinishedTasks_ == 0) {
-    awaitSentAhead(lock);
+    mover_.awaitSentAhead(lock);
     machine_->forget(context);
   }
-  std::erase_if(extremesKernels_,
-                [&](const auto& entry) { return std::get<1>(entry.first) == context; });
+  contentsFetcher_.forget(context);
 }
 
 void Session::queueCreated(cl_command_queue queue) {
@@ -325,7 +331,7 @@ void Session::memoryReleased(cl_mem object) {
   if (found != memory_.end() && --found->second.references == 0) {
     last = std::move(found->second.object);
     memory_.erase(found);
-    arrived = takeArrived();
+    arrived = mover_.takeArrived();
   }
 }
 

@@ -10,15 +10,17 @@
 #include "runtime/core/options.h"
 #include "runtime/core/worker.h"
 #include "runtime/cost/known_speeds.h"
-#include "runtime/device/device_extremes.h"
 #include "runtime/device/machine.h"
 #include "runtime/device/memory.h"
 #include "runtime/device/pump.h"
 #include "runtime/program/macro_probe.h"
 #include "runtime/program/program.h"
-#include "runtime/session/stats.h"
+#include "runtime/session/command.h"
+#include "runtime/session/contents_fetcher.h"
+#include "runtime/session/executor.h"
+#include "runtime/session/home_commands.h"
+#include "runtime/session/samplers.h"
 #include "runtime/session/stream.h"
-#include "runtime/trace/trace.h"
 
 #include "solver/chunk_plan.h"
 
@@ -30,38 +32,6 @@
 #include <unordered_map>
 
 namespace libsplit::runtime {
-
-/// Bytes [begin, end) of a memory object that a command reads or writes.
-struct BufferUse {
-  cl_mem object = nullptr;
-  bool writes = false;
-  std::uint64_t begin = 0;
-  std::uint64_t end = wholeObject;
-  bool reads = true; ///< false: what was there before does not matter
-  static constexpr std::uint64_t wholeObject = ~std::uint64_t{0};
-};
-
-/// What all enqueue calls have in common.
-struct Command {
-  cl_command_queue queue = nullptr;
-  cl_command_type type = 0;
-  cl_uint waitCount = 0;
-  const cl_event* waitList = nullptr;
-  cl_event* event = nullptr;
-  cl_bool blocking =
-      CL_FALSE; ///< as the program gave it, which may be neither CL_TRUE nor CL_FALSE
-};
-
-/// Enqueues the command natively: (blocking, wait count, wait list, event).
-using NativeCall = std::function<cl_int(cl_bool, cl_uint, const cl_event*, cl_event*)>;
-
-struct LaunchArguments {
-  cl_kernel kernel = nullptr;
-  cl_uint dimensions = 0;
-  const std::size_t* offset = nullptr;
-  const std::size_t* global = nullptr;
-  const std::size_t* local = nullptr;
-};
 
 /// A binary that a program is made from.
 struct BinaryUse {
@@ -76,32 +46,8 @@ struct HeaderUse {
 };
 
 struct Launch;
-struct MergeJob;
-struct LaunchIssued;
-struct GroupLimits;
 struct ChunkedLaunch;
 struct Verification;
-
-/// A command of the home device.
-struct HomeCall {
-  NativeCall enqueue;
-  bool compiles = false;     ///< its driver may have to, for it
-  bool takesWaitList = true; ///< else it is enqueued once all is over that it depends on
-};
-
-/// What a command of the home device does to a buffer, in the buffer's bytes.
-struct HomeUse {
-  std::shared_ptr<Buffer> buffer;
-  ByteSet needs;
-  ByteSet changes;
-};
-
-/// A use whose objects stay alive for as long as this does.
-struct HeldUse {
-  BufferUse use;
-  std::shared_ptr<MemoryObject> object; ///< null if it is no tracked buffer
-  Ref<cl_mem> handle;
-};
 
 class Session {
 public:
@@ -188,9 +134,9 @@ public:
   /// … as an argument, in place of what that was.
   void argumentUnfollowed(cl_kernel kernel, cl_uint index, const std::string& why);
   // Samplers live as long as launches that use them.
-  void samplerCreated(cl_sampler sampler);
-  void samplerRetained(cl_sampler sampler);
-  void samplerReleased(cl_sampler sampler);
+  void samplerCreated(cl_sampler sampler) { samplers_.created(sampler); }
+  void samplerRetained(cl_sampler sampler) { samplers_.retained(sampler); }
+  void samplerReleased(cl_sampler sampler) { samplers_.released(sampler); }
   void userEventCreated() { userEvents_ = true; }
 
   // Events.
@@ -280,6 +226,7 @@ private:
   using Lock = std::unique_lock<std::mutex>;
 
   // session.cpp
+  std::span<const Device> devices() const;
   std::shared_ptr<Stream> findStream(cl_command_queue queue);
   std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
@@ -311,6 +258,7 @@ private:
   bool needsMarker(const Stream& stream) const;
   void fence(const std::shared_ptr<Task>& task);
   void callsEnded();
+  void goOn();
   void stepBack();
   void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
   void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
@@ -330,75 +278,22 @@ private:
   void awaitRetired(Lock& lock, const Task& task);
   void completeEvent(Lock& lock, Task& task);
   bool finishTasks(Lock& lock);
-  void issueMarkers(Task& task, bool atBegin);
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
   void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
-
-  /// One end of a transfer.
-  struct DeviceEnd {
-    std::size_t device = 0;
-    HostWay way;
-    cl_command_queue queue = nullptr;
-    Engine engine = Engine::CopyIn;
-  };
 
   // commands with what they use, movement.cpp
   std::string engage(Task& task, const Launch& launch);
   bool awaitNativeWork(Task& task, const Launch& launch);
   std::shared_ptr<const CallTable::Awaited> callsBeside(const Task& task);
   std::optional<std::vector<CompletionPtr>> nativeWorkBeside(const Stream& stream);
-  static void collectEarlier(const Task& task, std::vector<CompletionPtr>& after);
   bool bookNativeWrites(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
                         CompletionPtr* noted);
   cl_int callNoted(const Command& command, const CompletionPtr& noted, const NativeCall& call);
   void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
-  /// By the lane of the device's kernels, or another one of its.
-  void issue(Task& task, std::size_t device, Instruction instruction);
-  void issue(Task& task, std::size_t device, Lane& lane, Instruction instruction);
-  void track(Buffer& buffer);
   bool homeIsCurrent(const std::vector<BufferUse>& uses);
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses);
   static void noteOutputs(Task& task, const std::vector<HeldUse>& uses);
-  void planHomeCall(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
-  void planHomeCall(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);
   bool isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use);
-  Instruction programCopy(const DeviceEnd& end, const Buffer& buffer, const ByteSet& bytes,
-                          std::byte* base, bool mayBlock);
-  void planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
-  void planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host, bool mayBlock);
-
-  // transfers between memory nodes, transfers.cpp
-  struct Transfer;
-  /// A move that a directory has counted.
-  struct BufferMove {
-    Buffer* buffer = nullptr;
-    Move move;
-    Directory::State before;                ///< what the directory said before that
-    std::size_t transfer = 0, receiver = 0; ///< what became of it
-  };
-  bool isDestination(NodeId node) const;
-  DeviceEnd endOf(Buffer& buffer, std::size_t device, Engine engine);
-  void checkEnd(Buffer& buffer, NodeId node, Engine engine);
-  Instruction copyInstruction(const DeviceEnd& end, const Buffer& buffer, std::vector<Rows> rows,
-                              std::byte* host, bool packed, const CompletionPtr& done) const;
-  void issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node, Engine engine,
-                      std::byte* part, std::vector<CompletionPtr> after, const CompletionPtr& done,
-                      const char* uncounted);
-  void issueLeaving(Task& task, Transfer& transfer, std::size_t index,
-                    const StagingRing::Part& part);
-  void issueArriving(Task& task, Transfer& transfer, std::size_t index, std::size_t receiver,
-                     std::byte* part, const CompletionPtr& left, const CompletionPtr& done);
-  void issueDirect(Task& task, Transfer& transfer);
-  std::vector<Transfer> asTransfers(std::span<BufferMove> moves);
-  std::vector<CompletionPtr> transfer(Task& task, std::span<BufferMove> moves);
-  void sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers);
-  std::vector<std::shared_ptr<Task>> takeArrived();
-  bool sendsUnusedBuffer() const;
-  void awaitSentAhead(Lock& lock);
-  /// `arrivals`, if any, get what has to be over before the bytes are there.
-  void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
-             std::vector<CompletionPtr>* arrivals = nullptr);
-  void requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const;
 
   // launches, launch.cpp
   std::vector<BufferUse> usesOf(const Kernel& kernel) const;
@@ -424,8 +319,6 @@ private:
                        const Kernel& kernel, const LaunchArguments& arguments);
   bool makeClone(Kernel& kernel);
   bool sharesHostMemory() const;
-  cl_sampler samplerOf(const Argument& argument) const;
-  Ref<cl_sampler> samplerOn(std::size_t device, cl_sampler sampler) const;
   static bool noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
                      const Kernel& kernel, bool isProfiled);
@@ -443,22 +336,13 @@ private:
   std::shared_ptr<const LaunchPlan>
   boundariesFirstOf(const Task& task, Launch& launch,
                     const std::shared_ptr<const LaunchPlan>& plan);
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
                                                std::span<const double> shares, std::string& why);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
-
-  // what buffers hold, contents.cpp and inspection.cpp
-  std::optional<std::size_t> deviceToLookThrough(const Buffer& buffer,
-                                                 const ElementLayout& layout) const;
-  std::shared_ptr<ExtremesKernel> extremesKernel(std::size_t device, cl_context context,
-                                                 const ElementLayout& layout);
-  bool fetchContents(Task& task, const std::shared_ptr<Launch>& launch);
-  std::shared_ptr<InspectionPass> issueInspection(Task& work, const Launch& launch,
-                                                  const InspectionKey& key);
-  bool inspectionsPay(Launch& launch);
 
   // what they took, observe_launch.cpp
   void observe(Task& task, Launch& launch);
@@ -467,24 +351,10 @@ private:
   void noteMoving(std::uint64_t bytes, double seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
 
-  // execution of plans, execute.cpp
-  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
-  HomeCall homeCall(Task& task, const Launch& launch) const;
-  bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
-  std::string reserveOn(Launch& launch, std::size_t device, Provisions& pending);
-  std::string reserve(Task& task, Launch& launch, const LaunchPlan& plan);
-  std::vector<CompletionPtr> provide(const Provisions& pending);
-  void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
-  void collectBefore(const Launch& launch, const Piece& piece,
-                     std::vector<CompletionPtr>& after) const;
-  void book(const Launch& launch, const Piece& piece, const CompletionPtr& done) const;
-  void issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
-                 std::shared_ptr<const LaunchPlan> plan);
   // what failed on a helper, recovery.cpp
   bool recover(Lock& lock, const Task& failed);
   void drain(Lock& lock);
   std::vector<std::shared_ptr<Task>> plannedTasks() const;
-  std::vector<std::shared_ptr<Buffer>> trackedBuffers() const;
   void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
   void tryRedo(Task& task);
   void loseOutputs(const Task& task);
@@ -502,45 +372,6 @@ private:
   void leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range);
   void closeChunks(ChunkedLaunch& chunked);
   void observeChunks(Launch& launch, double wall);
-
-  GroupLimits groupLimits(const Launch& launch) const;
-  Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
-
-  // merges, merge_execution.cpp
-  std::shared_ptr<LaneKernel> comparerOf(const Launch& launch, const LaunchPlan& plan,
-                                         const Merge& merge, const Merge::Part& part) const;
-  std::string reserveMerges(Launch& launch, const LaunchPlan& plan, Provisions& pending);
-  void prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan);
-  void snapshotMerges(Task& task, Launch& launch);
-  void issueMerges(Task& task, Launch& launch);
-  std::vector<CompletionPtr> readParts(Task& task, Launch& launch);
-  void issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJob>& job,
-                  std::vector<CompletionPtr> arrived);
-  bool isDone(const LaunchIssued& piece) const;
-  void finishMerges(Launch& launch);
-  void keepOldBytes(Task& task, Buffer& buffer, MergeJob& job);
-  void fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part);
-  CompletionPtr compareOnDevice(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
-                                std::size_t part);
-  CompletionPtr readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
-                         std::size_t part);
-  bool startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
-                          const Merge::Part& part) const;
-  std::shared_ptr<LaneKernel> makeComparer(std::size_t device, cl_context context);
-
-  // what happens, for LIBSPLIT_TRACE, tracing.cpp; the traced… are null while tracing is off
-  std::shared_ptr<TracedWork> tracedTransfer(bool toHost, std::uint64_t bytes,
-                                             const char* uncounted) const;
-  std::shared_ptr<TracedWork> tracedCommand(const Task& task) const;
-  std::shared_ptr<TracedWork> tracedPiece(const Launch& launch, const Piece& piece,
-                                          unsigned dimension) const;
-  std::shared_ptr<TracedWork> tracedStep(const char* name) const;
-  void traceCallBegins(Task& task, const Command& command);
-  void traceNative(const Kernel& kernel, const std::string& why);
-  void traceTask(const Task& task);
-  HostTime traceWork(const Task& task);
-  void traceBalance(const Task& task, HostTime at);
-  void traceDevices();
 
   // verification, verify.cpp
   cl_int launchVerified(const Command& command, const std::shared_ptr<Launch>& launch);
@@ -595,7 +426,8 @@ private:
                              std::size_t device, const ProgramSummary& summary,
                              const KernelSummary& kernel);
 
-  const Dispatch& cl_;
+  Shared shared_;
+  const Dispatch& cl_ = shared_.cl;
   const Options options_;
   const DiskCache cache_;
   Analyzer analyzer_;
@@ -608,8 +440,20 @@ private:
   std::mutex mutex_;
   std::condition_variable progress_; ///< a task retired, a kernel got ready
   cl_device_id home_ = nullptr;      ///< the device of the first queue
-  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<Machine>& machine_ = shared_.machine;
   std::unique_ptr<KnownSpeeds> knownSpeeds_; ///< made with the machine
+
+  CallTable calls_; ///< what the program's threads enqueue
+  Pumps pumps_;     ///< of large copies to and from the program
+  Samplers samplers_;
+  TrackedBuffers tracked_{shared_};
+  Provider provider_;
+  Issuer issuer_{shared_};
+  Mover mover_{shared_, issuer_};
+  Merger merger_{shared_, issuer_, mover_};
+  Executor executor_{shared_, provider_, issuer_, mover_, merger_};
+  HomeCommands homeCommands_{shared_, pumps_, tracked_, issuer_, mover_};
+  ContentsFetcher contentsFetcher_;
 
   std::unordered_map<cl_context, int> contexts_; ///< the application's references
   std::unordered_map<cl_command_queue, std::shared_ptr<Stream>> streams_;
@@ -620,14 +464,11 @@ private:
   std::unordered_map<cl_mem, TrackedMemory> memory_;
   std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
-  std::unordered_map<cl_sampler, int> samplers_; ///< the application's references
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::size_t unfinishedTasks_ = 0;
-  std::uint64_t plannings_ = 0;                ///< of tasks, so far
-  std::vector<std::weak_ptr<Buffer>> tracked_; ///< engaged buffers, perhaps with some that are gone
-  bool recovering_ = false;                    ///< nobody plans, and no task retires
-  bool mayHaveLost_ = false;                   ///< a device that failed may have had sole copies
-  bool steppingAside_ = false; ///< nothing is split any more; inactive once no task is unfinished
+  std::uint64_t plannings_ = 0; ///< of tasks, so far
+  bool recovering_ = false;     ///< nobody plans, and no task retires
+  bool steppingAside_ = false;  ///< nothing is split any more; inactive once no task is unfinished
   std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
   bool cacheTrimmed_ = false;
   /// Builds of which an earlier run left nothing, for what their launches took.
@@ -638,21 +479,10 @@ private:
 
   bool hasSplit_ = false;     ///< a launch
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
-  Stats stats_;
   std::set<std::shared_ptr<KernelStats>> explained_; ///< kernels that LIBSPLIT_EXPLAIN told of
-  /// By device, the program's context, and the elements' width and sign.
-  std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
-      extremesKernels_;
-  std::unique_ptr<Trace> trace_;                   ///< null while tracing is off
-  std::size_t tracedDevices_ = 0;                  ///< that the trace has names of
-  Worker preparer_;                                ///< analysis and builds
-  Worker resolver_;                                ///< foreign events that completed
-  Worker inspector_;                               ///< waits for contents, looks through them
-  Worker provider_;                                ///< makes memory
-  CallTable calls_;                                ///< what the program's threads enqueue
-  Pumps pumps_;                                    ///< of large copies to and from the program
+  Worker preparer_;                                  ///< analysis and builds
+  Worker resolver_;                                  ///< foreign events that completed
   std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
-  std::vector<std::shared_ptr<Task>> sentAhead_;   ///< of no queue; under way, or failed
   std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans
   std::shared_ptr<Verification> openVerification_; ///< while it goes on only its own tasks are
                                                    ///< planned

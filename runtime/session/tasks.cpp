@@ -36,8 +36,7 @@ std::shared_ptr<Task> Session::newTask(const std::shared_ptr<Stream>& stream,
                                        const Command& command) {
   auto task = std::make_shared<Task>();
   task->stream = stream;
-  if (trace_)
-    traceCallBegins(*task, command);
+  shared_.tracer.callBegins(*task, command.type, command.blocking != CL_FALSE);
   addWaitList(task, command);
   if (!stream->inOrder)
     addBarriers(task, command);
@@ -171,8 +170,7 @@ void Session::submit(const std::shared_ptr<Task>& task) {
     task->calls = std::make_shared<CallTable::Awaited>(
         calls_.await(task->stream->queue, CallTable::Queues::This, task->within));
   pumpAll();
-  if (trace_)
-    task->call.end = hostNow();
+  shared_.tracer.callReturns(*task);
 }
 
 bool Session::canPlan(const Stream& stream, const Task& task) const {
@@ -357,8 +355,7 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     log(LogLevel::Debug, "a command ended with error ", task->status);
   if (task->retired)
     task->retired(*task);
-  if (trace_)
-    traceTask(*task);
+  shared_.tracer.retired(*task, devices());
   completeEvent(lock, *task);
   // What it held goes before anybody sees it retired, so that objects which the application gave
   // up are gone after clFinish. Not under the lock: drivers may call back into the application.
@@ -367,7 +364,7 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   auto held = std::move(task->parts);
   auto launch = std::move(task->launch);
   auto outputs = std::move(task->outputs);
-  auto arrived = takeArrived();
+  auto arrived = mover_.takeArrived();
   task->after.clear();
   lock.unlock();
   plan = nullptr;
@@ -384,8 +381,7 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   --engagements_;
   if (--unfinishedTasks_ == 0 && steppingAside_)
     active_ = false;
-  pumpAll();
-  progress_.notify_all();
+  goOn();
   if (stream->references == 0 && stream->idle()) {
     streams_.erase(stream->queue);
     stream->closed = true;
@@ -439,12 +435,17 @@ void Session::completeEvent(Lock& lock, Task& task) {
   event->complete = true;
 }
 
+/// Something is there, or over, that tasks may wait for.
+void Session::goOn() {
+  pumpAll();
+  progress_.notify_all();
+}
+
 /// Calls have ended that somebody awaits.
 void Session::callsEnded() {
   try {
-    Lock lock(mutex_);
-    pumpAll();
-    progress_.notify_all();
+    const std::lock_guard lock(mutex_);
+    goOn();
   } catch (const std::exception& error) {
     log(LogLevel::Error, "what waits for calls of the program's is held up: ", error.what());
   }
@@ -477,8 +478,8 @@ void Session::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
       retireOldest(lock, stream, true);
   }
   // What the program gave up is gone when its commands are over.
-  if (sendsUnusedBuffer())
-    awaitSentAhead(lock);
+  if (mover_.sendsUnusedBuffer())
+    mover_.awaitSentAhead(lock);
 }
 
 void Session::awaitEvents(cl_uint count, const cl_event* list) {
@@ -492,25 +493,6 @@ void Session::awaitEvents(cl_uint count, const cl_event* list) {
     if (auto task = found->second->task.lock())
       waitFor(lock, task);
   }
-}
-
-void Session::issueMarkers(Task& task, bool atBegin) {
-  // On the home device's own clock, so that times compare with those of native events. Enqueued
-  // when it is time: behind a wait list, drivers give a marker the time at which they got it.
-  if (!task.event || !task.event->profiled)
-    return;
-  const Device& home = machine_->homeDevice();
-  cl_command_queue queue = machine_->queueOf(machine_->home(), task.stream->context, Engine::Marks);
-  Instruction marker;
-  marker.queue = queue;
-  marker.immediate = home.isGpu;
-  if (!atBegin)
-    marker.after = task.parts;
-  marker.run = [this, queue](WaitList, cl_event* last) {
-    return cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, last);
-  };
-  issue(task, machine_->home(), home.lane(Engine::Marks), std::move(marker));
-  (atBegin ? task.begin : task.end) = task.parts.back();
 }
 
 } // namespace libsplit::runtime

@@ -77,8 +77,8 @@ void Session::planReadAll(Task& task, const Verification& verification,
                           std::vector<std::vector<std::byte>>& contents) {
   for (const Part& part : verification.parts) {
     contents.emplace_back(part.bytes.size());
-    planRead(task, *verification.launch->buffers[part.buffer], part.bytes, contents.back().data(),
-             true);
+    homeCommands_.planRead(task, *verification.launch->buffers[part.buffer], part.bytes,
+                           contents.back().data(), true);
   }
 }
 
@@ -94,16 +94,17 @@ void Session::planRestore(Task& task, Verification& verification) {
     const HostWay way = buffer->wayTo(*machine_, machine_->home(), Engine::Kernels);
     if (!way)
       throw std::runtime_error("no memory to put a buffer's bytes back through");
-    planHomeCall(task, {use},
-                 {[this, queue = machine_->queueOf(machine_->home(), buffer->context()), way,
-                   rows = buffer->rowsOf(ByteSet(range)), range, &bytes = verification.before[p]](
-                      cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-                   const std::vector<cl_event> waits(list, list + count);
-                   const RowCopy copy{queue, way, false, rows, bytes.data() - range.begin};
-                   const cl_int status = copy.enqueue(cl_, {waits}, nullptr, event);
-                   cl_.clFlush(queue);
-                   return status;
-                 }});
+    homeCommands_.plan(task, {use},
+                       {[this, queue = machine_->queueOf(machine_->home(), buffer->context()), way,
+                         rows = buffer->rowsOf(ByteSet(range)), range,
+                         &bytes = verification.before[p]](cl_bool, cl_uint count,
+                                                          const cl_event* list, cl_event* event) {
+                         const std::vector<cl_event> waits(list, list + count);
+                         const RowCopy copy{queue, way, false, rows, bytes.data() - range.begin};
+                         const cl_int status = copy.enqueue(cl_, {waits}, nullptr, event);
+                         cl_.clFlush(queue);
+                         return status;
+                       }});
   }
 }
 
@@ -159,9 +160,9 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
   auto last = add(
       internal,
       [this, verification](Task& task) {
-        issueMarkers(task, true);
+        issuer_.issueMarkers(task, true);
         planReadAll(task, *verification, verification->unsplit);
-        issueMarkers(task, false);
+        issuer_.issueMarkers(task, false);
       },
       [this, verification](Task& task) {
         if (openVerification_ == verification)
@@ -189,7 +190,7 @@ bool Session::isBeingVerified(const Buffer& buffer) const {
 void Session::compare(const Verification& verification) {
   const Launch& launch = *verification.launch;
   const KernelSummary& summary = *launch.code->summaries[machine_->home()];
-  ++stats_.verifiedLaunches;
+  ++shared_.stats.verifiedLaunches;
   bool differed = false;
   for (std::size_t p = 0; p < verification.parts.size(); ++p) {
     auto differs = difference(verification.split[p], verification.unsplit[p]);
@@ -203,7 +204,7 @@ void Session::compare(const Verification& verification) {
   }
   if (!differed)
     return;
-  ++stats_.differingLaunches;
+  ++shared_.stats.differingLaunches;
   launch.code->neverSplit("its split result differed from the unsplit one");
 }
 

@@ -1,12 +1,6 @@
-// Makes plans happen: a launch's pieces, or the whole of it at home, become transfers and
-// instructions of the devices' lanes.
-//
-// All transfers of a launch come before any of its pieces, since a piece may overwrite what another
-// has to read first. Each piece waits for earlier work on the same bytes and nothing else. If
-// several nodes change the same bytes, merges follow (merge_execution.cpp).
+#include "runtime/session/executor.h"
+
 #include "runtime/plan/piece_range.h"
-#include "runtime/session/launch.h"
-#include "runtime/session/session.h"
 
 #include "analysis-pass/summary/partition_argument.h"
 
@@ -117,17 +111,7 @@ bool LaneKernel::isNew(const PieceRange& range) {
   return (range.rest && forms_.insert(formOf(*range.rest)).second) || bodyIsNew;
 }
 
-void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
-  std::vector<HeldUse> uses;
-  const std::vector<bool>& writes = launch->code->writes;
-  for (std::size_t i = 0; i < launch->arguments.size(); ++i)
-    if (const std::shared_ptr<MemoryObject>& object = launch->objects[i])
-      uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
-  planHomeCall(task, uses, homeCall(task, *launch));
-}
-
-/// Enqueues the whole launch as the program did.
-HomeCall Session::homeCall(Task& task, const Launch& launch) const {
+HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
   KernelCall call;
   call.kernel = launch.clone;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -138,9 +122,7 @@ HomeCall Session::homeCall(Task& task, const Launch& launch) const {
   }
   call.dimensions = launch.range.dimensions;
   call.range.body = enqueuedRange(launch.range, launch.localGiven, wholeBox(launch.range));
-  if (trace_) {
-    task.call.kernel = launch.code->name;
-  }
+  tracer_.launches(task, launch);
   const bool compiles = call.kernel->isNew(call.range);
   return {[this, call = std::move(call), queue = task.stream->queue](
               cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
@@ -151,7 +133,7 @@ HomeCall Session::homeCall(Task& task, const Launch& launch) const {
 
 /// Whether a device other than home has what a work-group of the launch needs. Home's driver says
 /// so itself.
-bool Session::hasRoomForGroup(const Launch& launch, std::size_t device) const {
+bool Executor::hasRoomForGroup(const Launch& launch, std::size_t device) const {
   const Device& on = machine_->devices()[device];
   const KernelSummary& summary = *launch.code->summaries[device];
   std::uint64_t local = launch.code->kernels[device]->localMemory;
@@ -166,8 +148,7 @@ bool Session::hasRoomForGroup(const Launch& launch, std::size_t device) const {
   return local <= on.localMemory && (!launch.localGiven || fits(launch.range.local, on.maxItems));
 }
 
-/// Makes the launch's buffers exist on `device`, or begins to. Why not, if they can't.
-std::string Session::reserveOn(Launch& launch, std::size_t device, Provisions& pending) {
+std::string Executor::reserveOn(Launch& launch, std::size_t device, Provisions& pending) {
   const Device& on = machine_->devices()[device];
   auto lacks = [&](const char* what) {
     launch.lacksRoom = device;
@@ -182,7 +163,7 @@ std::string Session::reserveOn(Launch& launch, std::size_t device, Provisions& p
     if (parameters[i].kind == ParameterKind::Sampler) {
       Ref<cl_sampler>& own = launch.samplers[{device, i}];
       if (!own)
-        own = samplerOn(device, launch.keepsSamplers.at(i).get());
+        own = samplerIn(cl_, on.context.get(), launch.keepsSamplers.at(i).get());
       if (!own)
         return lacks(" has no such sampler");
     }
@@ -204,44 +185,22 @@ std::string Session::reserveOn(Launch& launch, std::size_t device, Provisions& p
   return {};
 }
 
-/// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not; or
-/// the task waits until it is known.
-std::string Session::reserve(Task& task, Launch& launch, const LaunchPlan& plan) {
+std::string Executor::reserve(Task& task, Launch& launch, const LaunchPlan& plan) {
   Provisions pending;
   std::string why;
   for (const Piece& piece : plan.pieces)
     if (why.empty())
       why = reserveOn(launch, piece.device, pending);
   if (why.empty())
-    why = reserveMerges(launch, plan, pending);
+    why = merger_.reserve(launch, plan, pending);
   if (why.empty())
-    for (const CompletionPtr& made : provide(pending))
+    for (const CompletionPtr& made : provider_.provide(pending))
       task.awaited.push_back(made);
   return why;
 }
 
-/// Has another thread make them, without the lock; the ends of that.
-std::vector<CompletionPtr> Session::provide(const Provisions& pending) {
-  std::vector<CompletionPtr> ends;
-  Provisions mine;
-  for (const auto& each : pending) {
-    ends.push_back(each->done());
-    if (each->claim())
-      mine.push_back(each);
-  }
-  if (!mine.empty())
-    provider_.post([this, mine = std::move(mine)] {
-      for (const auto& each : mine)
-        each->make();
-      Lock lock(mutex_);
-      pumpAll();
-      progress_.notify_all();
-    });
-  return ends;
-}
-
 /// What the work-groups of the launch's pieces may have on all devices.
-GroupLimits Session::groupLimits(const Launch& launch) const {
+GroupLimits Executor::groupLimits(const Launch& launch) const {
   GroupLimits limits{~std::uint64_t{0}, {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}};
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
     const auto& kernel = launch.code->kernels[i];
@@ -255,8 +214,8 @@ GroupLimits Session::groupLimits(const Launch& launch) const {
   return limits;
 }
 
-Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
-                                      cl_context context) {
+Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
+                                       cl_context context) {
   const NDRange& range = launch.range;
   KernelCall call;
   // Home runs what the program built itself where that is the same.
@@ -313,7 +272,7 @@ Instruction Session::pieceInstruction(const Launch& launch, const Piece& piece,
 }
 
 /// Brings every piece what it needs, all at once.
-void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
+void Executor::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
   std::vector<BufferMove> moves;
   std::vector<std::size_t> pieces; ///< by move
   std::vector<Directory::Need> needs(plan.pieces.size());
@@ -323,7 +282,7 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
     Buffer& buffer = *launch.buffers[b];
     for (std::size_t p = 0; p < plan.pieces.size(); ++p) {
       needs[p] = {machine_->devices()[plan.pieces[p].device].node, &plan.pieces[p].uses[b].needs};
-      requireSomewhere(buffer, *needs[p].bytes);
+      mover_.requireSomewhere(buffer, *needs[p].bytes);
     }
     const Directory::State before = buffer.directory().state();
     for (Directory::NeededMove& each : buffer.bringAll(needs, exactly)) {
@@ -331,7 +290,7 @@ void Session::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
       pieces.push_back(each.need);
     }
   }
-  const std::vector<CompletionPtr> arrivals = transfer(task, moves);
+  const std::vector<CompletionPtr> arrivals = mover_.transfer(task, moves);
   for (std::size_t i = 0; i < arrivals.size(); ++i)
     launch.issued[pieces[i]].transfers.push_back(arrivals[i]);
 }
@@ -345,17 +304,15 @@ ByteSet storesOf(const PieceUse& use) {
 
 } // namespace
 
-/// What must be over before the piece may run: earlier work on the same bytes.
-void Session::collectBefore(const Launch& launch, const Piece& piece,
-                            std::vector<CompletionPtr>& after) const {
+void Executor::collectBefore(const Launch& launch, const Piece& piece,
+                             std::vector<CompletionPtr>& after) const {
   const NodeId node = machine_->devices()[piece.device].node;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
     launch.buffers[b]->accesses().collect(node, piece.uses[b].needs, storesOf(piece.uses[b]),
                                           after);
 }
 
-/// Counts what a piece does as done.
-void Session::book(const Launch& launch, const Piece& piece, const CompletionPtr& done) const {
+void Executor::book(const Launch& launch, const Piece& piece, const CompletionPtr& done) const {
   const NodeId node = machine_->devices()[piece.device].node;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const PieceUse& use = piece.uses[b];
@@ -373,14 +330,13 @@ void Session::book(const Launch& launch, const Piece& piece, const CompletionPtr
   }
 }
 
-void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
-                        std::shared_ptr<const LaunchPlan> plan) {
-  if (trace_)
-    task.call.kernel = launch->code->name;
+void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
+                     std::shared_ptr<const LaunchPlan> plan) {
+  tracer_.launches(task, *launch);
   const auto atHome = [&](const Piece& piece) { return piece.device == machine_->home(); };
   if (std::ranges::none_of(plan->pieces, atHome))
-    issueMarkers(task, true);
-  prepareMerges(task, *launch, *plan);
+    issuer_.issueMarkers(task, true);
+  merger_.prepare(task, *launch, *plan);
   for (const Piece& piece : plan->pieces) {
     Launch::Issued& issued = launch->issued.emplace_back();
     issued.device = piece.device;
@@ -390,12 +346,12 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
   }
   // All transfers come before any piece: a piece may overwrite what another has to read first.
   bringAll(task, *launch, *plan);
-  snapshotMerges(task, *launch);
+  merger_.snapshot(task, *launch);
   std::vector<Instruction> instructions;
   for (const Piece& piece : plan->pieces) {
     Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
     collectBefore(*launch, piece, instruction.after);
-    instruction.traced = tracedPiece(*launch, piece, plan->dimension);
+    instruction.traced = tracer_.piece(*launch, piece, plan->dimension);
     instructions.push_back(std::move(instruction));
   }
   for (std::size_t p = 0; p < instructions.size(); ++p)
@@ -404,11 +360,11 @@ void Session::issuePlan(Task& task, const std::shared_ptr<Launch>& launch,
     launch->issued[p].kernel = instructions[p].done;
     if (atHome(plan->pieces[p]) && (p == 0 || !atHome(plan->pieces[p - 1])))
       task.begin = instructions[p].done;
-    issue(task, plan->pieces[p].device, std::move(instructions[p]));
+    issuer_.issue(task, plan->pieces[p].device, std::move(instructions[p]));
   }
-  issueMerges(task, *launch);
-  issueMarkers(task, false);
-  sendAhead(task, launch->buffers);
+  merger_.issue(task, *launch);
+  issuer_.issueMarkers(task, false);
+  mover_.sendAhead(task, launch->buffers);
 }
 
 } // namespace libsplit::runtime

@@ -1,25 +1,6 @@
-// Merges as instructions of a launch; merge.h says what they compute and why that is right.
-//
-// The host's memory is where everything comes together, since all nodes can be read from there:
-//
-//   before the pieces   The old bytes are brought to the host. Who works in the host's memory will
-//                       overwrite them there, so they are put aside; every other device keeps a
-//                       copy of its own. A device that collects updates begins with neutral
-//                       elements.
-//   after the pieces    Each device compares its bytes with what they were, block by block, all at
-//                       the same time. The blocks that changed are read into memory of their own
-//                       and merged into the host's, by all lanes, each a slice.
-//   in the end          The host's copy is valid. Where no other device changed a block, so is that
-//                       of the device that started from the same old bytes: an iteration that
-//                       changes little moves little.
-//
-// The host's old bytes stay what they were until all others have arrived, and what has to be
-// allocated is allocated before anything begins: a plan whose merges find no memory is not begun.
-// A device that can't compare leaves that to the host. Where a piece or a transfer fails, nothing
-// is merged.
+#include "runtime/session/merger.h"
+
 #include "runtime/core/log.h"
-#include "runtime/session/launch.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 #include <cstring>
@@ -123,7 +104,7 @@ ByteSet flaggedBytes(const MergeJob::Part& part) {
 
 } // namespace
 
-std::shared_ptr<LaneKernel> Session::makeComparer(std::size_t device, cl_context context) {
+std::shared_ptr<LaneKernel> Merger::makeComparer(std::size_t device, cl_context context) {
   cl_int error = CL_SUCCESS;
   const auto program =
       buildProgram(cl_, machine_->contextOf(device, context), machine_->devices()[device].id.get(),
@@ -138,8 +119,8 @@ std::shared_ptr<LaneKernel> Session::makeComparer(std::size_t device, cl_context
 
 /// Whether a node has the old bytes before its pieces run: what is certainly written is not brought
 /// there, and what lies there in its place is nothing to compare with.
-bool Session::startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
-                                 const Merge::Part& part) const {
+bool Merger::startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
+                                const Merge::Part& part) const {
   ByteSet needs;
   for (const Piece& piece : plan.pieces)
     if (machine_->devices()[piece.device].node == part.node)
@@ -148,8 +129,8 @@ bool Session::startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
 }
 
 /// What compares a part with its old bytes on its own device; null if the host has to.
-std::shared_ptr<LaneKernel> Session::comparerOf(const Launch& launch, const LaunchPlan& plan,
-                                                const Merge& merge, const Merge::Part& part) const {
+std::shared_ptr<LaneKernel> Merger::comparerOf(const Launch& launch, const LaunchPlan& plan,
+                                               const Merge& merge, const Merge::Part& part) const {
   const Buffer& buffer = *launch.buffers[merge.buffer];
   if (part.node == hostNode || comparedRange(part.bytes, buffer.size()).empty() ||
       !startsFromOldBytes(plan, merge, part))
@@ -157,7 +138,7 @@ std::shared_ptr<LaneKernel> Session::comparerOf(const Launch& launch, const Laun
   return launch.code->comparers[machine_->deviceOfNode(part.node)];
 }
 
-std::string Session::reserveMerges(Launch& launch, const LaunchPlan& plan, Provisions& pending) {
+std::string Merger::reserve(Launch& launch, const LaunchPlan& plan, Provisions& pending) {
   // Several merges may be of one buffer, and use the same memory.
   std::map<std::pair<std::size_t, NodeId>, ByteRange> staged, compared; // by buffer
   auto add = [](auto& ranges, std::size_t buffer, NodeId node, const ByteRange& bytes) {
@@ -185,10 +166,10 @@ std::string Session::reserveMerges(Launch& launch, const LaunchPlan& plan, Provi
   return {};
 }
 
-void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) {
+void Merger::prepare(Task& task, Launch& launch, const LaunchPlan& plan) {
   for (const Merge& merge : plan.merges) {
     Buffer& buffer = *launch.buffers[merge.buffer];
-    bring(task, buffer, hostNode, merge.bytes);
+    mover_.bring(task, buffer, hostNode, merge.bytes);
     auto job = std::make_shared<MergeJob>();
     job->merge = merge;
     job->host = buffer.hostMemory(*machine_);
@@ -218,7 +199,7 @@ void Session::prepareMerges(Task& task, Launch& launch, const LaunchPlan& plan) 
   }
 }
 
-void Session::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job) {
+void Merger::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job) {
   // All of them: what other devices changed is told from these, also where the host took no part.
   const ByteSet& bytes = job.merge.bytes;
   job.kept = buffer.staging(hostNode, bytes.hull());
@@ -231,12 +212,12 @@ void Session::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job) {
     return CL_SUCCESS;
   };
   copy.done = std::make_shared<Completion>(cl_);
-  copy.traced = tracedStep("put old bytes aside");
+  copy.traced = tracer_.step("put old bytes aside");
   buffer.accesses().add({hostNode, bytes, {}, copy.done});
-  issue(task, machine_->home(), std::move(copy));
+  issuer_.issue(task, machine_->home(), std::move(copy));
 }
 
-void Session::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part) {
+void Merger::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::size_t part) {
   const MergeJob::Part& of = job.parts[part];
   Instruction fill;
   fill.queue = machine_->queueOf(of.device, buffer.context());
@@ -257,15 +238,15 @@ void Session::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::
     }
     return CL_SUCCESS;
   };
-  fill.traced = tracedStep("fill with the neutral element");
+  fill.traced = tracer_.step("fill with the neutral element");
   buffer.accesses().add({of.node, {}, of.bytes, fill.done, false});
   buffer.journal().note(buffer.directory().state(), Journal::Effect::Spoils, of.node, of.bytes,
                         {fill.done});
   buffer.directory().spoiled(of.node, of.bytes);
-  issue(task, of.device, std::move(fill));
+  issuer_.issue(task, of.device, std::move(fill));
 }
 
-void Session::snapshotMerges(Task& task, Launch& launch) {
+void Merger::snapshot(Task& task, Launch& launch) {
   for (const auto& job : launch.merges)
     for (const MergeJob::Part& part : job->parts) {
       if (!part.comparer)
@@ -282,14 +263,14 @@ void Session::snapshotMerges(Task& task, Launch& launch) {
                                        last);
       };
       copy.done = std::make_shared<Completion>(cl_);
-      copy.traced = tracedStep("keep a copy of old bytes");
+      copy.traced = tracer_.step("keep a copy of old bytes");
       buffer.accesses().add({part.node, bytes, {}, copy.done, false});
-      issue(task, part.device, std::move(copy));
+      issuer_.issue(task, part.device, std::move(copy));
     }
 }
 
-CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
-                                       const std::shared_ptr<MergeJob>& job, std::size_t index) {
+CompletionPtr Merger::compareOnDevice(Task& task, Buffer& buffer,
+                                      const std::shared_ptr<MergeJob>& job, std::size_t index) {
   const MergeJob::Part& part = job->parts[index];
   Instruction compare;
   compare.queue = machine_->queueOf(part.device, buffer.context());
@@ -343,15 +324,15 @@ CompletionPtr Session::compareOnDevice(Task& task, Buffer& buffer,
       log(LogLevel::Info, "a device can't compare (error ", status, "); the host does");
     return CL_SUCCESS;
   };
-  compare.traced = tracedStep("compare with old bytes");
+  compare.traced = tracer_.step("compare with old bytes");
   CompletionPtr done = compare.done;
   buffer.accesses().add({part.node, bytes, {}, done, false});
-  issue(task, part.device, std::move(compare));
+  issuer_.issue(task, part.device, std::move(compare));
   return done;
 }
 
-CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
-                                std::size_t index) {
+CompletionPtr Merger::readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
+                               std::size_t index) {
   const MergeJob::Part& part = job->parts[index];
   Instruction copy;
   cl_command_queue queue = machine_->queueOf(part.device, buffer.context());
@@ -362,7 +343,7 @@ CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_pt
         compareOnDevice(task, buffer, job, index)); // waits for the flags themselves
   else
     copy.queue = queue;
-  copy.traced = tracedTransfer(true, part.bytes.size(), nullptr);
+  copy.traced = tracer_.transfer(true, part.bytes.size(), nullptr);
   copy.done = std::make_shared<Completion>(cl_);
   copy.run = [this, job, index, queue, traced = copy.traced, end = copy.done,
               way = buffer.wayTo(*machine_, part.device, Engine::Kernels)](
@@ -379,14 +360,14 @@ CompletionPtr Session::readBack(Task& task, Buffer& buffer, const std::shared_pt
   };
   CompletionPtr done = copy.done;
   buffer.accesses().add({part.node, part.bytes, {}, done, false});
-  issue(task, part.device, std::move(copy));
+  issuer_.issue(task, part.device, std::move(copy));
   return done;
 }
 
 /// Has all that is to be merged read. What of a device could not be read is lost, and its piece has
 /// to be done again: so nothing is merged before all of the launch has arrived, and what the piece
 /// started from is kept until then.
-std::vector<CompletionPtr> Session::readParts(Task& task, Launch& launch) {
+std::vector<CompletionPtr> Merger::readParts(Task& task, Launch& launch) {
   std::vector<CompletionPtr> arrived;
   for (const auto& job : launch.merges) {
     Buffer& buffer = *launch.buffers[job->merge.buffer];
@@ -415,8 +396,8 @@ std::vector<CompletionPtr> Session::readParts(Task& task, Launch& launch) {
   return arrived;
 }
 
-void Session::issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJob>& job,
-                         std::vector<CompletionPtr> arrived) {
+void Merger::issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJob>& job,
+                        std::vector<CompletionPtr> arrived) {
   Buffer& buffer = *launch.buffers[job->merge.buffer];
   buffer.accesses().collect(hostNode, {}, job->merge.bytes, arrived);
   std::vector<CompletionPtr> merged;
@@ -429,9 +410,9 @@ void Session::issueMerge(Task& task, Launch& launch, const std::shared_ptr<Merge
       job->run(slice);
       return CL_SUCCESS;
     };
-    instruction.traced = tracedStep("merge");
+    instruction.traced = tracer_.step("merge");
     merged.push_back(instruction.done);
-    issue(task, i, std::move(instruction));
+    issuer_.issue(task, i, std::move(instruction));
   }
   std::erase_if(buffer.merges(), [](const CompletionPtr& old) { return old->over(); });
   buffer.merges().insert(buffer.merges().end(), merged.begin(), merged.end());
@@ -443,7 +424,7 @@ void Session::issueMerge(Task& task, Launch& launch, const std::shared_ptr<Merge
   buffer.wrote(hostNode, job->merge.bytes);
 }
 
-void Session::issueMerges(Task& task, Launch& launch) {
+void Merger::issue(Task& task, Launch& launch) {
   const std::vector<CompletionPtr> arrived = readParts(task, launch);
   for (const auto& job : launch.merges)
     issueMerge(task, launch, job, arrived);
@@ -451,8 +432,7 @@ void Session::issueMerges(Task& task, Launch& launch) {
     job->directoryVersion = launch.buffers[job->merge.buffer]->directory().version();
 }
 
-/// After pieces of the launch failed: the merges of what the others did.
-void Session::redoMerges(Task& task, Launch& launch) {
+void Merger::redo(Task& task, Launch& launch) {
   auto isMerged = [](const std::shared_ptr<MergeJob>& job) {
     return !job->merged.empty() && std::ranges::all_of(job->merged, [](const CompletionPtr& done) {
       return done->succeeded();
@@ -464,7 +444,7 @@ void Session::redoMerges(Task& task, Launch& launch) {
         return part.node != hostNode &&
                std::ranges::any_of(launch.issued, [&](const Launch::Issued& each) {
                  return machine_->devices()[each.device].node == part.node && !each.isRedone &&
-                        !isDone(each);
+                        !isDone(each, machine_->home());
                });
       });
   const std::vector<CompletionPtr> arrived = readParts(task, launch);
@@ -473,13 +453,12 @@ void Session::redoMerges(Task& task, Launch& launch) {
       continue;
     // Where the host takes part it has its own pieces' results there, and the old bytes beside.
     if (job->merge.parts.front().node != hostNode)
-      bring(task, *launch.buffers[job->merge.buffer], hostNode, job->merge.bytes);
+      mover_.bring(task, *launch.buffers[job->merge.buffer], hostNode, job->merge.bytes);
     issueMerge(task, launch, job, arrived);
   }
 }
 
-/// Counts what was merged, and tells the directory who has it already.
-void Session::finishMerges(Launch& launch) {
+void Merger::finish(Launch& launch) {
   for (const auto& job : launch.merges) {
     Directory& directory = launch.buffers[job->merge.buffer]->directory();
     for (const MergeJob::Part& part : job->parts) {

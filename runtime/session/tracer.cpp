@@ -1,6 +1,7 @@
-// What the session tells the trace: each task when it retires, since only then are all times known.
+#include "runtime/session/tracer.h"
+
 #include "runtime/session/launch.h"
-#include "runtime/session/session.h"
+#include "runtime/session/stream.h"
 
 #include <algorithm>
 
@@ -86,8 +87,17 @@ Trace::Arguments argumentsOf(const TracedWork& work, const TracedCall& call) {
 
 } // namespace
 
-std::shared_ptr<TracedWork> Session::tracedTransfer(bool toHost, std::uint64_t bytes,
-                                                    const char* uncounted) const {
+void Tracer::open(const std::string& file) {
+  trace_ = Trace::open(file);
+}
+
+void Tracer::close() {
+  if (trace_)
+    trace_->close();
+}
+
+std::shared_ptr<TracedWork> Tracer::transfer(bool toHost, std::uint64_t bytes,
+                                             const char* uncounted) const {
   if (!trace_)
     return nullptr;
   auto work = std::make_shared<TracedWork>();
@@ -98,7 +108,7 @@ std::shared_ptr<TracedWork> Session::tracedTransfer(bool toHost, std::uint64_t b
   return work;
 }
 
-std::shared_ptr<TracedWork> Session::tracedCommand(const Task& task) const {
+std::shared_ptr<TracedWork> Tracer::command(const Task& task) const {
   if (!trace_)
     return nullptr;
   auto work = std::make_shared<TracedWork>();
@@ -108,7 +118,7 @@ std::shared_ptr<TracedWork> Session::tracedCommand(const Task& task) const {
   return work;
 }
 
-std::shared_ptr<TracedWork> Session::tracedStep(const char* name) const {
+std::shared_ptr<TracedWork> Tracer::step(const char* name) const {
   if (!trace_)
     return nullptr;
   auto work = std::make_shared<TracedWork>();
@@ -116,8 +126,8 @@ std::shared_ptr<TracedWork> Session::tracedStep(const char* name) const {
   return work;
 }
 
-std::shared_ptr<TracedWork> Session::tracedPiece(const Launch& launch, const Piece& piece,
-                                                 unsigned dimension) const {
+std::shared_ptr<TracedWork> Tracer::piece(const Launch& launch, const Piece& piece,
+                                          unsigned dimension) const {
   if (!trace_)
     return nullptr;
   auto work = std::make_shared<TracedWork>();
@@ -130,44 +140,61 @@ std::shared_ptr<TracedWork> Session::tracedPiece(const Launch& launch, const Pie
   return work;
 }
 
-void Session::traceCallBegins(Task& task, const Command& command) {
-  task.call.name = callName(command.type);
+void Tracer::callBegins(Task& task, cl_command_type type, bool blocking) const {
+  if (!trace_)
+    return;
+  task.call.name = callName(type);
   task.call.thread = ::gettid();
-  task.call.blocking = command.blocking != CL_FALSE;
+  task.call.blocking = blocking;
   task.call.begin = task.call.end = hostNow();
 }
 
-void Session::traceNative(const Kernel& kernel, const std::string& why) {
-  traceDevices();
-  trace_->instant(Trace::application, ::gettid(), kernel.code->name, hostNow(), {{"native", why}});
+void Tracer::callReturns(Task& task) const {
+  if (trace_)
+    task.call.end = hostNow();
 }
 
-void Session::traceDevices() {
-  if (tracedDevices_ == 0)
+void Tracer::launches(Task& task, const Launch& launch) const {
+  if (trace_)
+    task.call.kernel = launch.code->name;
+}
+
+void Tracer::native(const std::string& kernel, const std::string& why,
+                    std::span<const Device> devices) {
+  if (!trace_)
+    return;
+  nameDevices(devices);
+  trace_->instant(Trace::application, ::gettid(), kernel, hostNow(), {{"native", why}});
+}
+
+void Tracer::nameDevices(std::span<const Device> devices) {
+  if (named_ == 0)
     trace_->nameProcess(Trace::application, std::string(::program_invocation_short_name) + " (" +
                                                 std::to_string(::getpid()) + ")");
-  const std::size_t devices = machine_ ? machine_->devices().size() : 0;
-  for (; tracedDevices_ < devices; ++tracedDevices_) {
-    const Device& device = machine_->devices()[tracedDevices_];
-    trace_->nameProcess(Trace::firstDevice + static_cast<int>(tracedDevices_),
+  for (; named_ < devices.size(); ++named_) {
+    const Device& device = devices[named_];
+    trace_->nameProcess(Trace::firstDevice + static_cast<int>(named_),
                         device.label + " " + device.name + (device.isHome ? ", home" : ""));
   }
 }
 
-void Session::traceTask(const Task& task) {
-  traceDevices();
+void Tracer::retired(const Task& task, std::span<const Device> devices) {
+  if (!trace_)
+    return;
+  nameDevices(devices);
   const TracedCall& call = task.call;
   const HostTime now = hostNow();
   trace_->slice(
       Trace::application, call.thread, call.name, call.begin, call.blocking ? now : call.end,
       call.kernel.empty() ? Trace::Arguments{} : Trace::Arguments{{"kernel", call.kernel}});
-  traceBalance(task, traceWork(task));
+  balance(task, work(task), devices);
 }
 
-/// What devices did for it; the time when the first of that began.
-HostTime Session::traceWork(const Task& task) {
+HostTime Tracer::work(const Task& task) {
   const TracedCall& call = task.call;
   const HostTime now = hostNow();
+  if (!trace_)
+    return now;
   HostTime launched = now;
   for (const auto& work : task.traced) {
     const bool moves = work->track == TracedWork::Track::TransfersIn ||
@@ -199,9 +226,8 @@ HostTime Session::traceWork(const Task& task) {
   return launched;
 }
 
-void Session::traceBalance(const Task& task, HostTime at) {
-  const std::size_t devices = machine_ ? machine_->devices().size() : 0;
-  std::vector<double> groups(devices), seconds(devices);
+void Tracer::balance(const Task& task, HostTime at, std::span<const Device> devices) {
+  std::vector<double> groups(devices.size()), seconds(devices.size());
   const TracedWork* piece = nullptr;
   for (const auto& work : task.traced)
     if (isPiece(*work)) {
@@ -215,8 +241,8 @@ void Session::traceBalance(const Task& task, HostTime at) {
       seconds[work->device] += interval->seconds();
   Trace::Arguments shares;
   double slowest = 0, sum = 0, busy = 0;
-  for (std::size_t i = 0; i < devices; ++i) {
-    const std::string& label = machine_->devices()[i].label;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::string& label = devices[i].label;
     shares.emplace_back(label, groups[i] / static_cast<double>(piece->groups));
     slowest = std::max(slowest, seconds[i]);
     sum += groups[i] > 0 ? seconds[i] : 0;

@@ -1,25 +1,6 @@
-// How bytes get from one memory node to another.
-//
-// A copy from device to device goes through the sender's ring of host memory (staging_ring.h),
-// chunk by chunk: an instruction of the sender's lane for copies out, then one for copies in of
-// each receiver. All that a launch needs leaves before anything arrives, from all nodes at once, so
-// that no two of them wait for each other; and a chunk waits only for work on the same bytes, and
-// for those that used its part of the ring before.
-//
-// Lanes take instructions in an order in which each depends on earlier ones alone. So chunks that
-// arrive are issued at the latest when a part of a ring is wanted that still waits for them.
-//
-// Where one of the two ends is the host's own memory, small copies and those of devices that are no
-// GPUs go straight there; others, too, go through a ring, which a GPU reads and writes several
-// times as fast.
-//
-// Worked example: nodes 1 and 2 exchange 20 MiB each way, through rings of 24. Each sends chunks of
-// 8, 8 and 4 MiB. The instructions: out 1.1, out 2.1, out 1.2, out 2.2, out 1.3, out 2.3, then all
-// six copies in. With 40 MiB each way the fourth chunk would wait for the first copy in, which is
-// therefore issued before: three out and three in of each, and then the rest.
+#include "runtime/session/mover.h"
+
 #include "runtime/core/log.h"
-#include "runtime/session/launch.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,7 +26,7 @@ void copyRows(const std::vector<Rows>& rows, std::byte* packed, std::byte* base,
 } // namespace
 
 /// One set of bytes on its way from a node to others.
-struct Session::Transfer {
+struct Mover::Transfer {
   Buffer* buffer = nullptr;
   NodeId from = hostNode;
   ByteSet bytes;
@@ -60,15 +41,13 @@ struct Session::Transfer {
 };
 
 /// Whether bytes that come to `node` have arrived: at a stop on the way they have not.
-bool Session::isDestination(NodeId node) const {
+bool Mover::isDestination(NodeId node) const {
   return node != hostNode || std::ranges::any_of(machine_->devices(), [](const Device& device) {
            return device.node == hostNode;
          });
 }
 
-/// The end of a transfer that a device reads or writes: its memory, its queue. Throws if there is
-/// none.
-Session::DeviceEnd Session::endOf(Buffer& buffer, std::size_t device, Engine engine) {
+DeviceEnd Mover::endOf(Buffer& buffer, std::size_t device, Engine engine) {
   DeviceEnd end{device, buffer.wayTo(*machine_, device, engine),
                 machine_->queueOf(device, buffer.context(), engine), engine};
   if (!end.way || !end.queue)
@@ -77,17 +56,16 @@ Session::DeviceEnd Session::endOf(Buffer& buffer, std::size_t device, Engine eng
 }
 
 /// Throws if that end of a transfer can't be had.
-void Session::checkEnd(Buffer& buffer, NodeId node, Engine engine) {
+void Mover::checkEnd(Buffer& buffer, NodeId node, Engine engine) {
   if (node != hostNode)
     endOf(buffer, machine_->deviceOfNode(node), engine);
   else if (!buffer.hostMemory(*machine_))
     throw std::runtime_error("no host memory for a buffer");
 }
 
-/// An instruction of that end's lane that copies `rows` to or from host memory, behind `after`.
-Instruction Session::copyInstruction(const DeviceEnd& end, const Buffer& buffer,
-                                     std::vector<Rows> rows, std::byte* host, bool packed,
-                                     const CompletionPtr& done) const {
+Instruction Mover::copyInstruction(const DeviceEnd& end, const Buffer& buffer,
+                                   std::vector<Rows> rows, std::byte* host, bool packed,
+                                   const CompletionPtr& done) const {
   Instruction copy;
   copy.queue = end.queue;
   copy.context = machine_->waitingContextOf(end.device, buffer.context());
@@ -102,9 +80,9 @@ Instruction Session::copyInstruction(const DeviceEnd& end, const Buffer& buffer,
 }
 
 /// `chunk` goes from `node` to `part` of a ring, or from there to `node`, behind `after`.
-void Session::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node,
-                             Engine engine, std::byte* part, std::vector<CompletionPtr> after,
-                             const CompletionPtr& done, const char* uncounted) {
+void Mover::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node,
+                           Engine engine, std::byte* part, std::vector<CompletionPtr> after,
+                           const CompletionPtr& done, const char* uncounted) {
   const bool leaves = engine == Engine::CopyOut;
   Instruction copy;
   std::size_t device = machine_->home();
@@ -121,16 +99,16 @@ void Session::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, Nod
     device = end.device;
     lane = &machine_->devices()[device].lane(engine);
     copy = copyInstruction(end, buffer, chunk.rows, part, true, done);
-    copy.traced = tracedTransfer(leaves, chunk.size, uncounted);
+    copy.traced = tracer_.transfer(leaves, chunk.size, uncounted);
     ++stats_.transfers;
   }
   copy.after = std::move(after);
-  issue(task, device, *lane, std::move(copy));
+  issuer_.issue(task, device, *lane, std::move(copy));
 }
 
 /// The `index`-th chunk leaves for `part`.
-void Session::issueLeaving(Task& task, Transfer& transfer, std::size_t index,
-                           const StagingRing::Part& part) {
+void Mover::issueLeaving(Task& task, Transfer& transfer, std::size_t index,
+                         const StagingRing::Part& part) {
   std::vector<CompletionPtr> after =
       transfer.left ? std::vector{transfer.left} : transfer.beforeLeaving;
   after.insert(after.end(), part.after.begin(), part.after.end());
@@ -142,8 +120,8 @@ void Session::issueLeaving(Task& task, Transfer& transfer, std::size_t index,
 
 /// It arrives at `transfer.to[receiver]`, from `part`, once `left` is over. `done`: what others
 /// wait for.
-void Session::issueArriving(Task& task, Transfer& transfer, std::size_t index, std::size_t receiver,
-                            std::byte* part, const CompletionPtr& left, const CompletionPtr& done) {
+void Mover::issueArriving(Task& task, Transfer& transfer, std::size_t index, std::size_t receiver,
+                          std::byte* part, const CompletionPtr& left, const CompletionPtr& done) {
   CompletionPtr& before = transfer.arrived[receiver];
   std::vector<CompletionPtr> after =
       before ? std::vector{before} : transfer.beforeArriving[receiver];
@@ -154,7 +132,7 @@ void Session::issueArriving(Task& task, Transfer& transfer, std::size_t index, s
 }
 
 /// Between a device and the host's memory, without a stop.
-void Session::issueDirect(Task& task, Transfer& transfer) {
+void Mover::issueDirect(Task& task, Transfer& transfer) {
   Buffer& buffer = *transfer.buffer;
   const bool toHost = transfer.to.front() == hostNode;
   const NodeId node = toHost ? transfer.from : transfer.to.front();
@@ -168,16 +146,17 @@ void Session::issueDirect(Task& task, Transfer& transfer) {
   copy.after = transfer.beforeLeaving;
   copy.after.insert(copy.after.end(), transfer.beforeArriving[0].begin(),
                     transfer.beforeArriving[0].end());
-  copy.traced = tracedTransfer(toHost, transfer.bytes.size(),
-                               isDestination(transfer.to.front()) ? nullptr : "stopover");
+  copy.traced = tracer_.transfer(toHost, transfer.bytes.size(),
+                                 isDestination(transfer.to.front()) ? nullptr : "stopover");
   ++stats_.transfers;
   transfer.left = transfer.arrived[0] = copy.done;
-  issue(task, end.device, machine_->devices()[end.device].lane(end.engine), std::move(copy));
+  issuer_.issue(task, end.device, machine_->devices()[end.device].lane(end.engine),
+                std::move(copy));
 }
 
 /// Of moves that take the same bytes from one node to several, one transfer. Throws if something
 /// that it takes can't be had; nothing is issued then.
-std::vector<Session::Transfer> Session::asTransfers(std::span<BufferMove> moves) {
+std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
   std::vector<Transfer> transfers;
   for (BufferMove& each : moves) {
     const auto same = std::ranges::find_if(transfers, [&](const Transfer& transfer) {
@@ -220,8 +199,7 @@ std::vector<Session::Transfer> Session::asTransfers(std::span<BufferMove> moves)
   return transfers;
 }
 
-/// Issues all of them at once. By move: what has to be over before the bytes are there.
-std::vector<CompletionPtr> Session::transfer(Task& task, std::span<BufferMove> moves) {
+std::vector<CompletionPtr> Mover::transfer(Task& task, std::span<BufferMove> moves) {
   std::vector<Transfer> transfers;
   try {
     transfers = asTransfers(moves);
@@ -286,8 +264,8 @@ std::vector<CompletionPtr> Session::transfer(Task& task, std::span<BufferMove> m
   return arrivals;
 }
 
-void Session::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
-                    std::vector<CompletionPtr>* arrivals) {
+void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
+                  std::vector<CompletionPtr>* arrivals) {
   requireSomewhere(buffer, bytes);
   const Directory::State before = buffer.directory().state();
   const Directory::Need need{node, &bytes};
@@ -299,9 +277,7 @@ void Session::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& byte
     arrivals->insert(arrivals->end(), arrived.begin(), arrived.end());
 }
 
-/// Sends what a later launch will want elsewhere (plan/forecast.h) as soon as `task` has written
-/// it, by a task of no queue: nobody has to wait for that one but who uses those bytes.
-void Session::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {
+void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {
   std::vector<BufferMove> moves;
   auto ahead = std::make_shared<Task>();
   for (const std::shared_ptr<Buffer>& buffer : buffers) {
@@ -329,9 +305,7 @@ void Session::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buf
   sentAhead_.push_back(std::move(ahead));
 }
 
-/// What has arrived, of launches that have retired, which may hold the last reference to a buffer:
-/// it is to go without the lock. What failed stays for a recovery to see.
-std::vector<std::shared_ptr<Task>> Session::takeArrived() {
+std::vector<std::shared_ptr<Task>> Mover::takeArrived() {
   auto hasArrived = [](const std::shared_ptr<Task>& each) {
     return each->waitTasks.front()->state == Task::State::Retired &&
            std::ranges::all_of(each->parts, [](const CompletionPtr& part) {
@@ -342,14 +316,11 @@ std::vector<std::shared_ptr<Task>> Session::takeArrived() {
   std::vector<std::shared_ptr<Task>> taken(arrived.begin(), arrived.end());
   sentAhead_.erase(arrived.begin(), arrived.end());
   for (const std::shared_ptr<Task>& each : taken)
-    if (trace_)
-      traceWork(*each);
+    tracer_.work(*each);
   return taken;
 }
 
-/// Waits until what was sent ahead has arrived, or failed. Nothing that it waits for itself may
-/// depend on the program.
-void Session::awaitSentAhead(Lock& lock) {
+void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {
   const std::vector<std::shared_ptr<Task>> pending = sentAhead_;
   lock.unlock();
   for (const std::shared_ptr<Task>& each : pending)
@@ -362,8 +333,7 @@ void Session::awaitSentAhead(Lock& lock) {
   lock.lock();
 }
 
-/// Whether a buffer on its way is one that nobody else uses any more.
-bool Session::sendsUnusedBuffer() const {
+bool Mover::sendsUnusedBuffer() const {
   std::map<const Buffer*, long> held;
   for (const std::shared_ptr<Task>& each : sentAhead_)
     for (const auto& [buffer, bytes] : each->outputs)
@@ -375,8 +345,7 @@ bool Session::sendsUnusedBuffer() const {
   return false;
 }
 
-/// Throws LostBytes if some of `bytes` are valid nowhere any more.
-void Session::requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const {
+void Mover::requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const {
   if (mayHaveLost_ && !buffer.directory().lost(bytes).empty())
     throw LostBytes();
 }

@@ -1,0 +1,73 @@
+// What the program's commands are to a session, and what they do to memory.
+#pragma once
+
+#include "runtime/device/memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace libsplit::runtime {
+
+/// Bytes [begin, end) of a memory object that a command reads or writes.
+struct BufferUse {
+  cl_mem object = nullptr;
+  bool writes = false;
+  std::uint64_t begin = 0;
+  std::uint64_t end = wholeObject;
+  bool reads = true; ///< false: what was there before does not matter
+  static constexpr std::uint64_t wholeObject = ~std::uint64_t{0};
+};
+
+/// What all enqueue calls have in common.
+struct Command {
+  cl_command_queue queue = nullptr;
+  cl_command_type type = 0;
+  cl_uint waitCount = 0;
+  const cl_event* waitList = nullptr;
+  cl_event* event = nullptr;
+  cl_bool blocking =
+      CL_FALSE; ///< as the program gave it, which may be neither CL_TRUE nor CL_FALSE
+};
+
+/// Enqueues the command natively: (blocking, wait count, wait list, event).
+using NativeCall = std::function<cl_int(cl_bool, cl_uint, const cl_event*, cl_event*)>;
+
+struct LaunchArguments {
+  cl_kernel kernel = nullptr;
+  cl_uint dimensions = 0;
+  const std::size_t* offset = nullptr;
+  const std::size_t* global = nullptr;
+  const std::size_t* local = nullptr;
+};
+
+/// A command of the home device.
+struct HomeCall {
+  NativeCall enqueue;
+  bool compiles = false;     ///< its driver may have to, for it
+  bool takesWaitList = true; ///< else it is enqueued once all is over that it depends on
+};
+
+/// What a command of the home device does to a buffer, in the buffer's bytes.
+struct HomeUse {
+  std::shared_ptr<Buffer> buffer;
+  ByteSet needs;
+  ByteSet changes;
+};
+
+/// A use whose objects stay alive for as long as this does.
+struct HeldUse {
+  BufferUse use;
+  std::shared_ptr<MemoryObject> object; ///< null if it is no tracked buffer
+  Ref<cl_mem> handle;
+};
+
+/// The bytes of the root buffer that a use means.
+inline ByteRange rootRange(const BufferUse& use, const MemoryObject& object) {
+  std::uint64_t begin = std::min<std::uint64_t>(use.begin, object.size);
+  std::uint64_t end = std::min<std::uint64_t>(use.end, object.size);
+  return {object.origin + begin, object.origin + std::max(begin, end)};
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,304 @@
+#include "runtime/session/contents_fetcher.h"
+
+#include "runtime/core/log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// A launch whose questions lead to ever more questions goes without.
+constexpr unsigned maxRounds = 8;
+/// Smaller buffers come to the host, larger ones are looked through where they lie.
+constexpr std::uint64_t leastOnDevice = 1 << 20;
+
+/// One launch's demands on their way. Whatever happens to it, those that wait for `read` go on.
+struct ContentsFetch {
+  explicit ContentsFetch(const Dispatch& cl) : read(std::make_shared<Completion>(cl)) {}
+  ~ContentsFetch() {
+    if (!read->over())
+      read->finish(CL_SUCCESS);
+  }
+
+  struct Wanted {
+    std::shared_ptr<Buffer> buffer;
+    std::uint64_t version = 0;
+    ByteSet onHost;
+    std::span<const std::byte> memory; ///< of the host, where `onHost` holds
+    struct Table {
+      ElementLayout layout;
+      std::shared_ptr<ExtremesPass> pass; ///< null: made from `memory`
+      std::shared_ptr<const Extremes> made;
+    };
+    std::vector<Table> tables;
+  };
+
+  std::vector<CompletionPtr> after; ///< writers, and all that follows
+  std::vector<CompletionPtr> work;  ///< transfers, and passes on devices
+  std::vector<Wanted> wanted;
+  struct Inspected {
+    std::shared_ptr<InspectionPass> pass;
+    std::shared_ptr<const TouchedCells> cells;
+  };
+  std::vector<Inspected> inspected;
+  std::vector<CompletionPtr> inspecting; ///< that part of `work`
+  CompletionPtr read;                    ///< the background thread has read what it wants
+  double seconds = 0;                    ///< what it took, waiting for writers aside
+  double inspectionSeconds = 0;          ///< not among these
+
+  /// False if what it waits for failed. In the background, without the lock.
+  bool run() {
+    cl_int status = CL_SUCCESS;
+    for (const CompletionPtr& before : after)
+      status = std::min(status, before->wait());
+    const auto begin = std::chrono::steady_clock::now();
+    for (Wanted& each : wanted)
+      for (Wanted::Table& table : each.tables)
+        if (status >= 0)
+          table.made =
+              table.pass ? std::make_shared<Extremes>(blocksFrom(table.pass->written, table.layout))
+                         : std::make_shared<Extremes>(each.memory, table.layout);
+    for (Inspected& each : inspected)
+      if (status >= 0)
+        each.cells = std::make_shared<TouchedCells>(each.pass->grid, cellsFrom(each.pass->written));
+    read->finish(status);
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    auto add = [](double& to, const std::vector<CompletionPtr>& all) {
+      for (const CompletionPtr& done : all)
+        if (auto interval = done->interval())
+          to += interval->seconds();
+    };
+    add(seconds, work);
+    add(inspectionSeconds, inspecting);
+    return status >= 0;
+  }
+
+  /// With the lock, if `run` succeeded.
+  void keep(Inspections* inspections) {
+    for (Inspected& each : inspected)
+      if (inspections)
+        inspections->keep(std::move(each.pass->key), std::move(each.cells));
+    for (const Wanted& each : wanted) {
+      if (each.buffer->directory().version() != each.version)
+        continue;
+      KnownContents& known = each.buffer->contents();
+      known.onHost = unite(known.onHost, each.onHost);
+      for (const Wanted::Table& table : each.tables)
+        known.tables[table.layout] = table.made;
+    }
+  }
+};
+
+} // namespace
+
+/// The device that holds all of a buffer which is better looked through there than on the host.
+std::optional<std::size_t> ContentsFetcher::deviceToLookThrough(const Buffer& buffer,
+                                                                const ElementLayout& layout) const {
+  const ByteSet all(0, buffer.size());
+  const Directory& directory = buffer.directory();
+  if (buffer.size() < leastOnDevice || !isAligned(layout) || directory.isValid(hostNode, all))
+    return std::nullopt;
+  for (NodeId node = 0; node < machine_->nodes(); ++node)
+    if (node != hostNode && directory.isValid(node, all))
+      return node == machine_->homeDevice().node ? machine_->home() : machine_->deviceOfNode(node);
+  return std::nullopt;
+}
+
+/// The kernel that looks through such elements; being built in the background at first.
+std::shared_ptr<ExtremesKernel> ContentsFetcher::extremesKernel(std::size_t device,
+                                                                cl_context context,
+                                                                const ElementLayout& layout) {
+  std::shared_ptr<ExtremesKernel>& kernel =
+      extremesKernels_[{device, context, layout.width, layout.isSigned}];
+  if (!kernel) {
+    kernel = std::make_shared<ExtremesKernel>(cl_);
+    worker_.post([this, kernel, layout, id = machine_->devices()[device].id,
+                  in = Ref<cl_context>::retain(cl_, machine_->contextOf(device, context))] {
+      Ref<cl_kernel> built = buildExtremesKernel(cl_, in.get(), id.get(), layout);
+      std::lock_guard lock(mutex_);
+      kernel->kernel = std::move(built);
+      kernel->built->finish(CL_SUCCESS);
+    });
+  }
+  return kernel;
+}
+
+bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
+  LaunchHistory& history = launch->code->histories.at(launch->key);
+  const double homeSeconds = launch->code->stats->ranges[launch->key.range].homeSeconds;
+  if (launch->contentsRounds == maxRounds ||
+      (launch->contentsRounds == 0 && !launch->demands.empty() &&
+       !history.budget.pays(homeSeconds)))
+    return false;
+  ++launch->contentsRounds;
+  auto fetch = std::make_shared<ContentsFetch>(cl_);
+  fetch->after = task.after;
+  Task work; // what it takes belongs to no task of a queue
+  work.after = task.after;
+  // What has been issued by then goes on, and writes where it was told to.
+  auto giveUp = [&] {
+    fetch->read->finish(CL_SUCCESS);
+    worker_.post([fetch, parts = work.parts] {
+      for (const CompletionPtr& part : parts)
+        part->wait();
+    });
+    return false;
+  };
+  try {
+    for (const ContentsDemand& demand : launch->demands) {
+      const std::shared_ptr<Buffer>& buffer = launch->buffers[demand.buffer];
+      const std::uint64_t size = buffer->size();
+      ContentsFetch::Wanted& wanted =
+          fetch->wanted.emplace_back(ContentsFetch::Wanted{buffer,
+                                                           buffer->directory().version(),
+                                                           demand.bytes,
+                                                           {buffer->hostMemory(*machine_), size},
+                                                           {}});
+      if (!wanted.memory.data())
+        return giveUp();
+      for (const ElementLayout& layout : demand.tables) {
+        const auto device = deviceToLookThrough(*buffer, layout);
+        const auto kernel = device ? extremesKernel(*device, buffer->context(), layout) : nullptr;
+        if (kernel && !kernel->built->over()) {
+          fetch->after.push_back(kernel->built); // planned again, the launch will ask again
+        } else if (kernel && kernel->kernel) {
+          auto pass = std::make_shared<ExtremesPass>();
+          pass->kernel = kernel->kernel;
+          pass->data = buffer->on(*machine_, *device);
+          pass->context = machine_->contextOf(*device, buffer->context());
+          pass->queue = machine_->queueOf(*device, buffer->context());
+          pass->layout = layout;
+          pass->count = layout.count(size);
+          const NodeId node = machine_->devices()[*device].node;
+          const ByteSet all(0, size);
+          Instruction instruction;
+          instruction.queue = pass->queue;
+          buffer->accesses().collect(node, all, {}, instruction.after);
+          instruction.compiles = true;
+          instruction.run = [this, pass](WaitList, cl_event* last) {
+            return pass->enqueue(cl_, last);
+          };
+          instruction.done = std::make_shared<Completion>(cl_);
+          buffer->accesses().add({node, all, {}, instruction.done});
+          Instruction reading;
+          reading.queue = pass->queue;
+          reading.after = {instruction.done};
+          reading.run = [this, pass](WaitList, cl_event* last) {
+            return pass->readBack(cl_, last);
+          };
+          wanted.tables.push_back({layout, std::move(pass), nullptr});
+          issuer_.issue(work, *device, std::move(instruction));
+          issuer_.issue(work, *device, std::move(reading));
+          ++stats_.contentsOnDevice;
+        } else {
+          wanted.onHost = ByteSet(0, size);
+          wanted.tables.push_back({layout, nullptr, nullptr});
+        }
+      }
+      mover_.bring(work, *buffer, hostNode, wanted.onHost);
+      buffer->accesses().collect(hostNode, wanted.onHost, {}, fetch->after);
+      buffer->accesses().add({hostNode, wanted.onHost, {}, fetch->read, false});
+    }
+    fetch->work = work.parts;
+    for (const InspectionKey& key : launch->inspections)
+      fetch->inspected.push_back({issueInspection(work, *launch, key), nullptr});
+    fetch->inspecting.assign(work.parts.begin() + static_cast<std::ptrdiff_t>(fetch->work.size()),
+                             work.parts.end());
+    task.traced.insert(task.traced.end(), work.traced.begin(), work.traced.end());
+    fetch->after.insert(fetch->after.end(), work.parts.begin(), work.parts.end());
+  } catch (const std::exception& error) {
+    log(LogLevel::Debug, "contents can't be read: ", error.what());
+    return giveUp();
+  }
+  ++stats_.contentsFetched;
+  task.waitsForContents = true;
+  worker_.post([this, fetch, launch = launch,
+                weak = std::weak_ptr<Task>(task.shared_from_this())]() mutable {
+    const bool found = fetch->run();
+    std::lock_guard lock(mutex_);
+    if (found)
+      fetch->keep(launch->code->inspections.get());
+    launch->withoutContents = launch->withoutContents || !found;
+    if (!found && !fetch->inspected.empty())
+      launch->code->inspections = nullptr; // not again
+    LaunchHistory& spender = launch->code->histories.at(launch->key);
+    spender.budget.spent(fetch->seconds);
+    spender.inspectionBudget.spent(fetch->inspectionSeconds);
+    std::shared_ptr<Task> waiting = weak.lock();
+    if (!waiting)
+      return;
+    // Nothing is held here any more once the task can end.
+    launch = nullptr;
+    fetch = nullptr;
+    waiting->waitsForContents = false;
+    waiting = nullptr;
+    found_();
+  });
+  return true;
+}
+
+/// Sets out to run the inspector on the program's own device, where what it loads is brought.
+/// Throws if there is no memory for that.
+std::shared_ptr<InspectionPass> ContentsFetcher::issueInspection(Task& work, const Launch& launch,
+                                                                 const InspectionKey& key) {
+  const std::size_t home = machine_->home();
+  const Inspections& inspections = *launch.code->inspections;
+  auto pass = std::make_shared<InspectionPass>();
+  pass->key = key;
+  pass->grid = gridOf(launch.range);
+  // Work-items that work side by side are worth their barriers on GPUs alone.
+  if (machine_->homeDevice().isGpu)
+    pass->lanes = inspections.source(key.inspector).lanes(launch.range, pass->grid);
+  pass->kernel = inspections.kernel(key.inspector);
+  pass->context = machine_->contextOf(home, launch.program->context);
+  pass->queue = machine_->queueOf(home, launch.program->context);
+
+  Instruction instruction;
+  instruction.queue = pass->queue;
+  instruction.done = std::make_shared<Completion>(cl_);
+  const NodeId node = machine_->homeDevice().node;
+  for (const unsigned parameter : inspections.source(key.inspector).buffers()) {
+    const MemoryObject& object = *launch.objects[parameter];
+    const ByteSet bytes(object.origin, object.origin + object.size);
+    mover_.bring(work, *object.buffer, node, bytes);
+    object.buffer->accesses().collect(node, bytes, {}, instruction.after);
+    object.buffer->accesses().add({node, bytes, {}, instruction.done});
+    pass->buffers.push_back(object.buffer);
+    pass->data.push_back(object.buffer->on(*machine_, home, object.origin, object.size));
+    if (!pass->data.back())
+      throw std::runtime_error("no memory for a buffer's copy");
+  }
+  instruction.compiles = true;
+  instruction.run = [this, pass](WaitList, cl_event* last) { return pass->enqueue(cl_, last); };
+  instruction.traced = tracer_.step("inspect addresses");
+  Instruction reading;
+  reading.queue = pass->queue;
+  reading.after = {instruction.done};
+  reading.run = [this, pass](WaitList, cl_event* last) { return pass->readBack(cl_, last); };
+  issuer_.issue(work, home, std::move(instruction));
+  issuer_.issue(work, home, std::move(reading));
+  ++stats_.inspections;
+  return pass;
+}
+
+bool ContentsFetcher::inspectionsPay(Launch& launch) {
+  if (std::exchange(launch.askedForInspections, true))
+    return true;
+  const KernelStats::PerRange& range = launch.code->stats->ranges[launch.key.range];
+  double gain = range.homeSeconds; // negative: not known
+  if (gain >= 0 && range.wallSeconds >= 0)
+    gain = std::max(gain - range.wallSeconds, 1e-9);
+  return launch.code->histories.at(launch.key).inspectionBudget.pays(gain);
+}
+
+void ContentsFetcher::forget(cl_context context) {
+  std::erase_if(extremesKernels_,
+                [&](const auto& entry) { return std::get<1>(entry.first) == context; });
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,62 @@
+// Makes plans happen: a launch's pieces, or the whole of it at home, become transfers and
+// instructions of the devices' lanes.
+//
+// All transfers of a launch come before any of its pieces, since a piece may overwrite what another
+// has to read first. Each piece waits for earlier work on the same bytes and nothing else. If
+// several nodes change the same bytes, merges follow (merger.h).
+#pragma once
+
+#include "runtime/device/provider.h"
+#include "runtime/session/command.h"
+#include "runtime/session/merger.h"
+#include "runtime/session/samplers.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct GroupLimits;
+
+/// Under the session's lock.
+class Executor {
+public:
+  Executor(Shared& shared, Provider& provider, Issuer& issuer, Mover& mover, Merger& merger)
+      : cl_(shared.cl), machine_(shared.machine), tracer_(shared.tracer), provider_(provider),
+        issuer_(issuer), mover_(mover), merger_(merger) {}
+
+  /// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not;
+  /// or the task waits until it is known.
+  std::string reserve(Task& task, Launch& launch, const LaunchPlan& plan);
+  /// Makes the launch's buffers exist on `device`, or begins to. Why not, if they can't.
+  std::string reserveOn(Launch& launch, std::size_t device, Provisions& pending);
+  /// Issues a launch as it was planned: all that was reserved for it.
+  void issue(Task& task, const std::shared_ptr<Launch>& launch,
+             std::shared_ptr<const LaunchPlan> plan);
+  /// Enqueues the whole launch as the program did.
+  HomeCall homeCall(Task& task, const Launch& launch) const;
+
+  // For who issues pieces one by one.
+  Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
+  /// What must be over before the piece may run: earlier work on the same bytes.
+  void collectBefore(const Launch& launch, const Piece& piece,
+                     std::vector<CompletionPtr>& after) const;
+  /// Counts what a piece does as done.
+  void book(const Launch& launch, const Piece& piece, const CompletionPtr& done) const;
+
+private:
+  bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
+  GroupLimits groupLimits(const Launch& launch) const;
+  void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
+
+  const Dispatch& cl_;
+  const std::unique_ptr<Machine>& machine_;
+  Tracer& tracer_;
+  Provider& provider_;
+  Issuer& issuer_;
+  Mover& mover_;
+  Merger& merger_;
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,186 @@
+#include "runtime/session/home_commands.h"
+
+#include "runtime/core/log.h"
+
+#include <map>
+#include <utility>
+
+namespace libsplit::runtime {
+
+/// What came before the task in its queue, if that is in order.
+void HomeCommands::collectEarlier(const Task& task, std::vector<CompletionPtr>& after) {
+  if (!task.stream->inOrder)
+    return;
+  for (const auto& earlier : task.stream->active)
+    if (earlier->sequence < task.sequence && earlier->status >= 0)
+      after.insert(after.end(), earlier->parts.begin(), earlier->parts.end());
+}
+
+void HomeCommands::plan(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call) {
+  std::vector<HomeUse> of;
+  for (const HeldUse& held : uses) {
+    if (!held.object || !held.object->buffer)
+      continue;
+    const ByteSet bytes(rootRange(held.use, *held.object));
+    of.push_back({held.object->buffer, held.use.reads ? bytes : ByteSet(),
+                  held.use.writes ? bytes : ByteSet()});
+  }
+  plan(task, of, call);
+}
+
+void HomeCommands::plan(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call) {
+  const NodeId home = machine_->homeDevice().node;
+  Instruction instruction;
+  // The queue's order: after everything that came before in it, whatever it touched.
+  collectEarlier(task, instruction.after);
+  for (const HomeUse& use : uses) {
+    Buffer& buffer = *use.buffer;
+    tracked_.track(buffer);
+    mover_.bring(task, buffer, home, use.needs);
+    buffer.accesses().collect(home, use.needs, use.changes, instruction.after);
+  }
+  instruction.done = std::make_shared<Completion>(cl_);
+  instruction.traced = tracer_.command(task);
+  instruction.compiles = call.compiles;
+  CompletionPtr done = instruction.done;
+  cl_command_queue queue = task.stream->queue;
+  if (call.takesWaitList)
+    instruction.context = machine_->waitingContextOf(machine_->home(), task.stream->context);
+  instruction.run = [this, call = call.enqueue, queue](WaitList waits, cl_event* last) {
+    cl_int status = call(CL_FALSE, waits.count(), waits.data(), last);
+    cl_.clFlush(queue);
+    return status;
+  };
+  issuer_.issue(task, machine_->home(), std::move(instruction));
+  for (const HomeUse& use : uses) {
+    Buffer& buffer = *use.buffer;
+    if (!use.changes.empty()) {
+      buffer.journal().note(buffer.directory().state(), Journal::Effect::Overwrites, home,
+                            use.changes, {done});
+      buffer.wrote(home, use.changes);
+    }
+    buffer.accesses().add({home, use.needs, use.changes, done});
+  }
+  task.begin = task.end = done;
+}
+
+/// A copy between a device and the program's memory, whose byte 0 of the buffer would lie at
+/// `base`. By a pump, if the lane may wait for it.
+Instruction HomeCommands::programCopy(const DeviceEnd& end, const Buffer& buffer,
+                                      const ByteSet& bytes, std::byte* base, bool mayBlock) {
+  const bool toHost = end.engine == Engine::CopyOut;
+  Instruction copy = mover_.copyInstruction(end, buffer, buffer.rowsOf(bytes), base, false,
+                                            std::make_shared<Completion>(cl_));
+  copy.immediate = false; // the application's memory need not be pinned
+  const std::vector<ByteRange>& ranges = bytes.ranges();
+  if (!mayBlock || ranges.size() != 1 || end.way.isRelayed(toHost) || end.way.image)
+    return copy;
+  const BulkCopy bulk{end.queue,       end.way.memory,   toHost,
+                      ranges[0].begin, ranges[0].size(), base + ranges[0].begin};
+  if (!pumps_.isLarge(bulk.size))
+    return copy;
+  copy.run = [this, bulk, done = copy.done, run = std::move(copy.run)](WaitList waits,
+                                                                       cl_event* last) {
+    BulkCopy behind = bulk;
+    behind.waitCount = waits.count();
+    behind.waitList = waits.data();
+    behind.event = last;
+    // From here on it counts as under way.
+    cl_event begin = nullptr;
+    if (cl_.clEnqueueMarkerWithWaitList(bulk.queue, waits.count(), waits.data(), &begin) ==
+        CL_SUCCESS)
+      done->precede(Ref<cl_event>::adopt(cl_, begin));
+    const std::optional<cl_int> status = pumps_.copy(behind, true);
+    return status ? *status : run(waits, last);
+  };
+  return copy;
+}
+
+void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host) {
+  const NodeId home = machine_->homeDevice().node;
+  std::byte* base = host - bytes.begin; // where the buffer's byte 0 would lie
+  std::map<NodeId, ByteSet> parts;
+  for (auto& [node, part] : buffer.readers().shareOut(ByteSet(bytes), home)) {
+    const bool isThere = node != hostNode && node != home &&
+                         !machine_->devices()[machine_->deviceOfNode(node)].failed &&
+                         buffer.on(*machine_, machine_->deviceOfNode(node));
+    ByteSet& of = parts[isThere ? node : home];
+    of = unite(of, part);
+  }
+  issuer_.issueMarkers(task, true);
+  ByteSet written;
+  for (const auto& [node, part] : parts) {
+    const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
+    const DeviceEnd end = mover_.endOf(buffer, device, Engine::CopyIn);
+    Instruction copy = programCopy(end, buffer, part, base, true);
+    buffer.accesses().collect(node, {}, part, copy.after);
+    // The application's memory may be what an earlier command of the queue writes to.
+    collectEarlier(task, copy.after);
+    copy.traced = tracer_.transfer(false, part.size(), node != home ? nullptr : "home");
+    if (node != home) {
+      stats_.bytesBetweenNodes += part.size();
+      ++stats_.transfers;
+      log(LogLevel::Debug, "the application to node ", node, ": ", [&] { return toString(part); });
+    }
+    buffer.accesses().add({node, {}, part, copy.done});
+    // What several nodes get is the first one's, and then valid on the others, too.
+    const ByteSet shared = intersect(part, written), own = subtract(part, written);
+    Directory& directory = buffer.directory();
+    if (!own.empty()) {
+      buffer.journal().note(directory.state(), Journal::Effect::Overwrites, node, own, {copy.done});
+      buffer.wrote(node, own);
+    }
+    if (!shared.empty()) {
+      buffer.journal().note(directory.state(), Journal::Effect::Arrives, node, shared, {copy.done});
+      directory.confirm(node, shared);
+    }
+    written = unite(written, part);
+    issuer_.issue(task, device, machine_->devices()[device].lane(Engine::CopyIn), std::move(copy));
+  }
+  issuer_.issueMarkers(task, false);
+}
+
+void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host,
+                            bool mayBlock) {
+  tracked_.track(buffer);
+  ByteSet wanted(bytes);
+  mover_.requireSomewhere(buffer, wanted);
+  std::byte* base = host - bytes.begin; // where the buffer's byte 0 would land
+  const NodeId home = machine_->homeDevice().node;
+  issuer_.issueMarkers(task, true);
+  auto readFrom = [&](NodeId node, ByteSet part) {
+    if (part.empty())
+      return;
+    const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
+    const DeviceEnd end = mover_.endOf(buffer, device, Engine::CopyOut);
+    Instruction copy = programCopy(end, buffer, part, base, mayBlock);
+    buffer.accesses().collect(node, part, {}, copy.after);
+    // The application's memory may be what an earlier command of the queue writes to or reads from.
+    collectEarlier(task, copy.after);
+    copy.traced = tracer_.transfer(true, part.size(), node != home ? nullptr : "home");
+    if (node != home) {
+      stats_.bytesBetweenNodes += part.size();
+      ++stats_.transfers;
+      log(LogLevel::Debug, "node ", node, " to the application: ", [&] { return toString(part); });
+    }
+    buffer.accesses().add({node, std::move(part), {}, copy.done});
+    issuer_.issue(task, device, machine_->devices()[device].lane(Engine::CopyOut), std::move(copy));
+  };
+  const Directory& directory = buffer.directory();
+  readFrom(home, intersect(wanted, directory.valid(home)));
+  wanted = directory.missing(home, wanted);
+  for (NodeId node = 0; node < machine_->nodes() && !wanted.empty(); ++node) {
+    if (node == home || node == hostNode)
+      continue;
+    readFrom(node, intersect(wanted, directory.valid(node)));
+    wanted = directory.missing(node, wanted);
+  }
+  // What only the host's own memory holds goes by way of the home device.
+  if (!wanted.empty()) {
+    mover_.bring(task, buffer, home, wanted);
+    readFrom(home, wanted);
+  }
+  issuer_.issueMarkers(task, false);
+}
+
+} // namespace libsplit::runtime
