@@ -16,7 +16,7 @@ cl_int CL_API_CALL retainEvent(cl_event event) {
 cl_int CL_API_CALL releaseEvent(cl_event event) {
   // Also after libsplit has stepped aside: events that it gave out before live on.
   guarded([&] {
-    session().eventReleased(event);
+    session().events().released(event);
     return CL_SUCCESS;
   });
   return next().clReleaseEvent(event);
@@ -25,7 +25,7 @@ cl_int CL_API_CALL releaseEvent(cl_event event) {
 cl_int CL_API_CALL eventInfo(cl_event event, cl_event_info name, size_t size, void* value,
                              size_t* sizeRet) {
   return guarded([&] {
-    auto answer = session().eventInfo(event, name, size, value, sizeRet);
+    auto answer = session().events().info(event, name, size, value, sizeRet);
     return answer ? *answer : next().clGetEventInfo(event, name, size, value, sizeRet);
   });
 }
@@ -33,7 +33,7 @@ cl_int CL_API_CALL eventInfo(cl_event event, cl_event_info name, size_t size, vo
 cl_int CL_API_CALL eventProfilingInfo(cl_event event, cl_profiling_info name, size_t size,
                                       void* value, size_t* sizeRet) {
   return guarded([&] {
-    auto answer = session().eventProfilingInfo(event, name, size, value, sizeRet);
+    auto answer = session().events().profilingInfo(event, name, size, value, sizeRet);
     return answer ? *answer : next().clGetEventProfilingInfo(event, name, size, value, sizeRet);
   });
 }
@@ -61,11 +61,11 @@ struct EventCallback {
 };
 
 cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, void* data) {
-  tracked([&] { session().callbackSet(event); });
+  tracked([&] { session().events().callbackSet(event); });
   return guarded([&] {
     if (!notify)
       return next().clSetEventCallback(event, type, notify, data);
-    const bool comesAtEnd = type == CL_RUNNING && session().isTaskEvent(event);
+    const bool comesAtEnd = type == CL_RUNNING && session().events().contains(event);
     auto callback = std::make_unique<EventCallback>(notify, data, comesAtEnd);
     const cl_int status = next().clSetEventCallback(event, comesAtEnd ? CL_COMPLETE : type,
                                                     EventCallback::call, callback.get());
@@ -82,8 +82,8 @@ cl_event CL_API_CALL createUserEvent(cl_context context, cl_int* error) {
 
 cl_int CL_API_CALL setUserEventStatus(cl_event event, cl_int status) {
   return guarded([&] {
-    return session().isTaskEvent(event) ? CL_INVALID_EVENT
-                                        : next().clSetUserEventStatus(event, status);
+    return session().events().contains(event) ? CL_INVALID_EVENT
+                                              : next().clSetUserEventStatus(event, status);
   });
 }
 

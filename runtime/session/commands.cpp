@@ -9,7 +9,7 @@ namespace libsplit::runtime {
 bool Session::waitListIsNative(const Command& command) {
   for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i) {
     auto ours = events_.find(command.waitList[i]);
-    if (ours != events_.end() && !ours->second->complete)
+    if (ours && !ours->complete)
       return false;
   }
   return true;
@@ -181,7 +181,7 @@ cl_int Session::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& c
   // Only libsplit's own events: for the application's the driver waits itself, and not in here.
   std::vector<cl_event> ours;
   for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i)
-    if (events_.contains(command.waitList[i]))
+    if (events_.find(command.waitList[i]))
       ours.push_back(command.waitList[i]);
   Command internal;
   internal.queue = command.queue;

@@ -17,6 +17,7 @@
 #include "runtime/program/program.h"
 #include "runtime/session/command.h"
 #include "runtime/session/contents_fetcher.h"
+#include "runtime/session/event_table.h"
 #include "runtime/session/executor.h"
 #include "runtime/session/home_commands.h"
 #include "runtime/session/samplers.h"
@@ -140,18 +141,10 @@ public:
   void userEventCreated() { userEvents_ = true; }
 
   // Events.
-  void eventRetained(cl_event event);
-  void eventReleased(cl_event event);
-  /// Answers a query about one of libsplit's own events; nothing if it is the driver's.
-  std::optional<cl_int> eventInfo(cl_event event, cl_event_info name, std::size_t size, void* value,
-                                  std::size_t* sizeRet);
-  std::optional<cl_int> eventProfilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
-                                           void* value, std::size_t* sizeRet);
-  bool isTaskEvent(cl_event event);
+  void eventRetained(cl_event event) { events_.retained(event); }
+  EventTable& events() { return events_; }
   /// Waits for the tasks behind those of `list` that are libsplit's own events.
   void awaitEvents(cl_uint count, const cl_event* list);
-  /// The application wants to be told of the event's end.
-  void callbackSet(cl_event event);
 
   // Commands.
   cl_int launch(const Command& command, const LaunchArguments& arguments);
@@ -464,7 +457,7 @@ private:
   std::unordered_map<cl_mem, TrackedMemory> memory_;
   std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
   std::unordered_map<cl_kernel, std::shared_ptr<Kernel>> kernels_;
-  std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
+  EventTable events_{mutex_};
   std::size_t unfinishedTasks_ = 0;
   std::uint64_t plannings_ = 0; ///< of tasks, so far
   bool recovering_ = false;     ///< nobody plans, and no task retires
@@ -475,7 +468,6 @@ private:
   std::vector<std::shared_ptr<Build>> unprepared_;
   std::chrono::steady_clock::time_point lastTimedEnd_{}; ///< of a launch that was timed
   std::atomic<std::size_t> engagements_{0};              ///< unfinished tasks and engaged buffers
-  std::atomic<std::size_t> taskEvents_{0};               ///< entries of events_
 
   bool hasSplit_ = false;     ///< a launch
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet

@@ -126,12 +126,12 @@ bool Session::callOnEnd(cl_event event, std::function<void()> job) {
 void Session::addWaitList(const std::shared_ptr<Task>& task, const Command& command) {
   for (cl_uint i = 0; i < command.waitCount; ++i) {
     auto ours = events_.find(command.waitList[i]);
-    if (ours == events_.end()) {
+    if (!ours) {
       addNativeEvent(task, command.waitList[i]);
-    } else if (!ours->second->complete) {
-      if (auto before = ours->second->task.lock())
+    } else if (!ours->complete) {
+      if (auto before = ours->task.lock())
         task->waitTasks.push_back(before);
-    } else if (ours->second->status < 0) {
+    } else if (ours->status < 0) {
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
   }
@@ -150,8 +150,7 @@ void Session::attachEvent(Task& task, const Command& command) {
   event->type = command.type;
   event->profiled = task.stream->profiled;
   task.event = event;
-  events_[handle] = std::move(event);
-  taskEvents_ = events_.size();
+  events_.add(handle, std::move(event));
   *command.event = handle;
 }
 
@@ -483,14 +482,14 @@ void Session::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
 }
 
 void Session::awaitEvents(cl_uint count, const cl_event* list) {
-  if (taskEvents_ == 0 || !list)
+  if (events_.isEmpty() || !list)
     return;
   Lock lock(mutex_);
   for (cl_uint i = 0; i < count; ++i) {
-    auto found = events_.find(list[i]);
-    if (found == events_.end())
+    auto ours = events_.find(list[i]);
+    if (!ours)
       continue;
-    if (auto task = found->second->task.lock())
+    if (auto task = ours->task.lock())
       waitFor(lock, task);
   }
 }

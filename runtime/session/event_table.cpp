@@ -1,12 +1,12 @@
-// The events that libsplit gave to the program: their references, and what they answer.
-#include "runtime/session/session.h"
+#include "runtime/session/event_table.h"
 
 #include <cstring>
+#include <utility>
 
 namespace libsplit::runtime {
 
-void Session::callbackSet(cl_event event) {
-  if (taskEvents_ == 0)
+void EventTable::callbackSet(cl_event event) {
+  if (isEmpty())
     return;
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
@@ -14,8 +14,8 @@ void Session::callbackSet(cl_event event) {
     found->second->callbacks = true;
 }
 
-void Session::eventRetained(cl_event event) {
-  if (taskEvents_ == 0)
+void EventTable::retained(cl_event event) {
+  if (isEmpty())
     return;
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
@@ -23,8 +23,8 @@ void Session::eventRetained(cl_event event) {
     ++found->second->references;
 }
 
-void Session::eventReleased(cl_event event) {
-  if (taskEvents_ == 0)
+void EventTable::released(cl_event event) {
+  if (isEmpty())
     return;
   std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
@@ -32,11 +32,11 @@ void Session::eventReleased(cl_event event) {
   if (found != events_.end() && --found->second->references == 0) {
     last = std::move(found->second);
     events_.erase(found);
-    taskEvents_ = events_.size();
+    count_ = events_.size();
   }
 }
 
-bool Session::isTaskEvent(cl_event event) {
+bool EventTable::contains(cl_event event) {
   std::lock_guard lock(mutex_);
   return events_.contains(event);
 }
@@ -57,8 +57,8 @@ cl_int answer(const T& result, std::size_t size, void* value, std::size_t* sizeR
 
 } // namespace
 
-std::optional<cl_int> Session::eventInfo(cl_event event, cl_event_info name, std::size_t size,
-                                         void* value, std::size_t* sizeRet) {
+std::optional<cl_int> EventTable::info(cl_event event, cl_event_info name, std::size_t size,
+                                       void* value, std::size_t* sizeRet) {
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   if (found == events_.end())
@@ -83,9 +83,9 @@ std::optional<cl_int> Session::eventInfo(cl_event event, cl_event_info name, std
   }
 }
 
-std::optional<cl_int> Session::eventProfilingInfo(cl_event event, cl_profiling_info name,
-                                                  std::size_t size, void* value,
-                                                  std::size_t* sizeRet) {
+std::optional<cl_int> EventTable::profilingInfo(cl_event event, cl_profiling_info name,
+                                                std::size_t size, void* value,
+                                                std::size_t* sizeRet) {
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   if (found == events_.end())
@@ -104,6 +104,16 @@ std::optional<cl_int> Session::eventProfilingInfo(cl_event event, cl_profiling_i
   default:
     return CL_INVALID_VALUE;
   }
+}
+
+void EventTable::add(cl_event event, std::shared_ptr<TaskEvent> entry) {
+  events_[event] = std::move(entry);
+  count_ = events_.size();
+}
+
+std::shared_ptr<TaskEvent> EventTable::find(cl_event event) const {
+  auto found = events_.find(event);
+  return found == events_.end() ? nullptr : found->second;
 }
 
 } // namespace libsplit::runtime

@@ -1,0 +1,45 @@
+// The events that libsplit gave to the program: their references, and what they answer.
+#pragma once
+
+#include "runtime/session/stream.h"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+namespace libsplit::runtime {
+
+class EventTable {
+public:
+  /// `mutex`: the session's lock, which guards the entries, too.
+  explicit EventTable(std::mutex& mutex) : mutex_(mutex) {}
+
+  // As the program calls, without the lock. They do nothing to events that are the driver's.
+  void retained(cl_event event);
+  void released(cl_event event);
+  /// The program wants to be told of the event's end.
+  void callbackSet(cl_event event);
+  bool contains(cl_event event);
+  /// Answers a query as drivers do; nothing if it is the driver's to answer.
+  std::optional<cl_int> info(cl_event event, cl_event_info name, std::size_t size, void* value,
+                             std::size_t* sizeRet);
+  std::optional<cl_int> profilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
+                                      void* value, std::size_t* sizeRet);
+  /// Costs no lock.
+  bool isEmpty() const { return count_ == 0; }
+
+  // With the lock.
+  void add(cl_event event, std::shared_ptr<TaskEvent> entry);
+  /// Null if it is the driver's.
+  std::shared_ptr<TaskEvent> find(cl_event event) const;
+
+private:
+  std::mutex& mutex_;
+  std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
+  std::atomic<std::size_t> count_ = 0;
+};
+
+} // namespace libsplit::runtime
