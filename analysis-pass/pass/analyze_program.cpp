@@ -6,6 +6,7 @@
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/linked_units.h"
 #include "analysis-pass/pass/partition_rewriter.h"
+#include "analysis-pass/pass/pocl_program.h"
 #include "analysis-pass/pass/prepare.h"
 #include "analysis-pass/pass/spirv_rewriter.h"
 #include "analysis-pass/summary/program_kind.h"
@@ -50,9 +51,17 @@ CompiledProgram moduleOf(const ProgramInput& input) {
     return compileAndLink(unitsOf(input));
   case ProgramKind::SpirV:
   case ProgramKind::Bitcode:
+  case ProgramKind::PoclBinary:
     break;
   }
   return loadIr(input.text);
+}
+
+/// The IR as the analysis reads it. What devices build, `compiled` is until then.
+void prepare(llvm::Module& module, ProgramKind kind, Managers& managers) {
+  if (kind == ProgramKind::PoclBinary)
+    restoreSpirForm(module);
+  PreparePass().run(module, managers.modules);
 }
 
 /// The text of OpenCL C with its includes, if any, in place.
@@ -97,6 +106,7 @@ PartitionRewrite rewrite(const ProgramInput& input, ProgramSummary& program) {
   case ProgramKind::SpirV:
     return rewriteSpirv(input.text);
   case ProgramKind::Bitcode:
+  case ProgramKind::PoclBinary:
     return rewriteBitcode(input.text);
   }
   return {};
@@ -112,9 +122,13 @@ ProgramSummary analyzeProgram(const ProgramInput& input) {
   program.unknownMacros = std::move(compiled.unknownMacros);
   if (!compiled.module)
     return program;
+  if (kindOf(input.text) == ProgramKind::PoclBinary)
+    program.flatSource = bitcodeForOldReaders(*compiled.module, program.failure);
+  if (!program.failure.empty())
+    return program;
 
   Managers managers;
-  PreparePass().run(*compiled.module, managers.modules);
+  prepare(*compiled.module, kindOf(input.text), managers);
   for (llvm::Function& function : *compiled.module)
     if (isKernel(function))
       program.kernels.push_back(managers.functions.getResult<KernelAccessAnalysis>(function));
@@ -128,7 +142,7 @@ std::string preparedIr(const ProgramInput& input, std::string& failure) {
   if (!compiled.module)
     return {};
   Managers managers;
-  PreparePass().run(*compiled.module, managers.modules);
+  prepare(*compiled.module, kindOf(input.text), managers);
   std::string text;
   llvm::raw_string_ostream(text) << *compiled.module;
   return text;

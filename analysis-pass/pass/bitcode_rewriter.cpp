@@ -7,6 +7,7 @@
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
@@ -14,10 +15,14 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/IR/ReplaceConstant.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include <map>
+#include <memory>
 #include <stdexcept>
 
 using llvm::cast;
@@ -32,6 +37,49 @@ struct Refusal : std::runtime_error {
 };
 
 using namespace partition_word;
+
+bool holdsAddress(const llvm::Constant& constant, llvm::SmallPtrSetImpl<const llvm::Value*>& seen) {
+  if (isa<llvm::GEPOperator>(constant))
+    return true;
+  return seen.insert(&constant).second && !isa<llvm::GlobalValue>(constant) &&
+         llvm::any_of(constant.operands(), [&](const llvm::Use& operand) {
+           return holdsAddress(*cast<llvm::Constant>(operand), seen);
+         });
+}
+
+/// Calculated addresses among the constants become instructions: LLVM 19 writes them in a form for
+/// which older readers put an undefined value, and don't say so.
+void calculateAddresses(llvm::Module& module) {
+  llvm::SmallVector<llvm::Constant*> variables;
+  for (llvm::GlobalVariable& variable : module.globals())
+    variables.push_back(&variable);
+  llvm::convertUsersOfConstantsToInstructions(variables);
+  llvm::SmallPtrSet<const llvm::Value*, 16> seen;
+  for (const llvm::GlobalVariable& variable : module.globals())
+    if (variable.hasInitializer() && holdsAddress(*variable.getInitializer(), seen))
+      throw Refusal("`" + variable.getName().str() +
+                    "` holds an address, which an older LLVM can't read");
+}
+
+void dropWhatOldReadersDontKnow(llvm::Module& module) {
+  llvm::StripDebugInfo(module);
+  calculateAddresses(module);
+  for (llvm::Function& function : module) {
+    if (function.isIntrinsic())
+      function.setAttributes({}); // each reader gives an intrinsic its own
+    function.removeFnAttr(llvm::Attribute::Memory);
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = dyn_cast<llvm::CallBase>(&instruction))
+        call->removeFnAttr(llvm::Attribute::Memory);
+  }
+}
+
+std::string written(const llvm::Module& module) {
+  std::string bitcode;
+  llvm::raw_string_ostream out(bitcode);
+  llvm::WriteBitcodeToFile(module, out);
+  return bitcode;
+}
 
 class Rewriter {
 public:
@@ -49,7 +97,6 @@ private:
   void passOn(llvm::CallInst& call, llvm::Function& callee);
   void answer(llvm::CallInst& call);
   llvm::Value* linearId(llvm::CallInst& call, llvm::IRBuilder<>& builder, llvm::Value* part);
-  void dropWhatOldReadersDontKnow();
 
   llvm::Module& module_;
   llvm::FixedVectorType* part_;
@@ -225,18 +272,6 @@ void Rewriter::answer(llvm::CallInst& call) {
     own->deleteValue();
 }
 
-void Rewriter::dropWhatOldReadersDontKnow() {
-  llvm::StripDebugInfo(module_);
-  for (llvm::Function& function : module_) {
-    if (function.isIntrinsic())
-      function.setAttributes({}); // each reader gives an intrinsic its own
-    function.removeFnAttr(llvm::Attribute::Memory);
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (auto* call = dyn_cast<llvm::CallBase>(&instruction))
-        call->removeFnAttr(llvm::Attribute::Memory);
-  }
-}
-
 PartitionRewrite Rewriter::run() {
   PartitionRewrite result;
   findNeedy();
@@ -248,7 +283,7 @@ PartitionRewrite Rewriter::run() {
   if (module_.getNamedMetadata("opencl.kernels"))
     throw Refusal("the bitcode lists its kernels' arguments in the form of SPIR 1.2's first LLVM");
 
-  dropWhatOldReadersDontKnow();
+  dropWhatOldReadersDontKnow(module_);
   std::map<llvm::Function*, llvm::Function*> longer;
   for (llvm::Function* function : needy_)
     longer[function] = withParameter(*function);
@@ -266,13 +301,22 @@ PartitionRewrite Rewriter::run() {
   llvm::raw_string_ostream messages(broken);
   if (llvm::verifyModule(module_, &messages))
     throw Refusal("the rewritten bitcode is not valid: " + broken.substr(0, broken.find('\n')));
-  llvm::raw_string_ostream out(result.source);
-  llvm::WriteBitcodeToFile(module_, out);
-  out.flush();
+  result.source = written(module_);
   return result;
 }
 
 } // namespace
+
+std::string bitcodeForOldReaders(const llvm::Module& module, std::string& failure) {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  try {
+    dropWhatOldReadersDontKnow(*copy);
+  } catch (const Refusal& refusal) {
+    failure = refusal.what();
+    return {};
+  }
+  return written(*copy);
+}
 
 PartitionRewrite rewriteBitcode(const std::string& bitcode) {
   CompiledProgram program = loadIr(bitcode);

@@ -1,4 +1,4 @@
-// Makes SPIR bitcode partition-ready, as partition_rewriter.h does it with OpenCL C.
+// Makes bitcode partition-ready, SPIR's and PoCL's, as partition_rewriter.h does it with OpenCL C.
 //
 // Each function that calls a work-item function which a part gets wrong, by itself or through
 // others, gets a trailing parameter of 16 i64 (partition_argument.h), calls pass it on, and the
@@ -18,9 +18,12 @@
 //
 // Nothing else of the module changes but what older readers of bitcode would stumble over: the
 // driver's LLVM may be older than the one in this process. LLVM writes what a module holds, and a
-// module that came from an older version holds nothing newer, save for one thing that reading it
-// brings up to date: attributes about memory, which are dropped. So an LLVM of version 15 or newer
-// reads the result; one before that knows typed pointers only and refuses it, and the kernel stays
+// module that came from an older version holds nothing newer, save for two things. Reading it brings
+// attributes about memory up to date; they are dropped. And constants that calculate an address,
+// such as `getelementptr (@k.tile, 0, 63)`, are written in a new form, which older readers silently
+// take for an undefined value; instructions calculate them instead. So an LLVM of version 15 or
+// newer reads the result; one before that knows typed pointers only and refuses it, and the kernel
+// stays
 // unsplit. Translating to SPIR-V and back would give older bitcode too, but other code: it makes a
 // mad() of a multiply-add, and an fmin() of a min().
 #pragma once
@@ -29,9 +32,17 @@
 
 #include <string>
 
+namespace llvm {
+class Module;
+} // namespace llvm
+
 namespace libsplit {
 
-/// `bitcode`: a module that loadIr takes.
+/// `bitcode`: what loadIr takes, and is no SPIR-V.
 PartitionRewrite rewriteBitcode(const std::string& bitcode);
+
+/// As it is, but for what older readers of bitcode would stumble over. Empty if that can't be, and
+/// `failure` says why.
+std::string bitcodeForOldReaders(const llvm::Module& module, std::string& failure);
 
 } // namespace libsplit

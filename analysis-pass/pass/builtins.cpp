@@ -117,7 +117,9 @@ StringRef builtinName(StringRef functionName) {
   unsigned length = 0;
   if (!rest.consume_front("_Z") || rest.consumeInteger(10, length) || length > rest.size())
     return functionName;
-  return rest.take_front(length);
+  StringRef name = rest.take_front(length);
+  name.consume_front("_cl_"); // PoCL's
+  return name;
 }
 
 Builtin classifyBuiltin(StringRef name) {

@@ -47,7 +47,8 @@ struct Builtin {
   bool needsPartitionArgument = false;
 };
 
-/// "get_global_id" of "_Z13get_global_idj"; names that are not mangled are returned as they are.
+/// "get_global_id" of "_Z13get_global_idj", "sin" of PoCL's own "_Z7_cl_sinf"; names that are not
+/// mangled are returned as they are.
 llvm::StringRef builtinName(llvm::StringRef functionName);
 
 /// Classifies by the plain name alone; Unknown for names that are not in the table.

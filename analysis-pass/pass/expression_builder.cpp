@@ -337,6 +337,38 @@ Expr ExpressionBuilder::compute(llvm::Value* value, View view) {
   }
 }
 
+namespace {
+
+/// `expr` / 2^`shift`, if it shows that there is no remainder.
+std::optional<Expr> shiftedBack(const Expr& expr, unsigned shift) {
+  const std::int64_t unit = std::int64_t{1} << shift;
+  std::vector<Expr> parts = expr.operands();
+  switch (expr.op()) {
+  case Op::Constant:
+    return expr.value() % unit == 0 ? std::optional(Expr::constant(expr.value() / unit))
+                                    : std::nullopt;
+  case Op::Mul:
+    for (Expr& factor : parts)
+      if (auto less = factor.op() == Op::Constant ? shiftedBack(factor, shift) : std::nullopt) {
+        factor = *less;
+        return Expr::node(Op::Mul, std::move(parts));
+      }
+    return std::nullopt;
+  case Op::Add:
+    for (Expr& term : parts) {
+      auto less = shiftedBack(term, shift);
+      if (!less)
+        return std::nullopt;
+      term = *less;
+    }
+    return Expr::node(Op::Add, std::move(parts));
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
 Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
   llvm::Value* left = instruction.getOperand(0);
   llvm::Value* right = instruction.getOperand(1);
@@ -350,6 +382,12 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
   auto* amount = dyn_cast<llvm::ConstantInt>(right);
   bool shiftIsKnown = amount && amount->getValue().ult(std::min(width, 63u));
   unsigned shift = shiftIsKnown ? static_cast<unsigned>(amount->getZExtValue()) : 0;
+
+  // LLVM's optimised form of a narrow number's extension: shifted up and back.
+  auto extended = [&] {
+    return shiftIsKnown && shift > 0 ? shiftedBack(build(left, View::Modular), shift)
+                                     : std::nullopt;
+  };
 
   switch (instruction.getOpcode()) {
   case llvm::Instruction::Add:
@@ -372,11 +410,15 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
     return viewed(combine(Op::Shl, {build(left, View::Modular), build(right, View::Unsigned)}),
                   width, view);
   case llvm::Instruction::LShr:
+    if (auto narrow = extended())
+      return inRange(View::Unsigned, viewed(*narrow, width - shift, View::Unsigned));
     if (shiftIsKnown)
       return inRange(View::Unsigned,
                      combine(Op::DivFloor, {build(left, View::Unsigned), power2(shift)}));
     return inRange(View::Unsigned, combine(Op::ShrArith, operands(View::Unsigned)));
   case llvm::Instruction::AShr:
+    if (auto narrow = extended())
+      return inRange(View::Signed, viewed(*narrow, width - shift, View::Signed));
     if (shiftIsKnown)
       return inRange(View::Signed,
                      combine(Op::DivFloor, {build(left, View::Signed), power2(shift)}));

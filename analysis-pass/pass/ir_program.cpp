@@ -1,5 +1,6 @@
 #include "analysis-pass/pass/ir_program.h"
 
+#include "analysis-pass/pass/pocl_program.h"
 #include "analysis-pass/pass/quiet_diagnostics.h"
 #include "analysis-pass/summary/program_kind.h"
 
@@ -65,14 +66,29 @@ std::string translate(const std::string& spirv, std::string& failure) {
   return (*bitcode)->getBuffer().str();
 }
 
+/// One address space, of 64 bits.
+bool isForHost(const llvm::Triple& target, const llvm::Module& module) {
+  return (target.isX86() || target.isAArch64() || target.isRISCV() || target.isPPC64()) &&
+         module.getDataLayout().getPointerSizeInBits() == 64;
+}
+
 } // namespace
 
 CompiledProgram loadIr(const std::string& program) {
   CompiledProgram result;
   result.context = std::make_unique<llvm::LLVMContext>();
   result.context->setDiagnosticHandler(std::make_unique<QuietDiagnostics>());
-  const bool isSpirv = kindOf(program) == ProgramKind::SpirV;
-  std::string bitcode = isSpirv ? translate(program, result.failure) : program;
+  const bool isPocl = kindOf(program) == ProgramKind::PoclBinary;
+  std::string translated;
+  std::string_view bitcode = program;
+  if (kindOf(program) == ProgramKind::SpirV) {
+    bitcode = translated = translate(program, result.failure);
+  } else if (isPocl) {
+    if (const auto binary = readPoclBinary(program))
+      bitcode = binary->bitcode;
+    else
+      result.failure = "the binary of PoCL is of an unknown version, or holds no bitcode";
+  }
   if (!result.failure.empty())
     return result;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "program"), *result.context);
@@ -82,11 +98,16 @@ CompiledProgram loadIr(const std::string& program) {
   }
   std::string broken;
   llvm::raw_string_ostream messages(broken);
+  const llvm::Triple target((*module)->getTargetTriple());
   if (llvm::verifyModule(**module, &messages))
     result.failure = "the IR is not valid: " + broken.substr(0, broken.find('\n'));
-  else if (llvm::Triple((*module)->getTargetTriple()).getArch() != llvm::Triple::spir64)
-    result.failure = "the IR is for " + (*module)->getTargetTriple() + ", not for 64-bit SPIR";
-  else
+  else if (isPocl && !isForHost(target, **module))
+    result.failure = "PoCL's IR is for " + target.str() + ", not for a 64-bit processor";
+  else if (!isPocl && target.getArch() != llvm::Triple::spir64)
+    result.failure = "the IR is for " + target.str() + ", not for 64-bit SPIR";
+  else if (isPocl)
+    result.failure = detachLibrary(**module);
+  if (result.failure.empty())
     result.module = std::move(*module);
   return result;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis-pass/summary/linked_program.h"
+#include "analysis-pass/summary/pocl_binary.h"
 
 #include <string_view>
 
@@ -11,7 +12,8 @@ enum class ProgramKind {
   OpenclC,
   Linked, ///< linked_program.h
   SpirV,
-  Bitcode
+  Bitcode,
+  PoclBinary ///< pocl_binary.h
 };
 
 inline ProgramKind kindOf(std::string_view program) {
@@ -23,6 +25,8 @@ inline ProgramKind kindOf(std::string_view program) {
   for (std::string_view magic : {"BC\xC0\xDE"sv, "\xDE\xC0\x17\x0B"sv})
     if (program.starts_with(magic))
       return ProgramKind::Bitcode;
+  if (program.starts_with(poclBinaryMagic))
+    return ProgramKind::PoclBinary;
   return program.starts_with(linkedProgramMagic) ? ProgramKind::Linked : ProgramKind::OpenclC;
 }
 

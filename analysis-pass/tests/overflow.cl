@@ -1,5 +1,6 @@
 // The summary says where n-bit numbers are looked at, so that the launch can prove that they fit.
 // RUN: %splitc %s --emit=summary | %FileCheck %s
+// RUN: %splitc %s --emit=accesses | %FileCheck --check-prefix=NOTATION %s
 
 // A sum of 32 bits, then sign-extended: wrapped once, as a whole.
 // CHECK-LABEL: (kernel "signed_index"
@@ -40,3 +41,15 @@ kernel void byte_index(global int* a) { a[(uchar)get_global_id(0)] = 0; }
 // CHECK-LABEL: (kernel "signed_char"
 // CHECK: (wrap s 8 G0)
 kernel void signed_char(global int* a) { a[(char)get_global_id(0) + 128] = 0; }
+
+// What optimised IR has for a narrow number's extension: shifted up and back.
+// NOTATION-LABEL: kernel shifted_back(
+// NOTATION-NEXT: line {{[0-9]+}}: writes a at 4*(G0 + n), 4 bytes{{$}}
+// NOTATION-NEXT: line {{[0-9]+}}: writes b at 4*(G0 + 5), 4 bytes{{$}}
+// NOTATION-NEXT: line {{[0-9]+}}: writes c at 4*floordiv(2147483648*G0, 4294967296), 4 bytes
+kernel void shifted_back(global int* a, global int* b, global int* c, int n) {
+  long i = get_global_id(0);
+  a[((i + n) << 32) >> 32] = 1;
+  b[((i << 40) + (5L << 40)) >> 40] = 1;
+  c[(i << 31) >> 32] = 1;
+}

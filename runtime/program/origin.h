@@ -23,9 +23,14 @@
 
 namespace libsplit::runtime {
 
+/// What users are told, once, of a program whose kernels can't be split for that.
+inline constexpr const char* foreignBinary =
+    "kernels run unsplit, since their program was made from a binary that libsplit has not seen "
+    "being built: empty the program's own cache of binaries once, or set LIBSPLIT_REBUILD=1";
+
 /// A program as text from which it can be built again.
 struct Origin {
-  std::string text;    ///< OpenCL C or IL; program_kind.h tells which
+  std::string text;    ///< OpenCL C, IL or PoCL's binary; program_kind.h tells which
   std::string options; ///< of its build
   /// Files that it includes stand in the text; any that it still names would be read too late.
   bool isFlat = false;

@@ -217,11 +217,7 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
   if (ending_)
     return "the program ends";
   if (code.state == KernelCode::State::New && kernel->program->isForeign) {
-    writeLogOnce(
-        LogLevel::Warn,
-        "kernels run unsplit, since their program was made from a binary that libsplit has "
-        "not seen being built: empty the program's own cache of binaries once, or set "
-        "LIBSPLIT_REBUILD=1");
+    writeLogOnce(LogLevel::Warn, foreignBinary);
     code.neverSplit(kernel->program->opaque);
   }
   if (code.state == KernelCode::State::New && preparesOnlyWhatPays() && !isWorthPreparing(*kernel))

@@ -351,7 +351,8 @@ Ref<cl_program> Session::makeProgram(cl_context context, cl_device_id device,
         made = create(context, begin, size, &error);
     break;
   }
-  case ProgramKind::Linked: // takes more than one call: makeLinked
+  case ProgramKind::PoclBinary: // a device of its own takes it; others take the IR in it
+  case ProgramKind::Linked:     // takes more than one call: makeLinked
     break;
   }
   return Ref<cl_program>::adopt(cl_, error == CL_SUCCESS ? made : nullptr);
@@ -521,8 +522,12 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return "the program was made from a binary for another device";
   std::shared_ptr<const ProgramSummary> homeProgram =
       analysisOf(*build, origin, macros, {program->context, home});
-  if (!homeProgram->failure.empty())
+  const bool isPoclBinary = kindOf(origin->text) == ProgramKind::PoclBinary;
+  if (!homeProgram->failure.empty()) {
+    if (isPoclBinary)
+      writeLogOnce(LogLevel::Warn, foreignBinary);
     return homeProgram->failure;
+  }
   const KernelSummary* homeSummary = find(*homeProgram, code->name);
   if (!homeSummary)
     return "the analysis did not find the kernel";
@@ -542,12 +547,17 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     return why;
 
   const auto& devices = machine_->devices();
+  auto platformOf = [this](cl_device_id device) {
+    return property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  };
   code->summaries.assign(devices.size(), nullptr);
   code->kernels.assign(devices.size(), nullptr);
   std::size_t usable = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (ending_)
       return "the program ended";
+    if (isPoclBinary && platformOf(devices[i].id.get()) != platformOf(home))
+      continue; // the IR in it is for PoCL's own processor
     std::shared_ptr<const ProgramSummary> owner =
         analysisOf(*build, origin, devices[i].macros,
                    {machine_->contextOf(i, program->context), devices[i].id.get()});
@@ -577,8 +587,12 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   }
   if (!code->summaries[machine_->home()])
     return "its partition-ready form does not build on the program's own device";
+  if (usable == 0 && isPoclBinary)
+    writeLogOnce(LogLevel::Warn, foreignBinary);
   if (usable == 0)
-    return "it does not build on any other device";
+    return isPoclBinary
+               ? "the program was made from a binary of PoCL, which only PoCL's devices can take"
+               : "it does not build on any other device";
   code->comparers.assign(devices.size(), nullptr);
   if (mayBeMerged(*homeSummary))
     for (std::size_t i = 0; i < devices.size(); ++i)

@@ -37,6 +37,15 @@ void Session::programCreatedFrom(cl_program program, cl_context context,
   if (tracked->binaries.empty() && binaries.size() == 1 &&
       kindOf(binaries[0].bytes) == ProgramKind::Bitcode)
     tracked->source = std::string(binaries[0].bytes);
+  // PoCL's hold their program as IR, for which home's options are all that counts.
+  for (const BinaryUse& binary : binaries)
+    if (const auto pocl = readPoclBinary(binary.bytes))
+      tracked->binaries.try_emplace(binary.device,
+                                    std::make_shared<const Origin>(
+                                        Origin{std::string(binary.bytes),
+                                               pocl->flushesDenormals ? "-cl-denorms-are-zero" : "",
+                                               /*isFlat=*/true,
+                                               {}}));
   tracked->isForeign = tracked->binaries.empty() && !tracked->source;
   Lock lock(mutex_);
   programs_[program] = std::move(tracked);
@@ -80,6 +89,8 @@ void Session::binariesRead(cl_program program, std::span<const unsigned char* co
 
 void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
                          const std::shared_ptr<const Origin>& made, const Place& place) {
+  if (kindOf(made->text) == ProgramKind::PoclBinary)
+    return; // as much is known of the next
   const cl_device_id device = place.device;
   auto origin = std::make_shared<Origin>(*made);
   if (!origin->madeFor)
@@ -147,7 +158,7 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
            });
   });
   auto isOurs = [&](const std::shared_ptr<Task>& task) { return task->program == &tracked; };
-  auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::* tasks) {
+  auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::*tasks) {
     return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
       const auto& those = (*entry.second).*tasks;
       return std::any_of(those.begin(), those.end(), isOurs);

@@ -95,13 +95,15 @@ Bytes scalar(const std::string& text) {
 /// How programs are made of the files.
 struct Form {
   bool inUnits = false;
-  std::filesystem::path bitcode; ///< folder; empty: from source
+  std::filesystem::path bitcode;  ///< folder; empty: from source
+  std::filesystem::path binaries; ///< folder, where the first run leaves them; empty: from source
 };
 
 struct Device {
   cl_device_id id = nullptr;
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
+  std::string label; ///< platform.device
 };
 
 /// One file: its objects and what it left behind.
@@ -163,6 +165,7 @@ private:
   void makeFromSource();
   void makeFromUnits();
   void makeFromBitcode();
+  void makeFromBinary();
   void launch(const Words& words);
   void finish();
   void release();
@@ -305,6 +308,32 @@ void Case::makeFromBitcode() {
         "the build of bitcode");
 }
 
+/// Of the program that the first run builds from source, which keeps it there for others.
+void Case::makeFromBinary() {
+  const std::filesystem::path kept = form_.binaries / (name_.string() + "." + device_.label);
+  std::ifstream file(kept, std::ios::binary);
+  if (!file) {
+    makeFromSource();
+    std::size_t size = 0;
+    check(clGetProgramInfo(program_, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr),
+          "CL_PROGRAM_BINARY_SIZES");
+    std::string binary(size, '\0');
+    char* where = binary.data();
+    check(clGetProgramInfo(program_, CL_PROGRAM_BINARIES, sizeof where, &where, nullptr),
+          "CL_PROGRAM_BINARIES");
+    std::ofstream(kept, std::ios::binary) << binary;
+    return;
+  }
+  const std::string binary(std::istreambuf_iterator<char>(file), {});
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const std::size_t size = binary.size();
+  cl_int status = CL_SUCCESS;
+  program_ =
+      clCreateProgramWithBinary(device_.context, 1, &device_.id, &size, &bytes, nullptr, &status);
+  check(status, "clCreateProgramWithBinary");
+  check(clBuildProgram(program_, 1, &device_.id, "", nullptr, nullptr), "the build of a binary");
+}
+
 /// The file's text, and a unit that nobody needs.
 void Case::makeFromUnits() {
   const char* texts[] = {source_.c_str(), "int corpus_unit(void) { return 1; }\n"};
@@ -327,6 +356,8 @@ void Case::makeFromUnits() {
 void Case::build() {
   if (!form_.bitcode.empty())
     makeFromBitcode();
+  else if (!form_.binaries.empty())
+    makeFromBinary();
   else if (form_.inUnits)
     makeFromUnits();
   else
@@ -444,6 +475,7 @@ Device openDevice(const std::string& name) {
       clGetDeviceIDs(platforms[wantedPlatform], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
       "clGetDeviceIDs");
   Device device;
+  device.label = name;
   device.id = devices.at(wantedDevice);
   cl_int status = CL_SUCCESS;
   device.context = clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &status);
@@ -471,6 +503,8 @@ int main(int argc, char** argv) {
         form.inUnits = true;
       else if (word == "--bitcode" && i + 1 < argc)
         form.bitcode = argv[++i];
+      else if (word == "--binaries" && i + 1 < argc)
+        form.binaries = argv[++i];
       else
         files.emplace_back(word);
     }

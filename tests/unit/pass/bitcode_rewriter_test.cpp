@@ -116,5 +116,31 @@ TEST(BitcodeRewriter, RefusesBitcodeThatCanNotBeRead) {
   EXPECT_NE(rewriteBitcode("").failure, "");
 }
 
+// LLVM 15 reads `getelementptr` among LLVM 19's constants as undefined, and says nothing.
+TEST(BitcodeRewriter, LetsInstructionsCalculateConstantAddresses) {
+  const std::string tile = "@k.tile = internal addrspace(3) global [64 x i64] undef\n";
+  PartitionRewrite rewrite =
+      rewriteBitcode(assemble(tile + "define spir_kernel void @k(ptr addrspace(1) %a) {\n"
+                                     "  %i = call spir_func i64 @_Z12get_group_idj(i32 0)\n"
+                                     "  store i64 %i, ptr addrspace(3) getelementptr ([64 x i64], "
+                                     "ptr addrspace(3) @k.tile, i64 0, i64 63)\n  ret void\n}\n"));
+  EXPECT_EQ(rewrite.failure, "");
+  const std::string text = disassemble(rewrite.source);
+  EXPECT_TRUE(contains(text, "= getelementptr")) << text;
+  EXPECT_FALSE(contains(text, "getelementptr (")) << text;
+}
+
+TEST(BitcodeRewriter, RefusesAVariableThatHoldsAnAddress) {
+  PartitionRewrite rewrite = rewriteBitcode(
+      assemble("@t = internal addrspace(2) constant [64 x i64] zeroinitializer\n"
+               "@p = addrspace(2) constant { ptr addrspace(2) } { ptr addrspace(2) getelementptr "
+               "([64 x i64], ptr addrspace(2) @t, i64 0, i64 63) }\n"
+               "define spir_kernel void @k(ptr addrspace(1) %a) {\n"
+               "  %i = call spir_func i64 @_Z12get_group_idj(i32 0)\n"
+               "  store i64 %i, ptr addrspace(1) %a\n  ret void\n}\n"));
+  EXPECT_TRUE(contains(rewrite.failure, "`p` holds an address")) << rewrite.failure;
+  EXPECT_TRUE(rewrite.source.empty());
+}
+
 } // namespace
 } // namespace libsplit
