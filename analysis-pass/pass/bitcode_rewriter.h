@@ -18,14 +18,13 @@
 //
 // Nothing else of the module changes but what older readers of bitcode would stumble over: the
 // driver's LLVM may be older than the one in this process. LLVM writes what a module holds, and a
-// module that came from an older version holds nothing newer, save for two things. Reading it brings
-// attributes about memory up to date; they are dropped. And constants that calculate an address,
-// such as `getelementptr (@k.tile, 0, 63)`, are written in a new form, which older readers silently
-// take for an undefined value; instructions calculate them instead. So an LLVM of version 15 or
-// newer reads the result; one before that knows typed pointers only and refuses it, and the kernel
-// stays
-// unsplit. Translating to SPIR-V and back would give older bitcode too, but other code: it makes a
-// mad() of a multiply-add, and an fmin() of a min().
+// module that came from an older version holds nothing newer, save for two things. Reading it
+// brings attributes about memory up to date; they are dropped. And constants that calculate an
+// address, such as `getelementptr (@k.tile, 0, 63)`, are written in a new form, which older readers
+// silently take for an undefined value; instructions calculate them instead. So an LLVM of version
+// 15 or newer reads the result; one before that knows typed pointers only and refuses it, and the
+// kernel stays unsplit. Translating to SPIR-V and back would give older bitcode too, but other
+// code: it makes a mad() of a multiply-add, and an fmin() of a min().
 #pragma once
 
 #include "analysis-pass/pass/partition_rewriter.h"

@@ -28,8 +28,8 @@ struct PoclBinary {
   bool flushesDenormals = false;
 };
 
-/// Nothing if it is of another version, whose IR nobody has looked at, holds no bitcode, or is damaged where it would be. Takes
-/// any bytes.
+/// Nothing if it is of another version, whose IR nobody has looked at, holds no bitcode, or is
+/// damaged where it would be. Takes any bytes.
 std::optional<PoclBinary> readPoclBinary(std::string_view binary);
 
 } // namespace libsplit

@@ -158,7 +158,7 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
            });
   });
   auto isOurs = [&](const std::shared_ptr<Task>& task) { return task->program == &tracked; };
-  auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::*tasks) {
+  auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::* tasks) {
     return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
       const auto& those = (*entry.second).*tasks;
       return std::any_of(those.begin(), those.end(), isOurs);
