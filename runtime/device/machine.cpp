@@ -69,6 +69,8 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
   home_ = static_cast<std::size_t>(found - devices_.begin());
   assignNodes(setup.separateNodes, homeContext);
   devices_[home_].runsInCaller = homeRunsInCaller(homeContext);
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    devices_[i].quirks = probeQuirks(cl_, contextOf(i, homeContext), queueOf(i, homeContext));
   static constexpr const char* suffixes[engineCount] = {"", " in", " out", " marks"};
   for (Device& device : devices_)
     for (std::size_t engine = 0; engine < device.engines(); ++engine)

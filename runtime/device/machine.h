@@ -9,6 +9,7 @@
 #include "runtime/device/device_macros.h"
 #include "runtime/device/lane.h"
 #include "runtime/device/provision.h"
+#include "runtime/device/quirks.h"
 #include "runtime/device/staging_ring.h"
 #include "runtime/plan/directory.h"
 
@@ -58,6 +59,7 @@ struct Device {
   /// Such a queue may hang when two threads use it.
   bool runsInCaller = false;
   NodeId node = hostNode;
+  Quirks quirks;
   DeviceMacros macros;
   Ref<cl_context> context; ///< its own; empty for the home device, which uses the program's
   /// By engine; a GPU has them all, others one, which serves all.

@@ -258,6 +258,7 @@ cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std:
 HostWay Buffer::wayTo(Machine& machine, std::size_t device, Engine engine) {
   if (device != machine.home() || access_.isFull()) {
     HostWay way{on(machine, device), {}};
+    way.hostRows = machine.devices()[device].quirks.hostRows;
     if (image_)
       way.image = image_->layout();
     return way;
@@ -270,7 +271,7 @@ HostWay Buffer::wayTo(Machine& machine, std::size_t device, Engine engine) {
     relay = Ref<cl_mem>::adopt(
         cl_, cl_.clCreateBuffer(context_, CL_MEM_READ_WRITE, size, nullptr, &error));
   }
-  return {home_, access_, relay.get(), size};
+  return {home_, access_, relay.get(), size, {}, machine.homeDevice().quirks.hostRows};
 }
 
 std::vector<Rows> Buffer::rowsOf(const ByteSet& bytes) const {

@@ -44,7 +44,11 @@ std::vector<Step> stepsOf(const RowCopy& copy) {
     }
     // The rect commands want the last row's pitch inside the buffer too: the last row goes by
     // itself.
-    const bool fits = each.count > 2 && each.first % each.pitch + each.length <= each.pitch;
+    const bool isDense = pitch == each.length;
+    const bool isTrusted = copy.way.hostRows == HostRows::AtAnyPitch ||
+                           (copy.way.hostRows == HostRows::Dense && isDense);
+    const bool fits =
+        isTrusted && each.count > 2 && each.first % each.pitch + each.length <= each.pitch;
     if (fits)
       steps.push_back({{each.first, each.length, each.pitch, each.count - 1}, at, pitch});
     for (std::uint64_t k = fits ? each.count - 1 : 0; k < each.count; ++k)

@@ -3,6 +3,7 @@
 
 #include "runtime/core/completion.h"
 #include "runtime/device/lane.h"
+#include "runtime/device/quirks.h"
 #include "runtime/plan/strided_rows.h"
 
 #include <cstddef>
@@ -32,7 +33,8 @@ struct HostWay {
   HostAccess access;
   cl_mem relay = nullptr; ///< of the same context: what `access` forbids is copied through it
   std::size_t relaySize = 0;
-  std::optional<ImageLayout> image{}; ///< else it is a buffer
+  std::optional<ImageLayout> image{};       ///< else it is a buffer
+  HostRows hostRows = HostRows::AtAnyPitch; ///< what the device's rect commands are good for
 
   explicit operator bool() const { return memory && (access.isFull() || relay); }
   bool isRelayed(bool toHost) const { return toHost ? !access.reads : !access.writes; }

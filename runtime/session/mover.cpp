@@ -181,8 +181,11 @@ std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
   for (Transfer& transfer : transfers) {
     const bool touchesHost = transfer.from == hostNode || transfer.to.front() == hostNode;
     const NodeId other = transfer.from == hostNode ? transfer.to.front() : transfer.from;
-    const bool isStagedToHost = machine_->devices()[machine_->deviceOfNode(other)].isGpu &&
-                                transfer.bytes.size() > smallTransfer;
+    const Device& device = machine_->devices()[machine_->deviceOfNode(other)];
+    const bool isDenseBetter = device.quirks.hostRows == HostRows::Dense &&
+                               transfer.bytes.ranges().size() > 2; // else it goes row by row
+    const bool isStagedToHost =
+        isDenseBetter || (device.isGpu && transfer.bytes.size() > smallTransfer);
     StagingRing* ring = machine_->ring(transfer.from, transfer.buffer->context());
     transfer.isDirect = touchesHost && (!isStagedToHost || !ring);
     for (const NodeId node : transfer.to)

@@ -24,7 +24,7 @@ void requireKnown(const Json& object, std::initializer_list<const char*> known) 
 
 DeviceConfiguration deviceOf(const Json& json) {
   requireKnown(json, {"name", "type", "memory", "units", "max_group", "local_memory", "launch_us",
-                      "item_ns", "transfer_us", "gb_per_s", "in_caller"});
+                      "item_ns", "transfer_us", "gb_per_s", "in_caller", "dense_rects"});
   DeviceConfiguration device;
   device.name = json.value("name", device.name);
   device.isGpu = json.value("type", "gpu") == "gpu";
@@ -37,6 +37,7 @@ DeviceConfiguration deviceOf(const Json& json) {
   device.transferSeconds = json.value("transfer_us", device.transferSeconds * 1e6) * 1e-6;
   device.bytesPerSecond = json.value("gb_per_s", device.bytesPerSecond * 1e-9) * 1e9;
   device.inCaller = json.value("in_caller", device.inCaller);
+  device.denseRects = json.value("dense_rects", device.denseRects);
   return device;
 }
 

@@ -147,13 +147,20 @@ cl_int rectangle(const char* name, const Enqueue& how, cl_mem memory, const std:
   if (memory->flags &
       (CL_MEM_HOST_NO_ACCESS | (toHost ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY)))
     return CL_INVALID_OPERATION;
+  const std::size_t begin = outside.at(0, 0);
+  outside.origin = {};
+  if (how.queue->device->configuration.denseRects) {
+    outside.rowPitch = region[0];
+    outside.slicePitch = region[0] * region[1];
+  }
   const std::size_t bytes = region[0] * region[1] * region[2];
   Work work;
   if constexpr (toHost)
-    work = rectangleWork(memory->storage, buffer, static_cast<std::byte*>(host), outside, region);
-  else
-    work = rectangleWork(static_cast<const std::byte*>(host), outside, memory->storage, buffer,
+    work = rectangleWork(memory->storage, buffer, static_cast<std::byte*>(host) + begin, outside,
                          region);
+  else
+    work = rectangleWork(static_cast<const std::byte*>(host) + begin, outside, memory->storage,
+                         buffer, region);
   return enqueue(call, how, toHost ? Resource::CopiesOut : Resource::CopiesIn,
                  transferTime(how.queue, bytes), std::move(work), {Keep<cl_mem>(memory)});
 }

@@ -14,6 +14,7 @@ from harness import Failure, main  # noqa: E402
 GPU = {"name": "gpu"}
 CPU = {"name": "cpu", "type": "cpu"}
 IN_CALLER = {"name": "in the caller", "type": "cpu", "in_caller": True}
+DENSE = {"name": "rects at one pitch", "dense_rects": True}
 
 # Home first. Platforms of their own have contexts of their own anyway; these are what vendors ship.
 MACHINES = {
@@ -22,6 +23,8 @@ MACHINES = {
     "gpu_and_cpu": [[GPU], [CPU]],
     "cpu_and_gpus": [[CPU], [GPU, GPU]],
     "in_caller_and_gpu": [[IN_CALLER], [GPU]],
+    "cpu_and_dense_rects": [[CPU], [DENSE, DENSE | {"type": "cpu"}]],  # as by PoCL's remote driver
+    "dense_rects": [[DENSE, DENSE]],
 }
 
 
