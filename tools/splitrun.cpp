@@ -8,11 +8,14 @@
 #include "runtime/device/machine.h"
 #include "tools/bundle.h"
 #include "tools/command_line.h"
+#include "tools/hosts.h"
 
 #include <CL/cl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -20,10 +23,13 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +112,127 @@ template <typename Check> bool holdsInChild(Check check) {
   int status = 0;
   return child < 0 || ::waitpid(child, &status, 0) < 0 || !WIFEXITED(status) ||
          WEXITSTATUS(status) != badUsage;
+}
+
+/// What `tell` says, in a process of its own; nothing if that does not end well in time.
+template <typename Tell>
+std::optional<std::string> toldByChild(Tell tell, std::chrono::seconds patience) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return std::nullopt;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string text = tell();
+    const bool isWritten =
+        ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::_exit(isWritten ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string text;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    pollfd waiting{ends[0], POLLIN, 0};
+    std::array<char, 4096> part{};
+    if (left.count() <= 0 || ::poll(&waiting, 1, static_cast<int>(left.count())) != 1)
+      break;
+    const ssize_t size = ::read(ends[0], part.data(), part.size());
+    if (size <= 0)
+      break;
+    text.append(part.data(), static_cast<std::size_t>(size));
+  }
+  ::close(ends[0]);
+  if (child < 0)
+    return std::nullopt;
+  if (std::chrono::steady_clock::now() >= end)
+    ::kill(child, SIGKILL);
+  int status = 0;
+  if (::waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return std::nullopt;
+  return text;
+}
+
+/// The platform of each device, a line each, as the loader finds them with these variables.
+std::optional<std::string> platformsWith(const std::map<std::string, std::string>& variables) {
+  constexpr std::chrono::seconds patience(20); // a driver's start, with a server far away
+  return toldByChild(
+      [&] {
+        for (const auto& [name, value] : variables)
+          ::setenv(name.c_str(), value.c_str(), 1);
+        std::string text;
+        if (void* loader = ::dlopen("libOpenCL.so.1", RTLD_NOW))
+          for (const ListedDevice& device : listDevices(loaderTable(loader)))
+            text += device.platformName + "\n";
+        return text;
+      },
+      patience);
+}
+
+/// The installed drivers in the order of their platforms.
+std::vector<std::string> driversInOrder(const std::string& platforms) {
+  std::vector<std::string> drivers = libsplit::tools::installedDrivers();
+  if (drivers.size() < 2)
+    return drivers;
+  std::map<std::string, std::size_t> places;
+  for (const std::string& driver : drivers) {
+    const std::string own = platformsWith({{"OCL_ICD_VENDORS", driver}}).value_or("");
+    places[driver] =
+        own.empty() ? std::string::npos : platforms.find(own.substr(0, own.find('\n')));
+  }
+  std::ranges::stable_sort(drivers, {}, [&](const std::string& driver) { return places[driver]; });
+  return drivers;
+}
+
+/// Has this process and the command find the devices of other machines behind their own. False,
+/// with a line on stderr, if that can't be.
+bool addHosts(const std::string& hosts, std::string client) {
+  namespace tools = libsplit::tools;
+  constexpr std::chrono::milliseconds patience(2000);
+  auto refuse = [](const std::string& why) {
+    std::cerr << "splitrun: " << why << "\n";
+    return false;
+  };
+  std::vector<tools::RemoteDevice> devices;
+  try {
+    devices = tools::parseHosts(hosts);
+  } catch (const std::invalid_argument& error) {
+    return refuse(std::string("bad value of --hosts: ") + error.what());
+  }
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  if (client.empty())
+    client = here.parent_path() / "lib" / "libsplit-remote" / "libpocl.so.2";
+  if (!fs::exists(client))
+    return refuse("--hosts needs PoCL's client library, which is not at " + client +
+                  "; tools/build_remote makes it");
+  const std::vector<std::string> silent = tools::silentServers(devices, patience);
+  if (!silent.empty()) {
+    std::string all;
+    for (const std::string& each : silent)
+      all += (all.empty() ? "" : ", ") + each;
+    return refuse("no answer from " + all);
+  }
+  const std::string before = platformsWith({}).value_or("");
+  if (before.empty())
+    return refuse("this machine has no OpenCL device, which has to be the program's own");
+  const char* present = ::getenv("POCL_DEVICES");
+  std::map<std::string, std::string> variables;
+  try {
+    std::vector<std::string> drivers = driversInOrder(before);
+    drivers.push_back(fs::canonical(client));
+    std::vector<std::string> ignored;
+    const std::string cache = parseOptions(processEnvironment(), ignored).cacheDir;
+    const fs::path folder = fs::absolute(cache) / "drivers";
+    variables["OCL_ICD_VENDORS"] = tools::vendorsFolder(folder, drivers);
+  } catch (const std::exception& error) {
+    return refuse(error.what());
+  }
+  variables["OCL_ICD_PLATFORM_SORT"] = "none";
+  for (const auto& [name, value] : tools::remoteVariables(devices, present ? present : ""))
+    variables[name] = value;
+  for (const auto& [name, value] : variables)
+    ::setenv(name.c_str(), value.c_str(), 1);
+  return true;
 }
 
 /// Puts `path` at the end of a variable that holds paths with colons between them.
@@ -232,7 +359,9 @@ libsplit::tools::Manual manual() {
         "What was split, what that gained, and why the rest was not:\n\n"
         "  splitrun --summary -- ./your_program its arguments\n\n"
         "Two devices, one of them a CPU of which two thirds are left to the program:\n\n"
-        "  splitrun --devices 0.0,1.0/8+16 -- ./your_program\n"}},
+        "  splitrun --devices 0.0,1.0/8+16 -- ./your_program\n\n"
+        "With the help of two more machines:\n\n"
+        "  splitrun --hosts desk:12100,rack:12100 -- ./your_program\n"}},
       {"splitc(1)", "splittrace(1)", "libsplit(7)"},
       /*runsCommand=*/true};
 }
@@ -281,6 +410,15 @@ int main(int argc, char** argv) {
   std::string bundle;
   app.add_flag("--list-devices", listDevicesAsked, "List all devices with their labels, and exit");
   app.add_flag("--help-markdown", markdown, "Print the table of variables as Markdown, and exit");
+  std::string hosts, remoteDriver;
+  app.add_option("--hosts", hosts,
+                 "Devices of other machines, on which PoCL's pocld runs: a list such as "
+                 "`a:12100,b:12100/1`, the device 0 where none is named")
+      ->type_name("HOST:PORT/DEVICE,...");
+  app.add_option("--remote-driver", remoteDriver,
+                 "PoCL's client library for --hosts. Default: `lib/libsplit-remote/libpocl.so.2` "
+                 "beside the folder of splitrun, where tools/build_remote puts it")
+      ->type_name("FILE");
   auto* bundleOption =
       app.add_option(
              "--bundle", bundle,
@@ -318,6 +456,8 @@ int main(int argc, char** argv) {
     std::cout << optionsAsMarkdown();
     return 0;
   }
+  if (!hosts.empty() && !addHosts(hosts, remoteDriver))
+    return badUsage;
   if (listDevicesAsked)
     return listAll();
   if (command.empty() && bundleOption->count() > 0)

@@ -192,6 +192,11 @@ def splitrun_refuses(bench):
         refuses(bench.native([splitrun, flag, value, *hello]), "splitrun", 2, flag, value, expected)
     refuses(bench.native([splitrun, "--devices", "0.0,9.9", *hello]), "splitrun", 2, "9.9", "--list-devices")
     refuses(bench.native([splitrun]), "splitrun", 2, "command")
+    for hosts, *expected in (("desk", "desk", "HOST:PORT"), ("127.0.0.1:1", "127.0.0.1:1", "no answer")):
+        refuses(bench.native([splitrun, "--hosts", hosts, "--remote-driver", str(bench.library), *hello]), "splitrun", 2,
+                *expected)
+    refuses(bench.native([splitrun, "--hosts", "127.0.0.1:1", "--remote-driver", "/none.so", *hello]), "splitrun", 2,
+            "/none.so", "tools/build_remote")
     no_driver = {"OCL_ICD_VENDORS": str(bench.tmp)}
     refuses(bench.native([splitrun, "--list-devices"], env=no_driver), "splitrun", 1, "driver")
     refuses(bench.native([splitrun, "--devices", "0.0", *hello], env=no_driver), "splitrun", 2, "driver")
