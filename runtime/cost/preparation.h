@@ -3,15 +3,20 @@
 // that run for a second or two would never gain it back.
 //
 // So what is not known from an earlier run is prepared once the launches so far took so long at
-// home that preparing is a small part of it: who ran for so long is expected to go on. Launches are
-// timed until the least of a few tells what one takes; the first of its size is not one of them,
-// since drivers compile then, and how much longer it took tells what compiling the kernel for
-// another device may take. Launches too short to be split count for nothing.
+// home that preparing is a part of it that the program can bear: who ran for so long is expected to
+// go on. Where the program itself keeps all processors busy, that is a small part, since it takes
+// longer by what is taken from it. Where it leaves one idle, as most do whose work a GPU does, it
+// loses nothing, and preparing may take as long as the launches did: so at most as much is wasted
+// as was of use. What preparing takes was seen in earlier runs of any program. Launches are timed
+// until the least of a few tells what one takes; the first of its size is not one of them, since
+// drivers compile then, and how much longer it took tells what compiling the kernel for another
+// device may take. Launches too short to be split count for nothing.
 //
 // Worked example. Launches of a kernel take 60 ms the first time, and 10 ms from then on; its
-// program took 200 ms to build. With preparationPart = 0.3 and nothing better known than
+// program took 200 ms to build. With busyPart = 0.3 and nothing better known than
 // guessedPreparation = 0.5 s, 167 launches go by, or the fewer the more the program's other kernels
-// take; and of this kernel at least 17, for the 50 ms of compiling it.
+// take; and of this kernel at least 17, for the 50 ms of compiling it. If a processor is idle, 50
+// and 5 do; and in a later run, which knows that preparing took 0.25 s, 25.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +25,13 @@
 
 namespace libsplit::runtime {
 
-/// Of what launches took so far, that preparing others may take.
-inline constexpr double preparationPart = 0.3;
+/// Of what launches took so far, that preparing others may take: where the program needs all
+/// processors, and where it leaves one idle.
+inline constexpr double busyPart = 0.3;
+inline constexpr double idlePart = 1;
+inline double preparationPart(double idleProcessors) {
+  return busyPart + (idlePart - busyPart) * std::clamp(idleProcessors, 0.0, 1.0);
+}
 /// Seconds that preparing a program takes, until it was seen.
 inline constexpr double guessedPreparation = 0.5;
 
@@ -81,9 +91,11 @@ private:
 
 /// Whether to prepare a kernel whose launches took `kernel`, in a program whose launches all took
 /// `programSeconds`, those of earlier runs included, and to prepare which takes `cost` seconds.
-inline bool isWorthPreparing(const LaunchTimes& kernel, double programSeconds, double cost) {
-  return kernel.seconds() > 0 && cost <= preparationPart * programSeconds &&
-         kernel.compiling() <= preparationPart * kernel.seconds();
+/// `part`: of it that may be spent (preparationPart).
+inline bool isWorthPreparing(const LaunchTimes& kernel, double programSeconds, double cost,
+                             double part) {
+  return kernel.seconds() > 0 && cost <= part * programSeconds &&
+         kernel.compiling() <= part * kernel.seconds();
 }
 
 } // namespace libsplit::runtime

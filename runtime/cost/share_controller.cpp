@@ -16,6 +16,9 @@ constexpr unsigned longestVerdict = 96;
 /// If none of the first splits comes near home's time, the rest is not waited for.
 constexpr unsigned hopelessSplits = 3;
 constexpr double hopelessFactor = 1.1;
+/// Nor is it where all of the last ones were slower, and what was lost by that, moving included,
+/// comes to this part of what all launches would have taken at home.
+constexpr double ruinousPart = 0.5;
 constexpr unsigned judgedSplits = 3;
 /// A launch with other shares than the one before is judged only if moving was at most this part of
 /// it, or if so many others had other shares already since the last verdict.
@@ -125,7 +128,10 @@ std::vector<double> ShareController::startingShares() const {
     relative[i] = setup_.speeds[i] / setup_.speeds[home];
     if (known && prior.speeds[i] > 0) {
       relative[i] = prior.speeds[i] / prior.speeds[home];
-      caution[i] = prior.from == Prior::From::OtherKernels ? otherKernelsCaution : 1;
+      const bool isWellKnown = !(i < setup_.hasRehearsed.size() && setup_.hasRehearsed[i]);
+      caution[i] = prior.from == Prior::From::OtherKernels ? otherKernelsCaution
+                   : isWellKnown                           ? 1
+                                                           : guessCaution;
     } else if (!(i < setup_.likeHome.size() && setup_.likeHome[i])) {
       caution[i] = guessCaution;
     }
@@ -165,7 +171,8 @@ void ShareController::keepFirstMoveShort() {
 ShareController::Decision ShareController::chunks() {
   const bool measured = std::any_of(speeds_.begin(), speeds_.end(), [](double s) { return s > 0; });
   const bool known = setup_.prior.from != Prior::From::Nothing;
-  for (std::size_t i = 0; i < shares_.size(); ++i)
+  std::ranges::fill(shares_, 0); // of who can't run it, too: `split` sets the others' alone
+  for (std::size_t i : usable_)
     shares_[i] = measured ? speeds_[i]
                  : known  ? setup_.prior.speeds[i]
                  : i == setup_.home || (i < setup_.likeHome.size() && setup_.likeHome[i]) ? 1
@@ -255,6 +262,7 @@ void ShareController::tellSolver(double homeSeconds, std::uint64_t totalGroups) 
 void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
   isFirst_ = false;
   homeIsGuessed_ = false;
+  ++age_;
   tellSolver(seconds, totalGroups);
   if (toHear_ > 0) {
     remeasured_ += seconds;
@@ -294,15 +302,19 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   // What moves because the shares have changed does not move again.
   const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * seconds ||
                          tried_ >= splits_ + mostUntypical;
+  slowInARow_ = seconds > hopelessFactor * homeSeconds_ ? slowInARow_ + 1 : 0;
+  lost_ += seconds - homeSeconds_;
+  ++age_;
   const double shown = isTypical ? seconds : seconds - std::min(moving, seconds);
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   splits_ += isTypical;
   if (isTypical && splits_ > verdictAfter_ - judgedSplits)
     judgedSeconds_ += seconds;
   const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
-  if (splits_ < verdictAfter_ && !isHopeless)
+  const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * homeSeconds_;
+  if (splits_ < verdictAfter_ && !isHopeless && !isRuinous)
     return;
-  splitSeconds_ = isHopeless ? fastestSplit_ : judgedSeconds_ / judgedSplits;
+  splitSeconds_ = isRuinous ? seconds : isHopeless ? fastestSplit_ : judgedSeconds_ / judgedSplits;
   tried_ = splits_ = 0;
   judgedSeconds_ = 0;
   // A report that never came must not leave the suspicion open for ever.

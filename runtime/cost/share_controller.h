@@ -43,6 +43,8 @@ public:
     /// Devices that their drivers describe just as the home device: a guessed ratio of 1 can be
     /// relied on.
     std::vector<bool> likeHome;
+    /// Devices of which the prior knows only what few groups took.
+    std::vector<bool> hasRehearsed;
     std::size_t home = 0;        ///< the program's own device; speeds.size() if it takes no part
     double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
     double movingSeconds = 0;    ///< that moving all its data to another memory seems to take
@@ -114,6 +116,9 @@ private:
   double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
   double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
   double fastestSplit_ = 0;      ///< since the last verdict
+  double lost_ = 0;              ///< seconds that splits took longer than home, in all
+  double age_ = 0;               ///< launches observed
+  unsigned slowInARow_ = 0;      ///< splits that did, the last ones
   unsigned tried_ = 0;           ///< splits since the last verdict
   unsigned splits_ = 0;          ///< those of them that are judged
   unsigned verdictAfter_;        ///< splits until the next

@@ -290,7 +290,11 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
 
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end) {
-  GroupBox box = slab(request.range, dimension, begin, end);
+  return planPiece(request, devices, device, slab(request.range, dimension, begin, end));
+}
+
+Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                std::size_t device, const GroupBox& box) {
   PieceRegions regions = regionsOf(request, *devices[device].summary, box);
   Piece piece{device, box, {}};
   for (BufferEffects& effects : regions.effects.buffers) {

@@ -54,6 +54,8 @@ struct PieceUse {
   /// another writes must not run beside each other.
   ByteSet rewrites;
   bool changes() const { return !writes.empty() || !merged.empty(); }
+  /// All that may be stored to, if only what was there.
+  ByteSet stores() const { return unite(unite(writes, merged), rewrites); }
   bool operator==(const PieceUse&) const = default;
 };
 
@@ -90,6 +92,10 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
 /// `device`.
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end);
+
+/// The same of any box of groups.
+Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                std::size_t device, const GroupBox& box);
 
 /// Bytes that a plan would move, given who holds what now. One directory per buffer.
 std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,

@@ -123,6 +123,8 @@ struct KernelCode {
   std::string identity;                ///< hash of text, build options and name; empty: not known
   std::vector<WorkScalar> workScalars; ///< what, beside the NDRange, makes a launch's key
   LaunchHistories histories;
+  double readySeconds = 0;           ///< that launches took since the kernel could be split
+  bool isBuiltForLatecomers = false; ///< or that was tried, or is on its way
   std::vector<bool> decidingScalars; ///< by parameter, on any device
   PlanMemo plans;
   TrialBudget trials;                       ///< under `auto`

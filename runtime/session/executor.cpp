@@ -295,21 +295,11 @@ void Executor::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
     launch.issued[pieces[i]].transfers.push_back(arrivals[i]);
 }
 
-namespace {
-
-/// What the piece may store to, if only what was there.
-ByteSet storesOf(const PieceUse& use) {
-  return unite(unite(use.writes, use.merged), use.rewrites);
-}
-
-} // namespace
-
 void Executor::collectBefore(const Launch& launch, const Piece& piece,
                              std::vector<CompletionPtr>& after) const {
   const NodeId node = machine_->devices()[piece.device].node;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-    launch.buffers[b]->accesses().collect(node, piece.uses[b].needs, storesOf(piece.uses[b]),
-                                          after);
+    launch.buffers[b]->accesses().collect(node, piece.uses[b].needs, piece.uses[b].stores(), after);
 }
 
 void Executor::book(const Launch& launch, const Piece& piece, const CompletionPtr& done) const {
@@ -326,7 +316,7 @@ void Executor::book(const Launch& launch, const Piece& piece, const CompletionPt
       buffer.journal().note(directory.state(), Journal::Effect::Writes, node, use.writes, {done});
       buffer.wrote(node, use.writes);
     }
-    buffer.accesses().add({node, use.needs, storesOf(use), done});
+    buffer.accesses().add({node, use.needs, use.stores(), done});
   }
 }
 

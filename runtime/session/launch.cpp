@@ -84,6 +84,8 @@ std::uint64_t itemsOf(const LaunchArguments& arguments) {
 
 /// Counts a launch for which preparing is not worth it yet. Whether it should be timed.
 bool Session::noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments) {
+  if (!launchUse_)
+    launchUse_.emplace();
   if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global)
     return false;
   LaunchTimes& times = kernel.code->times;

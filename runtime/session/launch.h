@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/cost/launch_cycle.h"
+#include "runtime/device/machine.h"
 #include "runtime/program/program.h"
 #include "runtime/session/contents.h"
 
@@ -96,6 +97,16 @@ inline const char* Launch::whyNative() const {
 /// Why a kernel's launches are not split before they took long enough (preparation.h).
 inline constexpr const char* notWorthPreparing =
     "its launches did not take long enough yet for splitting them to be prepared";
+
+/// A first guess, which only compares devices.
+inline double guessedSpeedOf(const Device& device) {
+  return guessedSpeed(device.isGpu, device.computeUnits, device.megahertz);
+}
+
+/// Devices of which the driver tells the same in all that a guess of their speed rests on.
+inline bool isAlike(const Device& a, const Device& b) {
+  return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
+}
 
 /// Whether the last work-group of a dimension is smaller than the others.
 inline bool isNonUniform(const NDRange& range) {

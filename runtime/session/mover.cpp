@@ -308,6 +308,12 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
   sentAhead_.push_back(std::move(ahead));
 }
 
+bool Mover::works(std::size_t device) const {
+  return std::ranges::any_of(sentAhead_, [&](const std::shared_ptr<Task>& each) {
+    return each->retired && std::ranges::count(each->partDevices, device) > 0;
+  });
+}
+
 std::vector<std::shared_ptr<Task>> Mover::takeArrived() {
   auto hasArrived = [](const std::shared_ptr<Task>& each) {
     return each->waitTasks.front()->state == Task::State::Retired &&
@@ -318,8 +324,11 @@ std::vector<std::shared_ptr<Task>> Mover::takeArrived() {
   const auto arrived = std::ranges::stable_partition(sentAhead_, std::not_fn(hasArrived));
   std::vector<std::shared_ptr<Task>> taken(arrived.begin(), arrived.end());
   sentAhead_.erase(arrived.begin(), arrived.end());
-  for (const std::shared_ptr<Task>& each : taken)
+  for (const std::shared_ptr<Task>& each : taken) {
+    if (each->retired)
+      each->retired(*each);
     tracer_.work(*each);
+  }
   return taken;
 }
 

@@ -53,6 +53,7 @@ void Session::observe(Task& task, Launch& launch) {
   merger_.finish(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
   double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  launch.code->readySeconds += wall;
   if (launch.isChunked) {
     observeChunks(launch, wall);
     if (!launch.wasSplit)

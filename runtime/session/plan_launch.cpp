@@ -36,11 +36,6 @@ std::vector<const Directory*> directoriesOf(const Launch& launch) {
   return directories;
 }
 
-/// Devices of which the driver tells the same in all that a guess of their speed rests on.
-bool isAlike(const Device& a, const Device& b) {
-  return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
-}
-
 } // namespace
 
 /// What it may take to move all that the launch needs to another memory.
@@ -52,6 +47,10 @@ double Session::movingSeconds(const Launch& launch) const {
   std::uint64_t bytes = 0;
   for (const PieceUse& use : whole.uses)
     bytes += use.needs.size();
+  return movingSeconds(bytes);
+}
+
+double Session::movingSeconds(std::uint64_t bytes) const {
   return static_cast<double>(bytes) *
          (secondsPerByte_ > 0 ? secondsPerByte_ : guessedSecondsPerByte);
 }
@@ -63,21 +62,17 @@ void Session::takeControl(const Launch& launch, LaunchHistory& history) {
   setup.home = machine_->home();
   setup.minLaunchSeconds = options_.minLaunchSeconds;
   history.lacksRoom.resize(machine_->devices().size());
-  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
-    const Device& device = machine_->devices()[i];
-    const auto& kernel = launch.code->kernels[i];
-    bool canRun =
-        device.participates && kernel && !history.lacksRoom[i] &&
-        (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
-                                (device.nonUniformGroups || !isNonUniform(launch.range))));
-    setup.speeds.push_back(
-        canRun ? guessedSpeed(device.isGpu, device.computeUnits, device.megahertz) : 0);
-    setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
-  }
   const auto items = static_cast<double>(itemsOf(launch.range));
   // Shares that the user has set need no knowledge.
   if (setup.policy.kind != Policy::Kind::Static && setup.policy.kind != Policy::Kind::Single)
     setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
+  settleRehearsals(launch, history, setup.prior);
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    const Device& device = machine_->devices()[i];
+    setup.speeds.push_back(canTakePart(i, launch, history) ? guessedSpeedOf(device) : 0);
+    setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
+    setup.hasRehearsed.push_back(history.rehearsals[i].rate() > 0);
+  }
   setup.movingSeconds = movingSeconds(launch);
   history.controller = std::make_unique<ShareController>(std::move(setup));
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
@@ -95,12 +90,23 @@ bool Session::isFasterElsewhere(const Launch& launch) const {
                      [&](double speed) { return speed > muchFaster * home; });
 }
 
+/// Whether a device joins that the controller knows nothing of.
+bool Session::hasNewcomer(const Launch& launch, const LaunchHistory& history) {
+  for (std::size_t i = 0; i < history.rehearsals.size(); ++i)
+    if (history.rehearsals[i].joins() && !history.controller->canUse(i) &&
+        canTakePart(i, launch, history))
+      return true;
+  return false;
+}
+
 void Session::decide(Stream& stream, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!history.controller) {
     if (launch.range.groups() < 2 && options_.policy.kind == Policy::Kind::Auto &&
         !isFasterElsewhere(launch))
       return adopt(launch, {ShareController::Action::Native, {}});
+    takeControl(launch, history);
+  } else if (hasNewcomer(launch, history)) {
     takeControl(launch, history);
   }
   using Action = ShareController::Action;
@@ -404,6 +410,7 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
     launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   executor_.issue(task, launch, boundariesFirstOf(task, *launch, plan));
+  rehearse(task, launch);
   return {};
 }
 

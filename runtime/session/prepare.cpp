@@ -33,11 +33,15 @@ bool Session::preparesOnlyWhatPays() const {
 bool Session::isWorthPreparing(const Kernel& kernel) const {
   const Build& build = *kernel.program->build;
   const double program =
-      build.isAnalysed ? build.seconds : std::max(build.seconds, guessedPreparation);
+      build.isAnalysed ? build.seconds : std::max(build.seconds, preparationSeconds_);
   const double cost =
       build.isPrepared ? 0 : program + std::max(build.compiling, build.earlierCompiling);
-  return runtime::isWorthPreparing(kernel.code->times, build.launchSeconds + build.earlierSeconds,
-                                   cost);
+  auto isWorth = [&](double part) {
+    return runtime::isWorthPreparing(kernel.code->times, build.launchSeconds + build.earlierSeconds,
+                                     cost, part);
+  };
+  // It takes a system call to know.
+  return isWorth(idlePart) && launchUse_ && isWorth(preparationPart(launchUse_->idle()));
 }
 
 namespace {
@@ -45,6 +49,9 @@ namespace {
 std::string identityOf(const Origin& origin, const std::string& kernel) {
   return hashOf(std::vector{origin.text, origin.options, kernel});
 }
+
+/// Where it is kept what preparing a program takes on this machine.
+constexpr const char* preparationEntry = "preparation.seconds";
 
 /// Where it is kept what the launches of a program took.
 std::string secondsEntry(const Origin& origin) {
@@ -72,6 +79,7 @@ void Session::startAnalysis(const std::shared_ptr<Program>& program) {
           std::istringstream earlier(cache_.read(secondsEntry(*origin)).value_or(""));
           earlier >> seconds >> compiling;
           begun.insert(std::istream_iterator<std::string>(earlier), {});
+          recallPreparation();
         }
         auto summary = analysisOf(*build, origin, deviceMacros(cl_, device), place,
                                   /*recallOnly=*/onlyWhatPays && begun.empty());
@@ -93,6 +101,17 @@ void Session::startAnalysis(const std::shared_ptr<Program>& program) {
       });
   if (!std::exchange(cacheTrimmed_, true))
     preparer_.post([this] { cache_.trim({}); });
+}
+
+void Session::recallPreparation() {
+  double seconds = 0;
+  std::istringstream earlier(cache_.read(preparationEntry).value_or(""));
+  constexpr double most = 60; // whatever a file may say
+  if (earlier >> seconds; !(seconds > 0 && seconds < most))
+    return;
+  Lock lock(mutex_);
+  if (!std::exchange(hasPrepared_, true))
+    preparationSeconds_ = seconds;
 }
 
 /// Kernels that gained in an earlier run, or had paid for being prepared when it ended, are made
@@ -126,6 +145,8 @@ void Session::prepareAhead(const std::shared_ptr<Program>& program,
   }
   for (std::size_t i = 0; i < machine_->devices().size() && !gains.empty() && !ending_; ++i) {
     const Device& device = machine_->devices()[i];
+    if (isLatecomer(i))
+      continue;
     auto owner =
         analysisOf(*build, build->origins.at(place.device), device.macros,
                    {machine_->contextOf(i, place.context), device.id.get()}, /*recallOnly=*/true);
@@ -165,6 +186,8 @@ void Session::keepLaunchSeconds() {
   }
   for (const auto& [entry, text] : entries)
     cache_.write(entry, text);
+  if (hasPrepared_)
+    cache_.write(preparationEntry, std::to_string(preparationSeconds_));
 }
 
 /// Null if it is a context of the application's that is gone.
@@ -251,17 +274,20 @@ void Session::beside(Beside what, const std::function<void()>& work) const {
 void Session::postPreparation(const std::shared_ptr<Program>& program,
                               const std::shared_ptr<KernelCode>& code, cl_device_id home) {
   code->state = KernelCode::State::Preparing;
-  program->build->isPrepared = true;
+  const bool isFirst = !std::exchange(program->build->isPrepared, true);
   program->build->begun.insert(code->name);
-  preparer_.post([this, program, build = program->build, code, home,
+  preparer_.post([this, program, build = program->build, code, home, isFirst,
                   keep = Ref<cl_program>::retain(cl_, program->handle)] {
     std::string reason;
+    const auto began = std::chrono::steady_clock::now();
     try {
       reason = prepareCode(program, code, home);
     } catch (const std::exception& error) {
       reason = std::string("preparing it failed: ") + error.what();
     }
     Lock done(mutex_);
+    if (isFirst && reason.empty())
+      notePreparation(std::chrono::steady_clock::now() - began);
     if (!ending_)
       build->begun.erase(code->name);
     if (code->state == KernelCode::State::Preparing) {
@@ -274,6 +300,12 @@ void Session::postPreparation(const std::shared_ptr<Program>& program,
     }
     progress_.notify_all();
   });
+}
+
+/// What making a program's first kernel ready took, for what may be prepared in this run and later.
+void Session::notePreparation(std::chrono::duration<double> took) {
+  preparationSeconds_ = hasPrepared_ ? (preparationSeconds_ + took.count()) / 2 : took.count();
+  hasPrepared_ = true;
 }
 
 void Session::prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
@@ -502,6 +534,50 @@ std::vector<bool> writtenParameters(const KernelSummary& summary) {
 
 } // namespace
 
+/// The kernel as a device runs it; null if it can't be built there.
+std::shared_ptr<LaneKernel> Session::laneKernel(const Program& program, Build& build,
+                                                const KernelCode& code, const Origin& origin,
+                                                std::size_t device) {
+  const KernelSummary& summary = *code.summaries[device];
+  const auto owner = std::ranges::find_if(code.owners, [&](const auto& each) {
+    return !each->kernels.empty() && &summary >= each->kernels.data() &&
+           &summary < each->kernels.data() + each->kernels.size();
+  });
+  const Ref<cl_program> built = programFor(program, build, origin, device, **owner, summary);
+  if (!built)
+    return nullptr;
+  cl_int error = CL_SUCCESS;
+  auto made = std::make_shared<LaneKernel>();
+  made->kernel =
+      Ref<cl_kernel>::adopt(cl_, cl_.clCreateKernel(built.get(), code.name.c_str(), &error));
+  if (error != CL_SUCCESS)
+    return nullptr;
+  auto ask = [&](cl_kernel_work_group_info name, auto& answer) {
+    cl_.clGetKernelWorkGroupInfo(made->kernel.get(), machine_->devices()[device].id.get(), name,
+                                 sizeof answer, &answer, nullptr);
+  };
+  ask(CL_KERNEL_WORK_GROUP_SIZE, made->maxGroup);
+  ask(CL_KERNEL_LOCAL_MEM_SIZE, made->localMemory);
+  return made;
+}
+
+/// In the background, once. Session's lock held.
+void Session::buildForLatecomers(const std::shared_ptr<Program>& program,
+                                 const std::shared_ptr<KernelCode>& code) {
+  if (std::exchange(code->isBuiltForLatecomers, true) || ending_)
+    return;
+  preparer_.post([this, program, code, build = program->build,
+                  keep = Ref<cl_program>::retain(cl_, program->handle)] {
+    for (std::size_t i = 0; i < machine_->devices().size() && !ending_; ++i) {
+      if (!isLatecomer(i) || !code->summaries[i])
+        continue;
+      auto made = laneKernel(*program, *build, *code, *code->origin, i);
+      Lock lock(mutex_);
+      code->kernels[i] = std::move(made);
+    }
+  });
+}
+
 /// Fills in `code`; on failure, why the kernel can't be split. Runs without the lock: nobody else
 /// reads what it writes until the state says Ready, but for what it writes last.
 std::string Session::prepareCode(const std::shared_ptr<Program>& program,
@@ -552,10 +628,7 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
   };
   code->summaries.assign(devices.size(), nullptr);
   code->kernels.assign(devices.size(), nullptr);
-  std::size_t usable = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (ending_)
-      return "the program ended";
     if (isPoclBinary && platformOf(devices[i].id.get()) != platformOf(home))
       continue; // the IR in it is for PoCL's own processor
     std::shared_ptr<const ProgramSummary> owner =
@@ -565,31 +638,29 @@ std::string Session::prepareCode(const std::shared_ptr<Program>& program,
     if (!owner->failure.empty() || !summary || !summary->obstacles.empty() ||
         summary->parameters.size() != homeSummary->parameters.size())
       continue;
-    Ref<cl_program> built = programFor(*program, *build, *origin, i, *owner, *summary);
-    if (!built)
-      continue;
-    cl_int error = CL_SUCCESS;
-    auto kernel =
-        Ref<cl_kernel>::adopt(cl_, cl_.clCreateKernel(built.get(), code->name.c_str(), &error));
-    if (error != CL_SUCCESS)
-      continue;
     code->owners.push_back(owner);
     code->summaries[i] = summary;
-    code->kernels[i] = std::make_shared<LaneKernel>();
-    auto ask = [&](cl_kernel_work_group_info name, auto& answer) {
-      cl_.clGetKernelWorkGroupInfo(kernel.get(), devices[i].id.get(), name, sizeof answer, &answer,
-                                   nullptr);
-    };
-    ask(CL_KERNEL_WORK_GROUP_SIZE, code->kernels[i]->maxGroup);
-    ask(CL_KERNEL_LOCAL_MEM_SIZE, code->kernels[i]->localMemory);
-    code->kernels[i]->kernel = std::move(kernel);
-    usable += devices[i].participates && !devices[i].isHome;
   }
-  if (!code->summaries[machine_->home()])
-    return "its partition-ready form does not build on the program's own device";
-  if (usable == 0 && isPoclBinary)
+  // Who joins late anyway holds up nobody, unless there is nobody else.
+  std::size_t helpers = 0;
+  for (const bool late : {false, true}) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (!code->summaries[i] || isLatecomer(i) != late)
+        continue;
+      if (ending_)
+        return "the program ended";
+      code->kernels[i] = laneKernel(*program, *build, *code, *origin, i);
+      helpers += code->kernels[i] && devices[i].participates && !devices[i].isHome;
+    }
+    if (!code->kernels[machine_->home()])
+      return "its partition-ready form does not build on the program's own device";
+    code->isBuiltForLatecomers = late;
+    if (helpers > 0 && preparesOnlyWhatPays())
+      break;
+  }
+  if (helpers == 0 && isPoclBinary)
     writeLogOnce(LogLevel::Warn, foreignBinary);
-  if (usable == 0)
+  if (helpers == 0)
     return isPoclBinary
                ? "the program was made from a binary of PoCL, which only PoCL's devices can take"
                : "it does not build on any other device";

@@ -82,7 +82,7 @@ void Session::finish() {
   if (!waitUntil([&] { return lock.try_lock(); }, 1))
     return;
   stopPreparing(lock);
-  const bool isFinished = finishTasks(lock);
+  bool isFinished = finishTasks(lock);
   std::vector<std::shared_ptr<Task>> arrived; // which keep no buffer from going any more
   waitUntil(
       [&] {
@@ -91,6 +91,7 @@ void Session::finish() {
         return !mover_.hasSentAhead() || !isFinished;
       },
       2);
+  isFinished = isFinished && !mover_.hasSentAhead(); // a rehearsal may take its time
   if (machine_ && !isFinished)
     for (const Device& device : machine_->devices())
       device.lane().beginNoCompile();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/core/call_table.h"
+#include "runtime/core/cpu_use.h"
 #include "runtime/core/options.h"
 #include "runtime/core/worker.h"
 #include "runtime/cost/known_speeds.h"
@@ -312,13 +313,15 @@ private:
                        const Kernel& kernel, const LaunchArguments& arguments);
   bool makeClone(Kernel& kernel);
   bool sharesHostMemory() const;
-  static bool noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments);
+  bool noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
                      const Kernel& kernel, bool isProfiled);
 
   // their plans, plan_launch.cpp
   void decide(Stream& stream, Launch& launch);
   double movingSeconds(const Launch& launch) const;
+  double movingSeconds(std::uint64_t bytes) const;
+  bool hasNewcomer(const Launch& launch, const LaunchHistory& history);
   bool isFasterElsewhere(const Launch& launch) const;
   void takeControl(const Launch& launch, LaunchHistory& history);
   bool decideWithout(std::size_t device, Launch& launch);
@@ -336,6 +339,17 @@ private:
   std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
                                                std::span<const double> shares, std::string& why);
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
+
+  // devices that join late, rehearse.cpp
+  bool isLatecomer(std::size_t device) const;
+  bool canTakePart(std::size_t device, const Launch& launch, const LaunchHistory& history);
+  void settleRehearsals(const Launch& launch, LaunchHistory& history,
+                        const ShareController::Prior& prior) const;
+  void rehearse(Task& task, const std::shared_ptr<Launch>& launch);
+  void rehearseOn(std::size_t device, const GroupBox& box, Task& task, Launch& launch,
+                  LaunchHistory& history);
+  void rehearsed(std::size_t device, std::uint64_t groups, KernelCode& code, const LaunchKey& key,
+                 const NDRange& range, const Completion& kernel);
 
   // what they took, observe_launch.cpp
   void observe(Task& task, Launch& launch);
@@ -387,6 +401,11 @@ private:
   void startAnalysis(const std::shared_ptr<Program>& program);
   void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
                const std::shared_ptr<Kernel>& kernel);
+  std::shared_ptr<LaneKernel> laneKernel(const Program& program, Build& build,
+                                         const KernelCode& code, const Origin& origin,
+                                         std::size_t device);
+  void buildForLatecomers(const std::shared_ptr<Program>& program,
+                          const std::shared_ptr<KernelCode>& code);
   std::string prepareCode(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code, cl_device_id home);
   std::string ensureMachine(cl_context context, cl_device_id home);
@@ -415,6 +434,8 @@ private:
                     const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
                     const Place& place);
   void keepLaunchSeconds();
+  void notePreparation(std::chrono::duration<double> took);
+  void recallPreparation();
   Ref<cl_program> programFor(const Program& program, Build& build, const Origin& origin,
                              std::size_t device, const ProgramSummary& summary,
                              const KernelSummary& kernel);
@@ -467,6 +488,9 @@ private:
   /// Builds of which an earlier run left nothing, for what their launches took.
   std::vector<std::shared_ptr<Build>> unprepared_;
   std::chrono::steady_clock::time_point lastTimedEnd_{}; ///< of a launch that was timed
+  std::optional<CpuUse> launchUse_;                      ///< since the first launch
+  double preparationSeconds_ = guessedPreparation;       ///< that preparing a program takes
+  bool hasPrepared_ = false;                             ///< that was seen, in this run or before
   std::atomic<std::size_t> engagements_{0};              ///< unfinished tasks and engaged buffers
 
   bool hasSplit_ = false;     ///< a launch

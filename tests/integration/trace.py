@@ -20,6 +20,11 @@ def parse(text):
     return json.loads(text)
 
 
+def parse_cut(text):
+    """The same of a file whose last line may have been cut short: a kill ends a write at any byte."""
+    return parse(text if text.rstrip().endswith("]") else text[:text.rindex("\n")])
+
+
 def traced(bench, command, options, door="preload"):
     file = bench.tmp / "trace.json"
     file.unlink(missing_ok=True)
@@ -170,7 +175,7 @@ def survives_a_kill(bench):
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    events = parse(file.read_text())
+    events = parse_cut(file.read_text())
     assert len([event for event in events if event["ph"] == "X"]) > 100
 
 

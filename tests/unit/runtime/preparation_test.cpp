@@ -43,7 +43,7 @@ TEST(Preparation, ShortLaunchesNeverPay) {
   LaunchTimes times;
   launch(times, 64, 100e-6, 1000000);
   EXPECT_EQ(times.seconds(), 0);
-  EXPECT_FALSE(isWorthPreparing(times, 1000, 0.5));
+  EXPECT_FALSE(isWorthPreparing(times, 1000, 0.5, idlePart));
 }
 
 TEST(Preparation, ALongLaunchCountsAtOnce) {
@@ -58,16 +58,16 @@ TEST(Preparation, PaysOnceItIsASmallPart) {
   LaunchTimes times;
   unsigned launches = 0;
   launch(times, 1000, 0.06, 1);
-  for (; !isWorthPreparing(times, times.seconds(), guessedPreparation); ++launches)
+  for (; !isWorthPreparing(times, times.seconds(), guessedPreparation, busyPart); ++launches)
     launch(times, 1000, 0.01, 1);
-  EXPECT_NEAR(launches, guessedPreparation / preparationPart / 0.01, 2);
+  EXPECT_NEAR(launches, guessedPreparation / busyPart / 0.01, 2);
   // Others of its program help, but the kernel has to earn its own compiling.
   LaunchTimes rare;
   launch(rare, 1000, 0.06, 1);
   launch(rare, 1000, 0.01, 4);
-  EXPECT_FALSE(isWorthPreparing(rare, 1000, guessedPreparation));
+  EXPECT_FALSE(isWorthPreparing(rare, 1000, guessedPreparation, busyPart));
   launch(rare, 1000, 0.01, 20);
-  EXPECT_TRUE(isWorthPreparing(rare, 1000, guessedPreparation));
+  EXPECT_TRUE(isWorthPreparing(rare, 1000, guessedPreparation, busyPart));
 }
 
 TEST(Preparation, ManySizesAreNotKept) {
@@ -75,6 +75,17 @@ TEST(Preparation, ManySizesAreNotKept) {
   for (std::uint64_t items = 1; items < 1000; ++items)
     launch(times, items, 0.001, 2);
   EXPECT_NEAR(times.seconds(), 0.002 * LaunchTimes::mostSizes, 1e-9);
+}
+
+TEST(Preparation, MayTakeAsLongAsTheLaunchesWhereAProcessorIsIdle) {
+  EXPECT_EQ(preparationPart(-0.1), busyPart); // clocks differ a little
+  EXPECT_EQ(preparationPart(0), busyPart);
+  EXPECT_EQ(preparationPart(1), idlePart);
+  EXPECT_EQ(preparationPart(30), idlePart);
+  LaunchTimes times;
+  launch(times, 1000, 0.01, 60);
+  EXPECT_FALSE(isWorthPreparing(times, times.seconds(), guessedPreparation, busyPart));
+  EXPECT_TRUE(isWorthPreparing(times, times.seconds(), guessedPreparation, idlePart));
 }
 
 } // namespace

@@ -167,6 +167,24 @@ TEST(ShareController, WhatNewSharesMoveOnceIsNotHeldAgainstThem) {
   EXPECT_LE(away, 3) << "once for the trial of home";
 }
 
+TEST(ShareController, MovingThatNeverEndsIsNotPutUpWithForLong) {
+  // Each split would be fast, were it not for what it moves, again and again with other shares.
+  ShareController controller(setup("auto"));
+  double lost = 0;
+  for (int launch = 0; launch < 100; ++launch) {
+    const auto decision = controller.next();
+    if (decision.action == Action::Measure)
+      controller.observeHome(1, 100);
+    if (decision.action != Action::Split)
+      continue;
+    const auto half = static_cast<std::uint64_t>(40 + 10 * (launch % 2));
+    const solver::DeviceSample samples[] = {{0, half, 3.5, 3}, {half, 100, 3.5, 3}};
+    controller.observeSplit(samples, 100, 3.5);
+    lost += 2.5;
+  }
+  EXPECT_LE(lost, 25);
+}
+
 TEST(ShareController, AutoGoesOnSplittingWhereHomeHasBecomeSlowToo) {
   ShareController controller(setup("auto"));
   controller.next();
@@ -272,6 +290,34 @@ TEST(ShareController, AutoGivesOutALaunchOfWhichNothingIsKnownInChunks) {
   ASSERT_EQ(decision.action, Action::Split);
   EXPECT_NEAR(decision.shares[0], 2.0 / 3, 0.05);
   EXPECT_NEAR(controller.homeSeconds(), 1.0, 1e-9);
+}
+
+TEST(ShareController, WhoCanNotRunTheKernelGetsNothingWhateverIsKnownOfIt) {
+  ShareController::Setup made = setup("auto", {1, 0, 1});
+  made.prior.from = ShareController::Prior::From::OtherKernels;
+  made.prior.speeds = {1, 0.1, 1};
+  ShareController controller(std::move(made));
+  auto decision = controller.next(true);
+  ASSERT_EQ(decision.action, Action::Chunks);
+  EXPECT_EQ(decision.shares[1], 0);
+  controller.refuseChunks();
+  ASSERT_EQ(controller.next(true).action, Action::Measure);
+  controller.observeHome(1);
+  decision = controller.next(true);
+  ASSERT_EQ(decision.action, Action::Split);
+  EXPECT_EQ(decision.shares[1], 0);
+}
+
+TEST(ShareController, WhoHasOnlyRehearsedBeginsCautiously) {
+  ShareController::Setup made = setup("auto");
+  made.prior.from = ShareController::Prior::From::SameLaunch;
+  made.prior.speeds = {1, 1};
+  made.prior.homeSeconds = 1;
+  made.hasRehearsed = {false, true};
+  ShareController controller(std::move(made));
+  const auto decision = controller.next();
+  ASSERT_EQ(decision.action, Action::Split);
+  EXPECT_NEAR(decision.shares[1], 0.125, 0.01);
 }
 
 TEST(ShareController, aRefusedLaunchInChunksIsMeasuredAtHome) {
