@@ -12,6 +12,10 @@
 // drivers compile then, and how much longer it took tells what compiling the kernel for another
 // device may take. Launches too short to be split count for nothing.
 //
+// Once a program is prepared for one kernel, all others that it launches follow, also those whose
+// launches are short, as long as compiling them is such a part of what all launches took: what one
+// kernel leaves on several devices another would have to bring home.
+//
 // Worked example. Launches of a kernel take 60 ms the first time, and 10 ms from then on; its
 // program took 200 ms to build. With busyPart = 0.3 and nothing better known than
 // guessedPreparation = 0.5 s, 167 launches go by, or the fewer the more the program's other kernels
@@ -64,6 +68,7 @@ public:
       size.least = size.timed == 2 ? seconds : std::min(size.least, seconds);
       size.each = size.least < shortest ? 0 : size.least;
       size.once = 0;
+      knowsCompiling_ = true;
       compiling_ = std::max(compiling_, size.first - seconds);
     }
     seconds_ += size.total();
@@ -72,6 +77,8 @@ public:
   double seconds() const { return seconds_; }
   /// What compiling the kernel for one device seems to take.
   double compiling() const { return compiling_; }
+  /// Two launches of a size, at least, have been timed, so that this is known.
+  bool knowsCompiling() const { return knowsCompiling_; }
 
 private:
   struct Size {
@@ -87,6 +94,7 @@ private:
   std::map<std::uint64_t, Size> sizes_; ///< by work-items
   double seconds_ = 0;
   double compiling_ = 0;
+  bool knowsCompiling_ = false;
 };
 
 /// Whether to prepare a kernel whose launches took `kernel`, in a program whose launches all took
@@ -96,6 +104,12 @@ inline bool isWorthPreparing(const LaunchTimes& kernel, double programSeconds, d
                              double part) {
   return kernel.seconds() > 0 && cost <= part * programSeconds &&
          kernel.compiling() <= part * kernel.seconds();
+}
+
+/// The same in a program that is prepared already, `compiled` seconds of its kernels included.
+inline bool isWorthPreparingToo(const LaunchTimes& kernel, double programSeconds, double compiled,
+                                double part) {
+  return kernel.knowsCompiling() && compiled + kernel.compiling() <= part * programSeconds;
 }
 
 } // namespace libsplit::runtime

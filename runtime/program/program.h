@@ -170,6 +170,7 @@ struct Build {
   double earlierSeconds = 0; ///< the same of earlier runs
   double compiling = 0;      ///< what compiling its kernels for a device seems to take
   double earlierCompiling = 0;
+  double compiled = 0;     ///< of those that were prepared
   bool isAnalysed = false; ///< an earlier run left the analysis
   bool isPrepared = false; ///< for a kernel; what that took is gone
   /// Kernels whose preparation began when launches had paid for it, and is not over. What a run

@@ -36,9 +36,11 @@ bool Session::isWorthPreparing(const Kernel& kernel) const {
       build.isAnalysed ? build.seconds : std::max(build.seconds, preparationSeconds_);
   const double cost =
       build.isPrepared ? 0 : program + std::max(build.compiling, build.earlierCompiling);
+  const double launches = build.launchSeconds + build.earlierSeconds;
   auto isWorth = [&](double part) {
-    return runtime::isWorthPreparing(kernel.code->times, build.launchSeconds + build.earlierSeconds,
-                                     cost, part);
+    return runtime::isWorthPreparing(kernel.code->times, launches, cost, part) ||
+           (build.isPrepared &&
+            isWorthPreparingToo(kernel.code->times, launches, build.compiled, part));
   };
   // It takes a system call to know.
   return isWorth(idlePart) && launchUse_ && isWorth(preparationPart(launchUse_->idle()));
@@ -142,6 +144,11 @@ void Session::prepareAhead(const std::shared_ptr<Program>& program,
         build->begun.erase(kernel.name);
       else if (build->begunEarlier.contains(kernel.name))
         gains[kernel.name] = 0; // nobody knows, and nobody waits for it
+    // What one kernel leaves on several devices others should find there.
+    if (std::ranges::any_of(gains, [](const auto& each) { return each.second > 0; }))
+      for (const KernelSummary& kernel : summary->kernels)
+        if (knownSpeeds_->knows(identityOf(origin, kernel.name)))
+          gains.try_emplace(kernel.name, 0);
   }
   for (std::size_t i = 0; i < machine_->devices().size() && !gains.empty() && !ending_; ++i) {
     const Device& device = machine_->devices()[i];
@@ -276,6 +283,7 @@ void Session::postPreparation(const std::shared_ptr<Program>& program,
   code->state = KernelCode::State::Preparing;
   const bool isFirst = !std::exchange(program->build->isPrepared, true);
   program->build->begun.insert(code->name);
+  program->build->compiled += code->times.compiling();
   preparer_.post([this, program, build = program->build, code, home, isFirst,
                   keep = Ref<cl_program>::retain(cl_, program->handle)] {
     std::string reason;

@@ -88,5 +88,15 @@ TEST(Preparation, MayTakeAsLongAsTheLaunchesWhereAProcessorIsIdle) {
   EXPECT_TRUE(isWorthPreparing(times, times.seconds(), guessedPreparation, idlePart));
 }
 
+TEST(Preparation, ShortLaunchesOfAPreparedProgramFollow) {
+  LaunchTimes times;
+  launch(times, 64, 100e-6, 1);
+  EXPECT_FALSE(isWorthPreparingToo(times, 1, 0, busyPart)); // what compiling takes is not known
+  launch(times, 64, 100e-6, 1);
+  EXPECT_FALSE(isWorthPreparing(times, 1, 0, busyPart));
+  EXPECT_TRUE(isWorthPreparingToo(times, 1, 0, busyPart));
+  EXPECT_FALSE(isWorthPreparingToo(times, 1, 0.31, busyPart)); // others took all
+}
+
 } // namespace
 } // namespace libsplit::runtime
