@@ -14,6 +14,9 @@ from harness import Failure, main  # noqa: E402
 GPU = {"name": "gpu"}
 CPU = {"name": "cpu", "type": "cpu"}
 IN_CALLER = {"name": "in the caller", "type": "cpu", "in_caller": True}
+TIMED_GPU = {"name": "gpu", "item_ns": 10000}
+SLOW_CPU = {"name": "slow", "type": "cpu", "item_ns": 1000000}
+GOOD_CPU = {"name": "good", "type": "cpu", "item_ns": 20000}
 DENSE = {"name": "rects at one pitch", "dense_rects": True}
 
 # Home first. Platforms of their own have contexts of their own anyway; these are what vendors ship.
@@ -25,6 +28,8 @@ MACHINES = {
     "in_caller_and_gpu": [[IN_CALLER], [GPU]],
     "cpu_and_dense_rects": [[CPU], [DENSE, DENSE | {"type": "cpu"}]],  # as by PoCL's remote driver
     "dense_rects": [[DENSE, DENSE]],
+    "slow_cpu_and_gpus": [[SLOW_CPU], [TIMED_GPU, TIMED_GPU]],
+    "good_cpu_and_gpus": [[GOOD_CPU], [TIMED_GPU, TIMED_GPU]],
 }
 
 
@@ -89,6 +94,25 @@ def slow_calls(bench, name, machine, *calls):
     slow = {call: 2000 for call in calls}
     for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
         fake.run(name, options, slow_calls=slow).require_same_as(native)
+
+
+def rehearsal(bench, machine):
+    """A processor beside GPUs of which nothing is known takes part if it is worth it, and never if it is not."""
+    fake = Fake(bench, machine)
+    arguments = ("--device", "1.0", "--size", "2048", "--iterations", "40")
+    native = fake.run("nbody", arguments=arguments)
+    native.require_success()
+    run = fake.run("nbody", {"POLICY": "auto", "LOG": "info"}, arguments=arguments)
+    told, run.stderr = run.stderr, ""
+    run.require_same_as(native)
+    kernel = run.kernel("nbody")
+    run.require(kernel["split_launches"] > 10, f"{kernel['split_launches']} launches were split: {kernel['reasons']}")
+    if machine == "slow_cpu_and_gpus":
+        run.require("device 0.0 is too slow to join" in told, f"it is not found to be slow:\n{told}")
+        run.require(kernel["all_seconds"][0] == 0, "it was given a part of a launch")
+    else:
+        run.require("device 0.0 joins" in told, f"it does not join:\n{told}")
+        run.require(kernel["all_seconds"][0] > 0, "it was given no part of a launch")
 
 
 # Of the ways in, of memories, of finding shares: each pair once, at least. Which kernels are split is looked at where
@@ -235,5 +259,6 @@ def random_calls(bench, count, first="1", threads="1"):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "slow_calls": slow_calls, "application": application, "application_table": application_table,
-          "refusals": refusals, "failures": failures, "random_calls": random_calls})
+    main({"sample": sample, "slow_calls": slow_calls, "rehearsal": rehearsal, "application": application,
+          "application_table": application_table, "refusals": refusals, "failures": failures,
+          "random_calls": random_calls})
