@@ -409,8 +409,8 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   if (machine_->nodes() > 1)
     launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
-  executor_.issue(task, launch, boundariesFirstOf(task, *launch, plan));
   rehearse(task, launch);
+  executor_.issue(task, launch, boundariesFirstOf(task, *launch, plan));
   return {};
 }
 

@@ -118,7 +118,8 @@ void Session::settleRehearsals(const Launch& launch, LaunchHistory& history,
       history.rehearsals[i].settle(Rehearsal::isWorthIt(prior.speeds[i] * groupsPerItem, without));
 }
 
-/// Has latecomers rehearse beside the launch, which `task` has just issued.
+/// Has latecomers rehearse beside the launch, which `task` is about to issue: on what it starts
+/// from, since nobody knows what the kernel would do with its own results, a second time.
 void Session::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try {
   if (options_.policy.kind != Policy::Kind::Auto || ending_ || steppingAside_ || recovering_ ||
       !launch->plan->merges.empty() || std::ranges::count(launch->code->loaded, true) > 0)
