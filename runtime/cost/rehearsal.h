@@ -47,10 +47,9 @@ public:
   std::uint64_t next(const Launch& launch, std::uint64_t atOnce) const {
     if (isOver_ || isUnderWay_)
       return 0;
-    const auto most = std::min(atOnce, static_cast<std::uint64_t>(launch.groups));
-    return tried_ < 2
-               ? 1
-               : std::clamp<std::uint64_t>(groups_ * growth, 1, std::max<std::uint64_t>(most, 1));
+    if (tried_ < 2)
+      return 1;
+    return std::min({groups_ * growth, atOnce, static_cast<std::uint64_t>(launch.groups)});
   }
   void begins() { isUnderWay_ = true; }
   /// It ran so many. `launch`: as they are by now.

@@ -164,6 +164,7 @@ private:
   void build();
   void makeFromSource();
   void makeFromUnits();
+  void load(const std::string& binary, const char* options);
   void makeFromBitcode();
   void makeFromBinary();
   void launch(const Words& words);
@@ -293,19 +294,23 @@ void Case::step(Words words) {
   check(status, verb.c_str());
 }
 
+void Case::load(const std::string& binary, const char* options) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const std::size_t size = binary.size();
+  cl_int status = CL_SUCCESS;
+  program_ =
+      clCreateProgramWithBinary(device_.context, 1, &device_.id, &size, &bytes, nullptr, &status);
+  check(status, "clCreateProgramWithBinary");
+  check(clBuildProgram(program_, 1, &device_.id, options, nullptr, nullptr),
+        "the build of a binary");
+}
+
 void Case::makeFromBitcode() {
   std::ifstream file(form_.bitcode / name_.replace_extension(".bc"), std::ios::binary);
   const std::string bitcode(std::istreambuf_iterator<char>(file), {});
   if (bitcode.empty())
     fail("no bitcode");
-  const auto* bytes = reinterpret_cast<const unsigned char*>(bitcode.data());
-  const std::size_t size = bitcode.size();
-  cl_int status = CL_SUCCESS;
-  program_ =
-      clCreateProgramWithBinary(device_.context, 1, &device_.id, &size, &bytes, nullptr, &status);
-  check(status, "clCreateProgramWithBinary");
-  check(clBuildProgram(program_, 1, &device_.id, "-x spir -spir-std=1.2", nullptr, nullptr),
-        "the build of bitcode");
+  load(bitcode, "-x spir -spir-std=1.2");
 }
 
 /// Of the program that the first run builds from source, which keeps it there for others.
@@ -324,14 +329,7 @@ void Case::makeFromBinary() {
     std::ofstream(kept, std::ios::binary) << binary;
     return;
   }
-  const std::string binary(std::istreambuf_iterator<char>(file), {});
-  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
-  const std::size_t size = binary.size();
-  cl_int status = CL_SUCCESS;
-  program_ =
-      clCreateProgramWithBinary(device_.context, 1, &device_.id, &size, &bytes, nullptr, &status);
-  check(status, "clCreateProgramWithBinary");
-  check(clBuildProgram(program_, 1, &device_.id, "", nullptr, nullptr), "the build of a binary");
+  load({std::istreambuf_iterator<char>(file), {}}, "");
 }
 
 /// The file's text, and a unit that nobody needs.
