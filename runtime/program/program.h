@@ -213,6 +213,8 @@ public:
   const cl_program handle;
   const cl_context context;
   int references = 1;
+  /// The application gave it up: its handle may be another's by now.
+  bool isGone() const { return references == 0; }
   std::optional<std::string> source; ///< nothing: binaries, IL, linked
   /// Where the binaries that it was made from came from, by device.
   std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;

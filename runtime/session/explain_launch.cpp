@@ -2,7 +2,6 @@
 // very launch. The program waits meanwhile: who asks wants to read it before what follows.
 #include "runtime/session/session.h"
 
-#include "analysis-pass/summary/program_kind.h"
 #include "runtime/core/log.h"
 
 #include <cstring>
@@ -62,22 +61,7 @@ void Session::explainOnce(Lock& lock, cl_command_queue queue, const std::shared_
   auto words = describe(*kernel, arguments);
   words.push_back("--kernel=" + name);
   words.push_back(reportsToTerminal() ? "--color=always" : "--color=never");
-  auto over = std::make_shared<std::atomic<bool>>(false);
-  preparer_.post([this, over, words, origin = made->second,
-                  place = Place{program->context, stream->device},
-                  keep = Ref<cl_program>::retain(cl_, program->handle)] {
-    // Also if it throws, or is never run.
-    const std::shared_ptr<void> atEnd(nullptr, [&](void*) { *over = true; });
-    // The analysis first: it finds out which macros are only the device's to tell.
-    DeviceMacros macros =
-        isSource(kindOf(origin->text)) ? deviceMacros(cl_, place.device) : DeviceMacros{};
-    analyze(*origin, macros, place, /*recallOnly=*/false);
-    writeReport(
-        analyzer_.explain(origin->text, origin->options, macros, origin->headers.get(), words));
-  });
-  constexpr auto often = std::chrono::milliseconds(20);
-  while (!*over && !ending_)
-    progress_.wait_for(lock, often);
+  preparer_.explain(lock, *program, made->second, stream->device, words);
 }
 
 } // namespace libsplit::runtime

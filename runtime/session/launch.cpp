@@ -84,15 +84,8 @@ std::uint64_t itemsOf(const LaunchArguments& arguments) {
 
 /// Counts a launch for which preparing is not worth it yet. Whether it should be timed.
 bool Session::noteUnprepared(const Kernel& kernel, const LaunchArguments& arguments) {
-  if (!launchUse_)
-    launchUse_.emplace();
-  if (arguments.dimensions < 1 || arguments.dimensions > 3 || !arguments.global)
-    return false;
-  LaunchTimes& times = kernel.code->times;
-  const double before = times.seconds();
-  const bool isWanted = times.launched(itemsOf(arguments));
-  kernel.program->build->launchSeconds += times.seconds() - before;
-  return isWanted;
+  const bool isRange = arguments.dimensions >= 1 && arguments.dimensions <= 3 && arguments.global;
+  return isRange && preparer_.launches(kernel, itemsOf(arguments));
 }
 
 /// As it came, and noting how long it takes. On a queue that tells no times that is from when it
@@ -124,12 +117,8 @@ cl_int Session::launchTimed(Lock& lock, const Command& command, const LaunchArgu
     Lock done(mutex_);
     const std::chrono::duration<double> passed = now - std::max(begin, lastTimedEnd_);
     lastTimedEnd_ = now;
-    const double before = code->times.seconds();
-    const double compiling = code->times.compiling();
-    code->times.took(items, end > start ? 1e-9 * static_cast<double>(end - start) : passed.count(),
-                     options_.minLaunchSeconds);
-    build->launchSeconds += code->times.seconds() - before;
-    build->compiling += code->times.compiling() - compiling;
+    preparer_.launchTook(*code, *build, items,
+                         end > start ? 1e-9 * static_cast<double>(end - start) : passed.count());
   });
   return status;
 }
@@ -218,19 +207,8 @@ std::string Session::whyNotSplittable(Lock& lock, const std::shared_ptr<Stream>&
     return shared_.stats.steppedAside;
   if (ending_)
     return "the program ends";
-  if (code.state == KernelCode::State::New && kernel->program->isForeign) {
-    writeLogOnce(LogLevel::Warn, foreignBinary);
-    code.neverSplit(kernel->program->opaque);
-  }
-  if (code.state == KernelCode::State::New && preparesOnlyWhatPays() && !isWorthPreparing(*kernel))
-    return notWorthPreparing;
-  if (code.state == KernelCode::State::New || code.state == KernelCode::State::Preparing)
-    prepare(lock, stream, kernel);
-  if (code.state == KernelCode::State::Preparing)
-    return kernel->program->build->isAnalysed ? "it is not built for the other devices yet"
-                                              : "its analysis is not ready yet";
-  if (code.state == KernelCode::State::Unsplittable)
-    return code.reason;
+  if (std::string why = preparer_.whyNotReady(lock, *kernel, stream->device); !why.empty())
+    return why;
   if (stream->device != home_)
     return "the queue is not on the program's own device";
   if (std::string why = whyRangeNotSplittable(*kernel, arguments); !why.empty())

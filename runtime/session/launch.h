@@ -94,10 +94,6 @@ inline const char* Launch::whyNative() const {
   return range.groups() < 2 ? onlyOneGroup : "it is not faster split";
 }
 
-/// Why a kernel's launches are not split before they took long enough (preparation.h).
-inline constexpr const char* notWorthPreparing =
-    "its launches did not take long enough yet for splitting them to be prepared";
-
 /// A first guess, which only compares devices.
 inline double guessedSpeedOf(const Device& device) {
   return guessedSpeed(device.isGpu, device.computeUnits, device.megahertz);
@@ -106,6 +102,17 @@ inline double guessedSpeedOf(const Device& device) {
 /// Devices of which the driver tells the same in all that a guess of their speed rests on.
 inline bool isAlike(const Device& a, const Device& b) {
   return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
+}
+
+/// Whether the device takes part only after a rehearsal (rehearse.cpp): under `auto`, if it has a
+/// memory of its own and its driver describes it as slower than home.
+inline bool isLatecomer(const Machine& machine, const Policy& policy, std::size_t device) {
+  const Device& each = machine.devices()[device];
+  const Device& home = machine.homeDevice();
+  auto sharesNode = [&](const Device& other) { return &other != &each && other.node == each.node; };
+  return policy.kind == Policy::Kind::Auto && home.participates && !each.isHome &&
+         guessedSpeedOf(each) < guessedSpeedOf(home) &&
+         std::ranges::none_of(machine.devices(), sharesNode);
 }
 
 /// Whether the last work-group of a dimension is smaller than the others.

@@ -113,33 +113,8 @@ void Session::programLinked(cl_program program, cl_context context,
   }
   Lock lock(mutex_);
   if (options_.policy.kind != Policy::Kind::Off)
-    startAnalysis(tracked);
-  programs_[program] = std::move(tracked);
-}
-
-/// Compiled and linked; null if the device can't.
-Ref<cl_program> Session::makeLinked(cl_context context, cl_device_id device,
-                                    const std::string& text, const std::string& options) const {
-  auto linked = parseLinkedProgram(text);
-  if (!linked)
-    return {};
-  std::vector<Ref<cl_program>> units;
-  std::vector<cl_program> handles;
-  for (const SourceUnit& unit : linked->units) {
-    auto compiled = makeProgram(context, device, unit.text);
-    const std::string all = unit.options + options;
-    if (!compiled || cl_.clCompileProgram(compiled.get(), 1, &device, all.c_str(), 0, nullptr,
-                                          nullptr, nullptr, nullptr) != CL_SUCCESS)
-      return {};
-    handles.push_back(compiled.get());
-    units.push_back(std::move(compiled));
-  }
-  cl_int error = CL_SUCCESS;
-  cl_program made = cl_.clLinkProgram(context, 1, &device, linked->options.c_str(),
-                                      static_cast<cl_uint>(handles.size()), handles.data(), nullptr,
-                                      nullptr, &error);
-  auto result = Ref<cl_program>::adopt(cl_, made);
-  return error == CL_SUCCESS ? result : Ref<cl_program>();
+    preparer_.building(tracked);
+  track(std::move(tracked));
 }
 
 } // namespace libsplit::runtime

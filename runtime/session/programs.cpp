@@ -14,7 +14,15 @@ void Session::programCreated(cl_program program, cl_context context,
   tracked->source = std::move(source);
   tracked->opaque = opaque;
   Lock lock(mutex_);
-  programs_[program] = std::move(tracked);
+  track(std::move(tracked));
+}
+
+/// In place of one with the same handle, which went without libsplit seeing it.
+void Session::track(std::shared_ptr<Program> program) {
+  std::shared_ptr<Program>& entry = programs_[program->handle];
+  if (entry)
+    entry->references = 0;
+  entry = std::move(program);
 }
 
 std::vector<bool> Session::refused(const std::vector<BinaryUse>& binaries) const {
@@ -48,7 +56,7 @@ void Session::programCreatedFrom(cl_program program, cl_context context,
                                                {}}));
   tracked->isForeign = tracked->binaries.empty() && !tracked->source;
   Lock lock(mutex_);
-  programs_[program] = std::move(tracked);
+  track(std::move(tracked));
 }
 
 void Session::programOpaque(cl_program program, const std::string& why) {
@@ -81,44 +89,10 @@ void Session::binariesRead(cl_program program, std::span<const unsigned char* co
         sizes[i] == 0)
       continue;
     auto bytes = std::string_view(reinterpret_cast<const char*>(binaries[i]), sizes[i]);
-    keepOrigin(
+    preparer_.keepOrigin(
         hashOf(bytes), build, made->second,
         {property<cl_context>(cl_.clGetProgramInfo, program, CL_PROGRAM_CONTEXT), devices[i]});
   }
-}
-
-void Session::keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
-                         const std::shared_ptr<const Origin>& made, const Place& place) {
-  if (kindOf(made->text) == ProgramKind::PoclBinary)
-    return; // as much is known of the next
-  const cl_device_id device = place.device;
-  auto origin = std::make_shared<Origin>(*made);
-  if (!origin->madeFor)
-    origin->madeFor = deviceMacros(cl_, device);
-  binaryOrigins_.note(binary, origin);
-  if (!mayReadFiles(*origin)) {
-    binaryOrigins_.keep(binary, *origin);
-    return;
-  }
-  Lock lock(mutex_);
-  ++unkeptOrigins_;
-  auto pending = std::shared_ptr<void>(nullptr, [this](void*) {
-    Lock done(mutex_);
-    --unkeptOrigins_;
-    progress_.notify_all();
-  });
-  lock.unlock();
-  preparer_.post([this, binary, build, made, origin, place, pending = std::move(pending)] {
-    auto summary = analysisOf(*build, made, *origin->madeFor, place);
-    if (!summary->failure.empty())
-      return;
-    Origin flat = *origin;
-    flat.isFlat = true;
-    flat.headers = nullptr;
-    if (!summary->flatSource.empty())
-      flat.text = summary->flatSource;
-    binaryOrigins_.keep(binary, flat);
-  });
 }
 
 /// What the driver's build that comes now can read beside the program's text; null: nothing.
@@ -151,12 +125,7 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
   if (std::any_of(kernels_.begin(), kernels_.end(),
                   [&](const auto& entry) { return entry.second->program == found->second; }))
     return nullptr; // the driver refuses
-  progress_.wait(lock, [&] {
-    return ending_ ||
-           std::none_of(tracked.codes.begin(), tracked.codes.end(), [](const auto& entry) {
-             return entry.second->state == KernelCode::State::Preparing;
-           });
-  });
+  preparer_.awaitPrepared(lock, tracked);
   auto isOurs = [&](const std::shared_ptr<Task>& task) { return task->program == &tracked; };
   auto hasTasks = [&](std::deque<std::shared_ptr<Task>> Stream::* tasks) {
     return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
@@ -180,7 +149,7 @@ std::shared_ptr<Build> Session::programBuilding(cl_program program,
   }
   std::shared_ptr<Build> before = std::exchange(tracked.build, std::move(build));
   if (active() && options_.policy.kind != Policy::Kind::Off)
-    startAnalysis(found->second);
+    preparer_.building(found->second);
   lock.unlock();
   for (auto& [name, code] : outdated)
     code->kernels.clear(); // a program with kernels can't be built again
@@ -243,12 +212,7 @@ void Session::kernelCreated(cl_kernel handle, cl_program program) {
   }
   if (code->kinds.size() < count)
     code->kinds.resize(count, ArgumentKind::Unknown);
-  if (auto gain = kernel->program->build->gains.find(name);
-      gain != kernel->program->build->gains.end() && code->state == KernelCode::State::New &&
-      home_) {
-    code->expectedGain = gain->second;
-    postPreparation(kernel->program, code, home_);
-  }
+  preparer_.created(kernel->program, code);
   kernel->code = code;
   kernels_[handle] = std::move(kernel);
 }

@@ -70,27 +70,16 @@ Rehearsal::Launch launchWithout(const NDRange& range, const LaunchHistory& histo
 
 } // namespace
 
-/// Whether the device takes part only after a rehearsal: under `auto`, if it has a memory of its
-/// own and its driver describes it as slower than home.
-bool Session::isLatecomer(std::size_t device) const {
-  const Device& each = machine_->devices()[device];
-  const Device& home = machine_->homeDevice();
-  auto sharesNode = [&](const Device& other) { return &other != &each && other.node == each.node; };
-  return options_.policy.kind == Policy::Kind::Auto && home.participates && !each.isHome &&
-         guessedSpeedOf(each) < guessedSpeedOf(home) &&
-         std::ranges::none_of(machine_->devices(), sharesNode);
-}
-
 /// Whether the device can take part in the launch by now. What an earlier run knew to be worth it
 /// is built as soon as it is missed.
 bool Session::canTakePart(std::size_t i, const Launch& launch, const LaunchHistory& history) {
   const Device& device = machine_->devices()[i];
   const auto& kernel = launch.code->kernels[i];
-  if (isLatecomer(i)) {
+  if (isLatecomer(*machine_, options_.policy, i)) {
     if (!history.rehearsals[i].joins())
       return false;
     if (!kernel)
-      buildForLatecomers(launch.program, launch.code);
+      preparer_.buildForLatecomers(launch.program, launch.code);
   }
   return device.participates && kernel && !history.lacksRoom[i] &&
          (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
@@ -108,13 +97,14 @@ void Session::settleRehearsals(const Launch& launch, LaunchHistory& history,
   const double groupsPerItem = groups / static_cast<double>(itemsOf(launch.range));
   double others = 0;
   for (std::size_t i = 0; i < prior.speeds.size(); ++i)
-    if (!isLatecomer(i) && machine_->devices()[i].participates)
+    if (!isLatecomer(*machine_, options_.policy, i) && machine_->devices()[i].participates)
       others += prior.speeds[i] * groupsPerItem;
   if (!(others > 0))
     return;
   const Rehearsal::Launch without{groups, leastPieceOf(launch.range, history), groups / others};
   for (std::size_t i = 0; i < prior.speeds.size(); ++i)
-    if (isLatecomer(i) && prior.speeds[i] > 0 && !history.rehearsals[i].isOver())
+    if (isLatecomer(*machine_, options_.policy, i) && prior.speeds[i] > 0 &&
+        !history.rehearsals[i].isOver())
       history.rehearsals[i].settle(Rehearsal::isWorthIt(prior.speeds[i] * groupsPerItem, without));
 }
 
@@ -131,13 +121,14 @@ void Session::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try {
   history.rehearsals.resize(machine_->devices().size());
   history.lacksRoom.resize(machine_->devices().size());
   for (std::size_t i = 0; i < machine_->devices().size(); ++i)
-    if (isLatecomer(i) && !machine_->devices()[i].failed && !history.lacksRoom[i]) {
+    if (isLatecomer(*machine_, options_.policy, i) && !machine_->devices()[i].failed &&
+        !history.lacksRoom[i]) {
       const std::uint64_t groups =
           history.rehearsals[i].next(without, groupsAtOnce(machine_->devices()[i]));
       if (groups > 0 && launch->code->kernels[i])
         rehearseOn(i, middleOf(launch->range, groups), task, *launch, history);
-      else if (groups > 0 && secondsOf(*launch->code) > preparationSeconds_ / busyPart)
-        buildForLatecomers(launch->program, launch->code);
+      else if (groups > 0 && secondsOf(*launch->code) > preparer_.preparationSeconds() / busyPart)
+        preparer_.buildForLatecomers(launch->program, launch->code);
     }
 } catch (const std::exception& error) {
   log(LogLevel::Debug, "nobody rehearses: ", error.what());

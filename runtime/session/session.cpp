@@ -26,11 +26,9 @@ template <class Holds> bool waitUntil(const Holds& holds, double seconds) {
 } // namespace
 
 Session::Session(const Dispatch& cl, Options options)
-    : shared_(cl), options_(std::move(options)), cache_(options_.cacheDir),
-      analyzer_(options_.splitc.empty() ? defaultSplitc() : options_.splitc, cache_,
-                options_.analysisTimeoutSeconds),
-      binaryOrigins_(cache_), macroProbe_(cl_, cache_), calls_([this] { callsEnded(); }),
-      pumps_(cl_, 2 * options_.stagingBytes, calls_), provider_([this] {
+    : shared_(cl, std::move(options)), cache_(options_.cacheDir), binaryOrigins_(cache_),
+      calls_([this] { callsEnded(); }), pumps_(cl_, 2 * options_.stagingBytes, calls_),
+      provider_([this] {
         const std::lock_guard lock(mutex_);
         goOn();
       }),
@@ -81,7 +79,7 @@ void Session::finish() {
   Lock lock(mutex_, std::defer_lock);
   if (!waitUntil([&] { return lock.try_lock(); }, 1))
     return;
-  stopPreparing(lock);
+  preparer_.stop(lock);
   bool isFinished = finishTasks(lock);
   std::vector<std::shared_ptr<Task>> arrived; // which keep no buffer from going any more
   waitUntil(
@@ -102,20 +100,9 @@ void Session::finish() {
     waitUntil([&] { return std::ranges::none_of(machine_->devices(), compiles); }, 30);
   pumps_.stop();
   contentsFetcher_.stop(2); // it may be waiting for the program's own work
-  saveSpeeds();
-  keepLaunchSeconds();
+  preparer_.save();
   writeStats();
   shared_.tracer.close();
-}
-
-/// Ends background analyses, and waits for a background build. None begins after.
-void Session::stopPreparing(Lock& lock) {
-  // Forgetting where a binary came from would cost every later run its splits.
-  progress_.wait_for(lock, std::chrono::seconds(5), [&] { return unkeptOrigins_ == 0; });
-  analyzer_.cancel();
-  lock.unlock();
-  preparer_.stop(30);
-  lock.lock();
 }
 
 void Session::writeStats() {
@@ -161,27 +148,11 @@ std::shared_ptr<MemoryObject> Session::findObject(cl_mem object) {
 
 // --- contexts and queues
 
-void Session::contextCreated(cl_context context) {
-  Lock lock(mutex_);
-  contexts_[context] = 1;
-}
-
-void Session::contextRetained(cl_context context) {
-  Lock lock(mutex_);
-  auto found = contexts_.find(context);
-  if (found != contexts_.end())
-    ++found->second;
-}
-
 void Session::contextReleased(cl_context context) {
-  Lock lock(mutex_);
-  auto found = contexts_.find(context);
-  if (found == contexts_.end() || --found->second > 0)
+  if (!contexts_.released(context))
     return;
-  contexts_.erase(found);
-  lock.unlock();
   pumps_.forget(context);
-  lock.lock();
+  Lock lock(mutex_);
   if (machine_ && unfinishedTasks_ == 0) {
     mover_.awaitSentAhead(lock);
     machine_->forget(context);

@@ -7,20 +7,20 @@
 #pragma once
 
 #include "runtime/core/call_table.h"
-#include "runtime/core/cpu_use.h"
 #include "runtime/core/options.h"
 #include "runtime/core/worker.h"
 #include "runtime/cost/known_speeds.h"
 #include "runtime/device/machine.h"
 #include "runtime/device/memory.h"
 #include "runtime/device/pump.h"
-#include "runtime/program/macro_probe.h"
 #include "runtime/program/program.h"
 #include "runtime/session/command.h"
 #include "runtime/session/contents_fetcher.h"
+#include "runtime/session/contexts.h"
 #include "runtime/session/event_table.h"
 #include "runtime/session/executor.h"
 #include "runtime/session/home_commands.h"
+#include "runtime/session/preparer.h"
 #include "runtime/session/samplers.h"
 #include "runtime/session/stream.h"
 
@@ -76,8 +76,8 @@ public:
   void abandonAfterFork();
 
   // Objects, as the application makes and drops them. Handles are the driver's.
-  void contextCreated(cl_context context);
-  void contextRetained(cl_context context);
+  void contextCreated(cl_context context) { contexts_.created(context); }
+  void contextRetained(cl_context context) { contexts_.retained(context); }
   void contextReleased(cl_context context);
   void queueCreated(cl_command_queue queue);
   void queueRetained(cl_command_queue queue);
@@ -226,6 +226,7 @@ private:
   std::shared_ptr<MemoryObject> findObject(cl_mem object);
 
   // programs.cpp
+  void track(std::shared_ptr<Program> program);
   void askForKinds(const Kernel& kernel) const;
   std::shared_ptr<const HeaderSnapshot> seenHeaders(cl_program program, const char* options);
 
@@ -341,7 +342,6 @@ private:
   std::vector<PlanDevice> planDevices(const Launch& launch) const;
 
   // devices that join late, rehearse.cpp
-  bool isLatecomer(std::size_t device) const;
   bool canTakePart(std::size_t device, const Launch& launch, const LaunchHistory& history);
   void settleRehearsals(const Launch& launch, LaunchHistory& history,
                         const ShareController::Prior& prior) const;
@@ -388,74 +388,20 @@ private:
   void compare(const Verification& verification);
   bool isBeingVerified(const Buffer& buffer) const;
 
-  void stopPreparing(Lock& lock);
-
-  // preparation, prepare.cpp
-  /// A device, and a context that it is in.
-  struct Place {
-    cl_context context = nullptr;
-    cl_device_id device = nullptr;
-  };
-  void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
-                  const std::shared_ptr<const Origin>& made, const Place& place);
-  void startAnalysis(const std::shared_ptr<Program>& program);
-  void prepare(Lock& lock, const std::shared_ptr<Stream>& stream,
-               const std::shared_ptr<Kernel>& kernel);
-  std::shared_ptr<LaneKernel> laneKernel(const Program& program, Build& build,
-                                         const KernelCode& code, const Origin& origin,
-                                         std::size_t device);
-  void buildForLatecomers(const std::shared_ptr<Program>& program,
-                          const std::shared_ptr<KernelCode>& code);
-  std::string prepareCode(const std::shared_ptr<Program>& program,
-                          const std::shared_ptr<KernelCode>& code, cl_device_id home);
-  std::string ensureMachine(cl_context context, cl_device_id home);
-  Ref<cl_program> makeProgram(cl_context context, cl_device_id device,
-                              const std::string& text) const;
-  Ref<cl_program> makeLinked(cl_context context, cl_device_id device, const std::string& text,
-                             const std::string& options) const;
-  std::unique_ptr<KnownSpeeds> loadSpeeds(const Machine& machine) const;
-  void saveSpeeds();
-  Ref<cl_program> laneProgram(const Program& program, Build& build, const Origin& origin,
-                              std::size_t device, const ProgramSummary& summary, bool rewritten);
-  std::shared_ptr<const ProgramSummary> analysisOf(Build& build,
-                                                   const std::shared_ptr<const Origin>& origin,
-                                                   const DeviceMacros& macros, const Place& place,
-                                                   bool recallOnly = false);
-  std::shared_ptr<const ProgramSummary> analyze(const Origin& origin, DeviceMacros& macros,
-                                                const Place& place, bool recallOnly);
-  enum class Beside { Child, Build };
-  void beside(Beside what, const std::function<void()>& work) const;
-  Ref<cl_context> retainIfAlive(cl_context context);
-  bool preparesOnlyWhatPays() const;
-  bool isWorthPreparing(const Kernel& kernel) const;
-  void postPreparation(const std::shared_ptr<Program>& program,
-                       const std::shared_ptr<KernelCode>& code, cl_device_id home);
-  void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
-                    const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
-                    const Place& place);
-  void keepLaunchSeconds();
-  void notePreparation(std::chrono::duration<double> took);
-  void recallPreparation();
-  Ref<cl_program> programFor(const Program& program, Build& build, const Origin& origin,
-                             std::size_t device, const ProgramSummary& summary,
-                             const KernelSummary& kernel);
-
   Shared shared_;
   const Dispatch& cl_ = shared_.cl;
-  const Options options_;
+  const Options& options_ = shared_.options;
   const DiskCache cache_;
-  Analyzer analyzer_;
   BinaryOrigins binaryOrigins_;
-  MacroProbe macroProbe_; ///< the preparing thread's
   std::atomic<bool> active_{true};
   std::atomic<bool> userEvents_{false};
-  std::atomic<bool> ending_{false}; ///< the process is about to end
+  std::atomic<bool>& ending_ = shared_.ending;
 
-  std::mutex mutex_;
-  std::condition_variable progress_; ///< a task retired, a kernel got ready
-  cl_device_id home_ = nullptr;      ///< the device of the first queue
+  std::mutex& mutex_ = shared_.mutex;
+  std::condition_variable& progress_ = shared_.progress;
+  cl_device_id& home_ = shared_.home;
   std::unique_ptr<Machine>& machine_ = shared_.machine;
-  std::unique_ptr<KnownSpeeds> knownSpeeds_; ///< made with the machine
+  std::unique_ptr<KnownSpeeds>& knownSpeeds_ = shared_.knownSpeeds;
 
   CallTable calls_; ///< what the program's threads enqueue
   Pumps pumps_;     ///< of large copies to and from the program
@@ -468,8 +414,9 @@ private:
   Executor executor_{shared_, provider_, issuer_, mover_, merger_};
   HomeCommands homeCommands_{shared_, pumps_, tracked_, issuer_, mover_};
   ContentsFetcher contentsFetcher_;
+  Contexts contexts_{shared_};
+  Preparer preparer_{shared_, cache_, binaryOrigins_, contexts_, merger_};
 
-  std::unordered_map<cl_context, int> contexts_; ///< the application's references
   std::unordered_map<cl_command_queue, std::shared_ptr<Stream>> streams_;
   struct TrackedMemory {
     std::shared_ptr<MemoryObject> object;
@@ -483,20 +430,12 @@ private:
   std::uint64_t plannings_ = 0; ///< of tasks, so far
   bool recovering_ = false;     ///< nobody plans, and no task retires
   bool steppingAside_ = false;  ///< nothing is split any more; inactive once no task is unfinished
-  std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
-  bool cacheTrimmed_ = false;
-  /// Builds of which an earlier run left nothing, for what their launches took.
-  std::vector<std::shared_ptr<Build>> unprepared_;
   std::chrono::steady_clock::time_point lastTimedEnd_{}; ///< of a launch that was timed
-  std::optional<CpuUse> launchUse_;                      ///< since the first launch
-  double preparationSeconds_ = guessedPreparation;       ///< that preparing a program takes
-  bool hasPrepared_ = false;                             ///< that was seen, in this run or before
   std::atomic<std::size_t> engagements_{0};              ///< unfinished tasks and engaged buffers
 
   bool hasSplit_ = false;     ///< a launch
   double secondsPerByte_ = 0; ///< that moved between nodes, smoothed; 0: none did yet
   std::set<std::shared_ptr<KernelStats>> explained_; ///< kernels that LIBSPLIT_EXPLAIN told of
-  Worker preparer_;                                  ///< analysis and builds
   Worker resolver_;                                  ///< foreign events that completed
   std::vector<std::unique_ptr<Worker>> feeders_;   ///< by device: who asks for chunks on its behalf
   std::shared_ptr<ChunkedLaunch> openChunks_;      ///< while it is being given out nobody plans

@@ -1,0 +1,44 @@
+// What is kept on disk of earlier runs, for the question what to prepare (cost/preparation.h): what
+// a program's launches took, what preparing any program takes on this machine.
+#pragma once
+
+#include "runtime/core/disk_cache.h"
+#include "runtime/program/origin.h"
+
+#include <optional>
+#include <set>
+#include <string>
+
+namespace libsplit::runtime {
+
+/// Of one program, as it was built for one device.
+struct EarlierLaunches {
+  double seconds = 0;          ///< that launches took at home while none was split
+  double compiling = 0;        ///< that compiling its kernels for a device seemed to take
+  std::set<std::string> begun; ///< kernels whose preparation was begun, and not over by the end
+
+  bool operator==(const EarlierLaunches&) const = default;
+};
+
+/// Which kernel it is, whichever program object has it; the program itself with an empty name.
+std::string identityOf(const Origin& origin, const std::string& kernel);
+
+/// Thread-safe, and never throws for reasons of the environment, as the cache that it lies in:
+/// what is gone or damaged was never there.
+class EarlierRuns {
+public:
+  /// Must outlive this.
+  explicit EarlierRuns(const DiskCache& cache) : cache_(cache) {}
+
+  EarlierLaunches launchesOf(const Origin& origin) const;
+  void keep(const Origin& origin, const EarlierLaunches& launches) const;
+
+  /// Seconds that making a program's first kernel ready took; nothing if none ever was.
+  std::optional<double> preparation() const;
+  void keepPreparation(double seconds) const;
+
+private:
+  const DiskCache& cache_;
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,355 @@
+#include "runtime/session/preparer.h"
+
+#include "analysis-pass/summary/program_kind.h"
+#include "runtime/core/callback_scope.h"
+#include "runtime/core/log.h"
+#include "runtime/cost/preparation.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+bool preparesOnlyWhatPays(const Options& options) {
+  return options.policy.kind == Policy::Kind::Auto && !options.waitAnalysis;
+}
+
+} // namespace
+
+Preparer::Preparer(Shared& shared, const DiskCache& cache, BinaryOrigins& binaries,
+                   const Contexts& contexts, Merger& merger)
+    : shared_(shared), cl_(shared.cl), options_(shared.options), cache_(cache), binaries_(binaries),
+      contexts_(contexts), onlyWhatPays_(preparesOnlyWhatPays(options_)), earlierRuns_(cache),
+      analyses_(cl_, options_, cache, onlyWhatPays_,
+                [&contexts](cl_context context) { return contexts.retainIfAlive(context); }),
+      kernels_(shared, analyses_, merger, onlyWhatPays_) {}
+
+// --- what the program does
+
+void Preparer::building(const std::shared_ptr<Program>& program) {
+  auto devices =
+      arrayProperty<cl_device_id>(cl_.clGetContextInfo, program->context, CL_CONTEXT_DEVICES);
+  const cl_device_id home = shared_.home;
+  cl_device_id device = home ? home : devices.empty() ? nullptr : devices[0];
+  auto origin = program->build->origins.find(device);
+  if (origin == program->build->origins.end())
+    return;
+  const bool isHomeKnown = home || (devices.size() == 1 && contexts_.count() < 2);
+  // Neither program nor context are retained: the program may count their references.
+  worker_.post(
+      [this, device, isHomeKnown, program, build = program->build, origin = origin->second] {
+        const Place place{program->context, device};
+        EarlierLaunches earlier;
+        if (onlyWhatPays_) {
+          earlier = earlierRuns_.launchesOf(*origin);
+          recallPreparation();
+        }
+        auto summary = analyses_.of(*build, origin, deviceMacros(cl_, device), place,
+                                    /*recallOnly=*/onlyWhatPays_ && earlier.begun.empty());
+        if (!onlyWhatPays_)
+          return;
+        {
+          const std::lock_guard lock(shared_.mutex);
+          build->isAnalysed = summary != nullptr;
+          build->earlierSeconds = earlier.seconds;
+          build->earlierCompiling = earlier.compiling;
+          build->begun.insert(earlier.begun.begin(), earlier.begun.end());
+          build->begunEarlier = std::move(earlier.begun);
+          constexpr std::size_t mostBuilds = 256;
+          if (unprepared_.size() < mostBuilds)
+            unprepared_.push_back(build);
+        }
+        if (summary && isHomeKnown)
+          prepareAhead(program, build, *origin, summary, place);
+      });
+  if (!std::exchange(cacheTrimmed_, true))
+    worker_.post([this] { cache_.trim({}); });
+}
+
+void Preparer::recallPreparation() {
+  const std::optional<double> seconds = earlierRuns_.preparation();
+  const std::lock_guard lock(shared_.mutex);
+  if (seconds && !std::exchange(hasPrepared_, true))
+    preparationSeconds_ = *seconds;
+}
+
+/// Kernels that gained in an earlier run, or had paid for being prepared when it ended, are made
+/// ready before they are launched. Runs on the worker, while the driver still builds the program.
+void Preparer::prepareAhead(const std::shared_ptr<Program>& program,
+                            const std::shared_ptr<Build>& build, const Origin& origin,
+                            const std::shared_ptr<const ProgramSummary>& summary,
+                            const Place& place) {
+  if (!shared_.machine && build->begunEarlier.empty()) {
+    // Drivers of other devices are not started for what nothing is known of.
+    const auto speeds = options_.persist ? readFile(options_.cacheDir + "/speeds") : std::nullopt;
+    if (!speeds || std::ranges::none_of(summary->kernels, [&](const KernelSummary& kernel) {
+          return speeds->find(identityOf(origin, kernel.name)) != std::string::npos;
+        }))
+      return;
+  }
+  const Ref<cl_context> keep = contexts_.retainIfAlive(place.context);
+  if (!keep || !kernels_.ensureMachine(place.context, place.device).empty())
+    return;
+  std::map<std::string, double> gains;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    const KnownSpeeds& speeds = *shared_.knownSpeeds;
+    for (const KernelSummary& kernel : summary->kernels)
+      if (const double gain = speeds.gain(identityOf(origin, kernel.name)); gain > 0)
+        gains[kernel.name] = gain;
+      else if (speeds.knows(identityOf(origin, kernel.name)))
+        build->begun.erase(kernel.name);
+      else if (build->begunEarlier.contains(kernel.name))
+        gains[kernel.name] = 0; // nobody knows, and nobody waits for it
+    // What one kernel leaves on several devices others should find there.
+    if (std::ranges::any_of(gains, [](const auto& each) { return each.second > 0; }))
+      for (const KernelSummary& kernel : summary->kernels)
+        if (speeds.knows(identityOf(origin, kernel.name)))
+          gains.try_emplace(kernel.name, 0);
+  }
+  kernels_.buildAhead(*program, *build, origin, place, gains);
+  const std::lock_guard lock(shared_.mutex);
+  build->gains = std::move(gains);
+  if (program->build != build || program->isGone())
+    return;
+  for (const auto& [name, code] : program->codes)
+    if (auto gain = build->gains.find(name);
+        gain != build->gains.end() && code->state == KernelCode::State::New) {
+      code->expectedGain = gain->second;
+      begin(program, code, place.device);
+    }
+}
+
+void Preparer::created(const std::shared_ptr<Program>& program,
+                       const std::shared_ptr<KernelCode>& code) {
+  const auto& gains = program->build->gains;
+  const auto gain = gains.find(code->name);
+  if (gain == gains.end() || code->state != KernelCode::State::New || !shared_.home)
+    return;
+  code->expectedGain = gain->second;
+  begin(program, code, shared_.home);
+}
+
+bool Preparer::launches(const Kernel& kernel, std::uint64_t items) {
+  if (!launchUse_)
+    launchUse_.emplace();
+  LaunchTimes& times = kernel.code->times;
+  const double before = times.seconds();
+  const bool isWanted = times.launched(items);
+  kernel.program->build->launchSeconds += times.seconds() - before;
+  return isWanted;
+}
+
+void Preparer::launchTook(KernelCode& code, Build& build, std::uint64_t items,
+                          double seconds) const {
+  const double before = code.times.seconds();
+  const double compiling = code.times.compiling();
+  code.times.took(items, seconds, options_.minLaunchSeconds);
+  build.launchSeconds += code.times.seconds() - before;
+  build.compiling += code.times.compiling() - compiling;
+}
+
+void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
+                          const std::shared_ptr<const Origin>& made, const Place& place) {
+  if (kindOf(made->text) == ProgramKind::PoclBinary)
+    return; // as much is known of the next
+  auto origin = std::make_shared<Origin>(*made);
+  if (!origin->madeFor)
+    origin->madeFor = deviceMacros(cl_, place.device);
+  binaries_.note(binary, origin);
+  if (!mayReadFiles(*origin)) {
+    binaries_.keep(binary, *origin);
+    return;
+  }
+  {
+    const std::lock_guard lock(shared_.mutex);
+    ++unkeptOrigins_;
+  }
+  auto pending = std::shared_ptr<void>(nullptr, [this](void*) {
+    const std::lock_guard lock(shared_.mutex);
+    --unkeptOrigins_;
+    shared_.progress.notify_all();
+  });
+  worker_.post([this, binary, build, made, origin, place, pending = std::move(pending)] {
+    auto summary = analyses_.of(*build, made, *origin->madeFor, place);
+    if (!summary->failure.empty())
+      return;
+    Origin flat = *origin;
+    flat.isFlat = true;
+    flat.headers = nullptr;
+    if (!summary->flatSource.empty())
+      flat.text = summary->flatSource;
+    binaries_.keep(binary, flat);
+  });
+}
+
+// --- what is prepared
+
+bool Preparer::isWorthPreparing(const Kernel& kernel) const {
+  const Build& build = *kernel.program->build;
+  const double program =
+      build.isAnalysed ? build.seconds : std::max(build.seconds, preparationSeconds_);
+  const double cost =
+      build.isPrepared ? 0 : program + std::max(build.compiling, build.earlierCompiling);
+  const double launches = build.launchSeconds + build.earlierSeconds;
+  auto isWorth = [&](double part) {
+    return runtime::isWorthPreparing(kernel.code->times, launches, cost, part) ||
+           (build.isPrepared &&
+            isWorthPreparingToo(kernel.code->times, launches, build.compiled, part));
+  };
+  // It takes a system call to know.
+  return isWorth(idlePart) && launchUse_ && isWorth(preparationPart(launchUse_->idle()));
+}
+
+std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device) {
+  using State = KernelCode::State;
+  // By copy: the program may give them up meanwhile.
+  const std::shared_ptr<KernelCode> code = kernel.code;
+  const std::shared_ptr<Program> program = kernel.program;
+  if (code->state == State::New && program->isForeign) {
+    writeLogOnce(LogLevel::Warn, foreignBinary);
+    code->neverSplit(program->opaque);
+  }
+  if (code->state == State::New && onlyWhatPays_ && !isWorthPreparing(kernel))
+    return notWorthPreparing;
+  if (code->state == State::New)
+    begin(program, code, device);
+  if (code->state == State::Preparing)
+    await(lock, *code);
+  if (code->state == State::Preparing)
+    return program->build->isAnalysed ? "it is not built for the other devices yet"
+                                      : "its analysis is not ready yet";
+  return code->state == State::Unsplittable ? code->reason : std::string();
+}
+
+void Preparer::await(Lock& lock, KernelCode& code) {
+  if (CallbackScope::active())
+    return; // it takes what the driver may only do once the callback is over
+  auto isOver = [&] { return shared_.ending || code.state != KernelCode::State::Preparing; };
+  if (options_.waitAnalysis)
+    shared_.progress.wait(lock, isOver);
+  else if (const double gain = std::exchange(code.expectedGain, 0); gain > 0)
+    // What is kept of an earlier run is nearly there. To wait for it costs no more than it gains.
+    shared_.progress.wait_for(lock, std::chrono::duration<double>(gain), isOver);
+}
+
+void Preparer::begin(const std::shared_ptr<Program>& program,
+                     const std::shared_ptr<KernelCode>& code, cl_device_id device) {
+  code->state = KernelCode::State::Preparing;
+  const bool isFirst = !std::exchange(program->build->isPrepared, true);
+  program->build->begun.insert(code->name);
+  program->build->compiled += code->times.compiling();
+  worker_.post([this, program, build = program->build, code, device, isFirst,
+                keep = Ref<cl_program>::retain(cl_, program->handle)] {
+    std::string reason;
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      reason = prepareNow(*program, *code, device);
+    } catch (const std::exception& error) {
+      reason = std::string("preparing it failed: ") + error.what();
+    }
+    const std::lock_guard lock(shared_.mutex);
+    if (isFirst && reason.empty())
+      notePreparation(std::chrono::steady_clock::now() - began);
+    if (!shared_.ending)
+      build->begun.erase(code->name);
+    if (code->state == KernelCode::State::Preparing) {
+      if (reason.empty())
+        code->state = KernelCode::State::Ready;
+      else
+        code->neverSplit(reason);
+      log(LogLevel::Info, "kernel ", code->name, ": ",
+          reason.empty() ? "can be split" : "not split: " + reason);
+    }
+    shared_.progress.notify_all();
+  });
+}
+
+std::string Preparer::prepareNow(const Program& program, KernelCode& code, cl_device_id device) {
+  std::shared_ptr<Build> build;
+  std::string opaque;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    build = program.build;
+    opaque = program.opaque;
+  }
+  return kernels_.prepare(program, *build, code, device, opaque);
+}
+
+/// What making a program's first kernel ready took, for what may be prepared in this run and later.
+void Preparer::notePreparation(std::chrono::duration<double> took) {
+  preparationSeconds_ = hasPrepared_ ? (preparationSeconds_ + took.count()) / 2 : took.count();
+  hasPrepared_ = true;
+}
+
+void Preparer::buildForLatecomers(const std::shared_ptr<Program>& program,
+                                  const std::shared_ptr<KernelCode>& code) {
+  if (std::exchange(code->isBuiltForLatecomers, true) || shared_.ending)
+    return;
+  worker_.post([this, program, code, build = program->build,
+                keep = Ref<cl_program>::retain(cl_, program->handle)] {
+    kernels_.buildLate(*program, *build, *code);
+  });
+}
+
+void Preparer::awaitPrepared(Lock& lock, const Program& program) const {
+  shared_.progress.wait(lock, [&] {
+    return shared_.ending || std::ranges::none_of(program.codes, [](const auto& entry) {
+             return entry.second->state == KernelCode::State::Preparing;
+           });
+  });
+}
+
+void Preparer::explain(Lock& lock, const Program& program,
+                       const std::shared_ptr<const Origin>& origin, cl_device_id device,
+                       const std::vector<std::string>& words) {
+  auto over = std::make_shared<std::atomic<bool>>(false);
+  worker_.post([this, over, words, origin, place = Place{program.context, device},
+                keep = Ref<cl_program>::retain(cl_, program.handle)] {
+    // Also if it throws, or is never run.
+    const std::shared_ptr<void> atEnd(nullptr, [&](void*) { *over = true; });
+    writeReport(analyses_.explain(*origin, place, words));
+  });
+  constexpr auto often = std::chrono::milliseconds(20);
+  while (!*over && !shared_.ending)
+    shared_.progress.wait_for(lock, often);
+}
+
+// --- the end
+
+void Preparer::stop(Lock& lock) {
+  // Forgetting where a binary came from would cost every later run its splits.
+  shared_.progress.wait_for(lock, std::chrono::seconds(5), [&] { return unkeptOrigins_ == 0; });
+  analyses_.cancel();
+  lock.unlock();
+  worker_.stop(30);
+  lock.lock();
+}
+
+void Preparer::save() {
+  saveSpeeds(shared_);
+  /// By program: what is known of the last build counts.
+  std::map<std::string, std::pair<std::shared_ptr<const Origin>, EarlierLaunches>> entries;
+  std::optional<double> preparation;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    for (const auto& build : unprepared_)
+      if (build->launchSeconds > 0 || build->begun != build->begunEarlier)
+        for (const auto& [device, origin] : build->origins)
+          entries[identityOf(*origin, "")] = {origin,
+                                              {build->earlierSeconds + build->launchSeconds,
+                                               std::max(build->compiling, build->earlierCompiling),
+                                               build->begun}};
+    if (hasPrepared_)
+      preparation = preparationSeconds_;
+  }
+  for (const auto& [identity, entry] : entries)
+    earlierRuns_.keep(*entry.first, entry.second);
+  if (preparation)
+    earlierRuns_.keepPreparation(*preparation);
+}
+
+} // namespace libsplit::runtime

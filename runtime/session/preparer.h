@@ -1,0 +1,106 @@
+// When kernels are made ready for their launches to be split, and what an earlier run knows of
+// that. It is slow, so it happens on a thread of its own while launches run unsplit.
+//
+// A kernel is New, Preparing, then Ready or Unsplittable for good (program.h). Under `auto` one is
+// prepared once that is likely to pay (cost/preparation.h): by what launches took in this run and
+// in earlier ones; and what gained in an earlier run is prepared while the driver still builds the
+// program. Otherwise each is when it is first launched.
+#pragma once
+
+#include "runtime/core/cpu_use.h"
+#include "runtime/core/worker.h"
+#include "runtime/program/earlier_runs.h"
+#include "runtime/program/origin.h"
+#include "runtime/session/contexts.h"
+#include "runtime/session/kernel_preparer.h"
+#include "runtime/session/shared.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Why one is not even prepared.
+inline constexpr const char* notWorthPreparing =
+    "its launches did not take long enough yet for splitting them to be prepared";
+
+/// Under the session's lock where nothing else is said.
+class Preparer {
+public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  Preparer(Shared& shared, const DiskCache& cache, BinaryOrigins& binaries,
+           const Contexts& contexts, Merger& merger);
+
+  // What the program does.
+  /// It begins to build `program`.
+  void building(const std::shared_ptr<Program>& program);
+  /// It has made a kernel object of `code`, one of `program`'s.
+  void created(const std::shared_ptr<Program>& program, const std::shared_ptr<KernelCode>& code);
+  /// It launches a kernel that is not prepared. Whether that is to be timed.
+  bool launches(const Kernel& kernel, std::uint64_t items);
+  /// What one that was timed took.
+  void launchTook(KernelCode& code, Build& build, std::uint64_t items, double seconds) const;
+  /// It keeps the binary with this hash, which was `made` at `place`. Without the lock.
+  void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
+                  const std::shared_ptr<const Origin>& made, const Place& place);
+
+  /// Why launches of the kernel on `device` can't be split now; empty: they can. Begins to prepare
+  /// what should be, and waits for it where the program is to.
+  std::string whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device);
+  /// Builds a kernel for the devices that join late, once.
+  void buildForLatecomers(const std::shared_ptr<Program>& program,
+                          const std::shared_ptr<KernelCode>& code);
+  /// What preparing a program takes, as far as is known.
+  double preparationSeconds() const { return preparationSeconds_; }
+  /// Waits until none of the program's kernels is being prepared.
+  void awaitPrepared(Lock& lock, const Program& program) const;
+  /// Prints what splitc tells of a program, and waits for that without the lock.
+  void explain(Lock& lock, const Program& program, const std::shared_ptr<const Origin>& origin,
+               cl_device_id device, const std::vector<std::string>& words);
+
+  /// Ends background analyses, and waits for a background build, without the lock. None begins
+  /// after.
+  void stop(Lock& lock);
+  /// Keeps for later runs what this one knows. After `stop`, without the lock.
+  void save();
+
+private:
+  bool isWorthPreparing(const Kernel& kernel) const;
+  void recallPreparation();
+  void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
+                    const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
+                    const Place& place);
+  void begin(const std::shared_ptr<Program>& program, const std::shared_ptr<KernelCode>& code,
+             cl_device_id device);
+  std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device);
+  void await(Lock& lock, KernelCode& code);
+  void notePreparation(std::chrono::duration<double> took);
+
+  Shared& shared_;
+  const Dispatch& cl_;
+  const Options& options_;
+  const DiskCache& cache_;
+  BinaryOrigins& binaries_;
+  const Contexts& contexts_;
+  /// Nothing is prepared that does not seem to pay, and nobody waits for it.
+  const bool onlyWhatPays_;
+  const EarlierRuns earlierRuns_;
+  ProgramAnalyses analyses_; ///< the worker's, as the next
+  KernelPreparer kernels_;
+  bool cacheTrimmed_ = false;
+  std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
+  /// Builds of which an earlier run left nothing, for what their launches took.
+  std::vector<std::shared_ptr<Build>> unprepared_;
+  std::optional<CpuUse> launchUse_;                ///< since the first launch
+  double preparationSeconds_ = guessedPreparation; ///< that preparing a program takes
+  bool hasPrepared_ = false;                       ///< that was seen, in this run or before
+  Worker worker_;
+};
+
+} // namespace libsplit::runtime

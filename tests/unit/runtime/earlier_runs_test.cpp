@@ -1,0 +1,58 @@
+#include "runtime/program/earlier_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace libsplit::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+class EarlierRunsTest : public testing::Test {
+protected:
+  void SetUp() override {
+    folder =
+        fs::path(testing::TempDir()) /
+        (std::string("earlier_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder);
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  fs::path folder;
+};
+
+TEST_F(EarlierRunsTest, LeaveWhatLaunchesTookByTextAndOptions) {
+  const DiskCache disk(folder);
+  const Origin one{"kernel void a() {}", "-DN=1", false, {}};
+  Origin other = one;
+  other.options = "-DN=2";
+  const EarlierLaunches launches{1.5, 0.25, {"a", "b"}};
+  EarlierRuns(disk).keep(one, launches);
+  const EarlierRuns later(disk);
+  EXPECT_EQ(later.launchesOf(one), launches);
+  EXPECT_EQ(later.launchesOf(other), EarlierLaunches());
+  EXPECT_NE(identityOf(one, "a"), identityOf(one, "b"));
+}
+
+TEST_F(EarlierRunsTest, LeaveNothingOfWhatIsNoNumber) {
+  const DiskCache disk(folder);
+  const Origin origin{"kernel void a() {}", "", false, {}};
+  disk.write(identityOf(origin, "") + ".seconds", "soon a b");
+  EXPECT_EQ(EarlierRuns(disk).launchesOf(origin), EarlierLaunches());
+}
+
+TEST_F(EarlierRunsTest, TellWhatPreparingTakesIfThatIsCredible) {
+  const DiskCache disk(folder);
+  const EarlierRuns runs(disk);
+  EXPECT_EQ(runs.preparation(), std::nullopt);
+  runs.keepPreparation(0.25);
+  EXPECT_EQ(runs.preparation(), 0.25);
+  for (const char* nonsense : {"", "-1", "0", "1e9", "nan", "x"}) {
+    disk.write("preparation.seconds", nonsense);
+    EXPECT_EQ(runs.preparation(), std::nullopt) << nonsense;
+  }
+}
+
+} // namespace
+} // namespace libsplit::runtime

@@ -1,0 +1,134 @@
+#include "runtime/session/preparer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <utility>
+
+namespace libsplit::runtime {
+namespace {
+
+/// Builds nothing: counts references to programs.
+Dispatch dispatch() {
+  Dispatch cl{};
+  cl.clRetainProgram = [](cl_program) -> cl_int { return CL_SUCCESS; };
+  cl.clReleaseProgram = [](cl_program) -> cl_int { return CL_SUCCESS; };
+  cl.clGetContextInfo = [](cl_context, cl_context_info, std::size_t, void*,
+                           std::size_t*) -> cl_int { return CL_INVALID_CONTEXT; };
+  return cl;
+}
+
+Options options(Policy::Kind policy, bool waits) {
+  Options options;
+  options.policy.kind = policy;
+  options.waitAnalysis = waits;
+  return options;
+}
+
+/// A preparer with all that it rests on, and a kernel of a program that was never built: of which
+/// nothing can be made.
+struct World {
+  explicit World(Options with) : shared(cl, std::move(with)) {
+    kernel.program = std::make_shared<Program>(nullptr, nullptr);
+    kernel.code = code("k");
+  }
+  std::shared_ptr<KernelCode> code(const std::string& name) const {
+    auto made = std::make_shared<KernelCode>();
+    made->name = name;
+    made->program = kernel.program;
+    kernel.program->codes[name] = made;
+    return made;
+  }
+  std::string whyNotReady() {
+    std::unique_lock lock(shared.mutex);
+    return preparer.whyNotReady(lock, kernel, nullptr);
+  }
+  /// So many launches, each of which takes `seconds` and is timed if that is asked for.
+  void launch(unsigned count, double seconds) {
+    const std::lock_guard lock(shared.mutex);
+    for (unsigned i = 0; i < count; ++i)
+      if (preparer.launches(kernel, 1000)) {
+        kernel.code->times.timing(1000);
+        preparer.launchTook(*kernel.code, *kernel.program->build, 1000, seconds);
+      }
+  }
+
+  const Dispatch cl = dispatch();
+  Shared shared;
+  const DiskCache cache{""};
+  BinaryOrigins binaries{cache};
+  Contexts contexts{shared};
+  Issuer issuer{shared};
+  Mover mover{shared, issuer};
+  Merger merger{shared, issuer, mover};
+  Preparer preparer{shared, cache, binaries, contexts, merger};
+  Kernel kernel;
+};
+
+TEST(Preparer, PreparesAtTheFirstLaunchIfTheProgramIsToWait) {
+  World world(options(Policy::Kind::Auto, true));
+  EXPECT_EQ(world.whyNotReady(), "the program was not built for this device");
+  EXPECT_EQ(world.kernel.code->state, KernelCode::State::Unsplittable);
+  EXPECT_EQ(world.whyNotReady(), "the program was not built for this device");
+}
+
+TEST(Preparer, SaysWhatTheProgramWasMadeFromIfThatIsWhyNot) {
+  World world(options(Policy::Kind::Auto, true));
+  world.kernel.program->opaque = "it was made from nothing";
+  EXPECT_EQ(world.whyNotReady(), "it was made from nothing");
+}
+
+TEST(Preparer, NeverPreparesProgramsOfWhichNothingIsKnown) {
+  World world(options(Policy::Kind::Auto, false));
+  world.kernel.program->isForeign = true;
+  world.kernel.program->opaque = "it came from elsewhere";
+  EXPECT_EQ(world.whyNotReady(), "it came from elsewhere");
+  EXPECT_EQ(world.kernel.code->state, KernelCode::State::Unsplittable);
+}
+
+TEST(Preparer, UnderAutoAwaitsThatLaunchesHavePaidForIt) {
+  World world(options(Policy::Kind::Auto, false));
+  world.launch(2, 0.01);
+  EXPECT_EQ(world.whyNotReady(), notWorthPreparing);
+  EXPECT_EQ(world.kernel.code->state, KernelCode::State::New);
+  world.launch(1000, 0.01); // 10 s, and it takes half a second
+  EXPECT_NE(world.whyNotReady(), notWorthPreparing);
+  std::unique_lock lock(world.shared.mutex);
+  world.preparer.awaitPrepared(lock, *world.kernel.program);
+  EXPECT_EQ(world.kernel.code->state, KernelCode::State::Unsplittable);
+}
+
+TEST(Preparer, CountsWhatLaunchesTakeForTheirBuild) {
+  World world(options(Policy::Kind::Auto, false));
+  world.launch(10, 0.125);
+  EXPECT_DOUBLE_EQ(world.kernel.program->build->launchSeconds, 1.25);
+}
+
+TEST(Preparer, BeginsAtOnceWithWhatGainedInAnEarlierRun) {
+  World world(options(Policy::Kind::Auto, false));
+  int device = 0;
+  world.shared.home = reinterpret_cast<cl_device_id>(&device);
+  world.kernel.program->build->gains["k"] = 0.5;
+  std::unique_lock lock(world.shared.mutex);
+  const auto other = world.code("other");
+  world.preparer.created(world.kernel.program, other);
+  EXPECT_EQ(other->state, KernelCode::State::New);
+  world.preparer.created(world.kernel.program, world.kernel.code);
+  EXPECT_EQ(world.kernel.code->state, KernelCode::State::Preparing);
+  EXPECT_EQ(world.kernel.code->expectedGain, 0.5);
+  world.preparer.awaitPrepared(lock, *world.kernel.program);
+  EXPECT_EQ(world.kernel.code->state, KernelCode::State::Unsplittable);
+}
+
+TEST(Preparer, BeginsNothingOnceItWasStopped) {
+  World world(options(Policy::Kind::Static, false));
+  {
+    std::unique_lock lock(world.shared.mutex);
+    world.preparer.stop(lock);
+  }
+  EXPECT_EQ(world.whyNotReady(), "its analysis is not ready yet");
+}
+
+} // namespace
+} // namespace libsplit::runtime
