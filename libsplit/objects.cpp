@@ -68,8 +68,10 @@ cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {
 }
 
 cl_int CL_API_CALL finish(cl_command_queue queue) {
-  tracked([&] { session().finishQueue(queue); });
-  return next().clFinish(queue);
+  cl_int lost = CL_SUCCESS;
+  tracked([&] { lost = session().finishQueue(queue); });
+  const cl_int status = next().clFinish(queue);
+  return status != CL_SUCCESS ? status : lost;
 }
 
 cl_int CL_API_CALL createSubDevices(cl_device_id device,

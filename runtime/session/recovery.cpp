@@ -61,6 +61,14 @@ std::vector<std::shared_ptr<Task>> Session::plannedTasks() const {
   return tasks;
 }
 
+/// Whether something that the task takes failed on another device than home, for good.
+bool Session::helperFailed(const Task& task) const {
+  for (std::size_t i = 0; i < task.parts.size(); ++i)
+    if (task.partDevices[i] != machine_->home() && isFailed(task.parts[i]))
+      return true;
+  return false;
+}
+
 /// Waits until all that was planned is over.
 void Session::drain(Lock& lock) {
   std::vector<CompletionPtr> pending;
@@ -90,11 +98,12 @@ bool Session::recover(Lock& lock, const Task& failed) {
   for (const auto& task : tasks) {
     if (task->retiring || task->status < 0 || !hasFailed(*task))
       continue;
-    auto failedBefore = [](const std::shared_ptr<Task>& before) { return before->status < 0; };
-    if (std::ranges::any_of(task->waitTasks, failedBefore) ||
-        std::ranges::any_of(task->events, isFailed))
+    for (const std::shared_ptr<Task>& before : task->waitTasks)
+      if (before->status < 0)
+        failBehind(*task, *before);
+    if (std::ranges::any_of(task->events, isFailed))
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    else
+    if (task->status >= 0)
       tryRedo(*task);
     if (task->status < 0)
       loseOutputs(*task);
@@ -122,6 +131,7 @@ void Session::tryRedo(Task& task) {
     redo(task);
   } catch (const LostBytes&) {
     task.status = CL_OUT_OF_RESOURCES;
+    task.hasLost = true;
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a launch could not be issued: ", error.what());
     task.planFailed = true;

@@ -53,7 +53,7 @@ void Session::stepAside(const std::string& why) {
   // home later, and the last of it ends the session's part.
   steppingAside_ = true;
   Task work; // of no queue
-  progress_.wait(lock, [&] { return !openChunks_; });
+  progress_.wait(lock, [&] { return !openChunks_ && !recovering_; });
   for (const auto& [queue, stream] : streams_)
     for (const auto& task : stream->active)
       work.parts.insert(work.parts.end(), task->parts.begin(), task->parts.end());
@@ -62,14 +62,36 @@ void Session::stepAside(const std::string& why) {
     if (!buffer || !buffer->engaged())
       continue;
     held.push_back(tracked.object);
-    mover_.bring(work, *buffer, machine_->homeDevice().node, ByteSet(0, buffer->size()));
+    buffer->readers() = {}; // the program's writes go home alone
+    try {
+      mover_.bring(work, *buffer, machine_->homeDevice().node, ByteSet(0, buffer->size()));
+    } catch (const std::exception& error) {
+      log(LogLevel::Debug, "a buffer can't be brought home: ", error.what());
+    }
   }
   lock.unlock();
   for (const CompletionPtr& part : work.parts)
     part->wait();
   lock.lock();
-  if (unfinishedTasks_ == 0)
-    active_ = false;
+  mover_.awaitSentAhead(lock); // some of it may have been on its way home
+  leaveIfAllIsHome();
+}
+
+/// Having stepped aside, ends the session's part once nothing is pending, and home has all bytes.
+/// Where some are lost or could not be brought, it goes on as long as the program does.
+void Session::leaveIfAllIsHome() {
+  if (!steppingAside_ || unfinishedTasks_ > 0)
+    return;
+  for (const auto& [handle, tracked] : memory_) {
+    const std::shared_ptr<Buffer>& buffer = tracked.object->buffer;
+    if (!buffer || !buffer->engaged())
+      continue;
+    const NodeId home = machine_->homeDevice().node;
+    const ByteSet all(0, buffer->size());
+    if (!buffer->directory().isValid(home, all) || !buffer->accesses().isIdle(home, all, false))
+      return;
+  }
+  active_ = false;
 }
 
 void Session::finish() {
@@ -210,10 +232,13 @@ void Session::queueReleased(cl_command_queue queue) {
   }
 }
 
-void Session::finishQueue(cl_command_queue queue) {
+cl_int Session::finishQueue(cl_command_queue queue) {
   Lock lock(mutex_);
-  if (auto stream = findStream(queue))
-    waitIdle(lock, stream);
+  auto stream = findStream(queue);
+  if (!stream)
+    return CL_SUCCESS;
+  waitIdle(lock, stream);
+  return std::exchange(stream->hasLost, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
 // --- memory

@@ -202,8 +202,9 @@ public:
   Pumps::Enqueuing enqueuing(cl_command_queue queue) {
     return {pumps_, queue, CallTable::State::Undecided};
   }
-  /// Waits until nothing of libsplit's is pending on the queue.
-  void finishQueue(cl_command_queue queue);
+  /// Waits until nothing of libsplit's is pending on the queue. CL_OUT_OF_RESOURCES if a command of
+  /// it failed, since the last time, for want of bytes that were lost with their device.
+  cl_int finishQueue(cl_command_queue queue);
   /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.
   bool overlap(const BufferUse& a, const BufferUse& b);
   /// One map more. `writes`: it may be written to.
@@ -265,6 +266,7 @@ private:
   static std::size_t launchesOf(const Stream& stream);
   static bool isFilled(const Stream& stream);
   void planTask(const std::shared_ptr<Task>& task);
+  static void failBehind(Task& task, const Task& before);
   void callPlan(Task& task);
   void awaitParts(Lock& lock, Task& task, bool helping);
   void retireLoop(std::shared_ptr<Stream> stream);
@@ -363,6 +365,7 @@ private:
   void drain(Lock& lock);
   std::vector<std::shared_ptr<Task>> plannedTasks() const;
   void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
+  bool helperFailed(const Task& task) const;
   void tryRedo(Task& task);
   void loseOutputs(const Task& task);
   void redo(Task& task);
@@ -387,6 +390,8 @@ private:
   void planRestore(Task& task, Verification& verification);
   void compare(const Verification& verification);
   bool isBeingVerified(const Buffer& buffer) const;
+
+  void leaveIfAllIsHome();
 
   Shared shared_;
   const Dispatch& cl_ = shared_.cl;

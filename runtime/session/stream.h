@@ -67,6 +67,7 @@ struct Stream {
   bool retiring = false;                    ///< its retiring thread runs
   bool closed = false;                      ///< the application gave it up: the thread may end
   std::condition_variable wake;             ///< of the retiring thread
+  bool hasLost = false;                     ///< a command's bytes, of which no clFinish told yet
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
   LaunchCycle cycle; ///< of its split launches
@@ -111,6 +112,7 @@ struct Task : std::enable_shared_from_this<Task> {
   bool learning = false;              ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
+  bool hasLost = false;  ///< it failed for want of bytes that a device had alone which failed
   unsigned helpers = 0;  ///< threads of the application that wait for it
   bool retiring = false; ///< some thread has begun to end it
   std::shared_ptr<TaskEvent> event;

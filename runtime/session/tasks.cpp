@@ -243,7 +243,7 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   for (const auto& before : task->waitTasks) {
     task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
     if (before->state == Task::State::Retired && before->status < 0)
-      task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+      failBehind(*task, *before);
   }
   task->sequence = ++plannings_;
   stream.active.push_back(task);
@@ -258,11 +258,18 @@ void Session::planTask(const std::shared_ptr<Task>& task) {
   stream.wake.notify_one();
 }
 
+/// `task` waits for what failed.
+void Session::failBehind(Task& task, const Task& before) {
+  task.status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  task.hasLost = task.hasLost || before.hasLost;
+}
+
 void Session::callPlan(Task& task) {
   try {
     task.plan(task);
   } catch (const LostBytes&) {
     task.status = CL_OUT_OF_RESOURCES;
+    task.hasLost = true;
     loseOutputs(task);
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a command could not be issued: ", error.what());
@@ -327,6 +334,7 @@ void Session::awaitParts(Lock& lock, Task& task, bool helping) {
       continue;
     if (!task.retiring && status < 0 && task.status >= 0) {
       task.status = status;
+      task.hasLost = helperFailed(task);
       loseOutputs(task);
     }
     return;
@@ -375,11 +383,12 @@ void Session::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   lock.lock();
   std::shared_ptr<Stream> stream = task->stream;
   task->state = Task::State::Retired;
+  stream->hasLost = stream->hasLost || task->hasLost;
   stream->active.pop_front();
   stream->lastRetired = std::chrono::steady_clock::now();
   --engagements_;
-  if (--unfinishedTasks_ == 0 && steppingAside_)
-    active_ = false;
+  --unfinishedTasks_;
+  leaveIfAllIsHome();
   goOn();
   if (stream->references == 0 && stream->idle()) {
     streams_.erase(stream->queue);

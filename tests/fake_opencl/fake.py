@@ -258,7 +258,30 @@ def random_calls(bench, count, first="1", threads="1"):
     print(f"{runs} runs of {count} random programs: all as natively, or with an error where bytes were lost")
 
 
+# The program's own end in the midst of it.
+ENDINGS = ("exit", "_exit", "quick_exit", "thread", "while_waiting")
+
+
+def changed_mind(bench, machine, count, first="1", *variants):
+    """Iterations that change their rhythm: the same bytes by every policy, also under verification; with variants the
+    program begins to use a second device by itself, or ends, as early and with the same exit code."""
+    fake = Fake(bench, machine)
+    devices = sum(len(platform["devices"]) for platform in fake.platforms)
+    home = ("--device", "1.0") if machine in ("slow_cpu_and_gpus", "good_cpu_and_gpus") else ()
+    ways = (*policies(devices), {"POLICY": "static:" + ",".join("231"[:devices]), "STAGING": "16K", "VERIFY": "1"})
+    runs = 0
+    for seed in range(int(first), int(first) + int(count)):
+        for variant in variants or ("",):
+            arguments = (*home, "--size", str(seed), "--variant", variant)
+            native = fake.run("changed_mind", arguments=arguments, seed=seed)
+            native.require(native.code == (7 if variant in ENDINGS else 0), f"natively {native.ending()}")
+            for options in ways:
+                fake.run("changed_mind", options, arguments=arguments, seed=seed).require_same_as(native)
+                runs += 1
+    print(f"{runs} runs of {count} random programs: all as natively")
+
+
 if __name__ == "__main__":
-    main({"sample": sample, "slow_calls": slow_calls, "rehearsal": rehearsal, "application": application,
+    main({"sample": sample, "changed_mind": changed_mind, "slow_calls": slow_calls, "rehearsal": rehearsal, "application": application,
           "application_table": application_table, "refusals": refusals, "failures": failures,
           "random_calls": random_calls})
