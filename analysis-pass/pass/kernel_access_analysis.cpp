@@ -10,6 +10,7 @@
 #include "analysis-pass/pass/prepare.h"
 #include "analysis-pass/pass/read_only_buffers.h"
 #include "analysis-pass/pass/report.h"
+#include "analysis-pass/pass/search_reads.h"
 #include "analysis-pass/pass/source_names.h"
 #include "analysis-pass/pass/stored_components.h"
 
@@ -94,6 +95,9 @@ public:
                  analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
         paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
         pointers_(builder_), updates_(function), names_(function, builder_),
+        searchReads_(searchReads(function, analyses.getResult<llvm::LoopAnalysis>(function),
+                                 analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
+                                 analyses.getResult<llvm::PostDominatorTreeAnalysis>(function))),
         readOnly_(readOnlyBuffers(function)) {
     builder_.setReadOnlyPlaces([this](llvm::Value* pointer) { return readOnlyPlace(pointer); });
   }
@@ -141,6 +145,7 @@ private:
   bool storeComponents(llvm::StoreInst& store);
   void touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
+  bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
 
   SourceLine where(const llvm::Instruction& instruction) const;
@@ -153,6 +158,7 @@ private:
   PointerResolver pointers_;
   AtomicUpdates updates_;
   SourceNames names_;
+  SearchReads searchReads_;
   std::vector<bool> readOnly_; ///< by parameter
   AccessCollector accesses_;
   std::vector<Access> imageReads_;
@@ -241,7 +247,18 @@ void KernelWalk::obstacle(Kind kind, const llvm::Instruction& instruction, std::
   summary_.obstacles.push_back({kind, std::move(reason)});
 }
 
+/// Whether it reads a buffer as a search does, whose answer does not depend on it.
+bool KernelWalk::isSearchRead(const llvm::Instruction& instruction) {
+  const auto read = searchReads_.find(&instruction);
+  return read != searchReads_.end() &&
+         llvm::all_of(pointers_.targets(read->second), [](const PointerTarget& target) {
+           return target.kind == PointerTarget::Kind::Parameter;
+         });
+}
+
 void KernelWalk::visit(llvm::Instruction& instruction) {
+  if (isSearchRead(instruction))
+    return;
   if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) {
     if (updates_.isPartOfUpdate(*load))
       return;
