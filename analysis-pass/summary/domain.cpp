@@ -157,6 +157,28 @@ void Domain::undecided(const Split& a, const Split& b) {
   }
 }
 
+void Domain::relate(const Form& form) {
+  if (!form.isExact() || std::popcount(form.mask) != 2 || form.mask & opaques_)
+    return;
+  const auto x = static_cast<unsigned>(std::countr_zero(form.mask));
+  const auto y = static_cast<unsigned>(std::bit_width(form.mask)) - 1;
+  const Int c = form.coefficient[x], d = form.coefficient[y];
+  if (c != d && c != -d)
+    return;
+  const int sign = c == d ? 1 : -1;
+  // c * (x + sign * y) + r <= 0
+  const Int r = form.rest.low;
+  const Interval sum =
+      c > 0 ? Interval{-infinity, floorDivide(-r, c)} : Interval{ceilDivide(r, -c), infinity};
+  for (std::size_t i = 0; i < relationCount_; ++i)
+    if (Relation& known = relations_[i]; known.x == x && known.y == y && known.sign == sign) {
+      known.sum = intersection(known.sum, sum);
+      return;
+    }
+  if (relationCount_ < relations_.size())
+    relations_[relationCount_++] = {x, y, sign, sum};
+}
+
 void Domain::assume(unsigned slot, const Form& form) {
   if (slot >= maxAssumptions)
     return;

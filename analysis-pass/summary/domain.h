@@ -16,6 +16,11 @@
 // conditions say: in a loop `for (j = row[i]; j < row[i + 1]; ++j)` with a = row[i], b = row[i + 1]
 // and j = a + k, the condition a + k + 1 <= b is *assumed*, so that j < b follows, and not only
 // j < (greatest a) + (greatest count).
+//
+// Of two variables the sum or the difference may be bounded more closely than their ranges say. In
+// a loop `for (k = j; k < n; ++k)` over the upper triangle of a matrix, k is j + i in iteration i:
+// j and i each go up to n - 1, and so does their sum. The domain keeps such *relations* beside the
+// ranges.
 #pragma once
 
 #include "analysis-pass/summary/checked_int.h"
@@ -25,6 +30,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace libsplit {
 
@@ -172,6 +178,16 @@ public:
     cutDecides_ = false;
   }
 
+  /// x + sign * y lies in `sum` wherever the access happens.
+  struct Relation {
+    unsigned x = 0, y = 0;
+    int sign = 1;
+    Interval sum = everything;
+  };
+  /// Keeps what `form` <= 0 says, if that is a relation.
+  void relate(const Form& form);
+  std::span<const Relation> relations() const { return {relations_.data(), relationCount_}; }
+
   /// Every value that `form` takes where the access happens, and maybe more.
   Interval interval(const Form& form) const;
   /// The same for all points of the ranges, assumptions or not.
@@ -204,6 +220,8 @@ private:
   bool empty_ = false;
   std::optional<Cut> cut_;
   bool cutDecides_ = false;
+  std::array<Relation, 4> relations_;
+  std::size_t relationCount_ = 0;
 
   std::array<const Expr*, Form::maxVariables> stands_; ///< by opaque variable
   std::uint32_t opaques_ = 0;

@@ -20,6 +20,8 @@
 // whether an unsigned index wraps (y - 1) is not the same on all of the domain, the domain is cut
 // in two there, and each part again, as long as that makes it exact and not too many.
 //
+// Where that would be too many parts, the image is bounded by what two variables can be together.
+//
 // Elements of buffers are opaque variables (domain.h): the image takes them as intervals, and what
 // conditions say of them together with other variables cuts the result once more.
 //
@@ -72,9 +74,6 @@ struct Mentions {
   }
 };
 
-/// Parts that an evaluation may cut the domains of its accesses into: some milliseconds' worth.
-constexpr unsigned maxParts = 4096;
-
 /// One access over one box of groups in which every group has the same local size.
 class AccessEvaluation {
 public:
@@ -90,12 +89,15 @@ public:
     bool exact = attempt(bytes);
     ByteSet certain;
     std::optional<Cause> unknown = unknown_;
-    if (!exact && refine()) {
+    if (exact) {
+      certain = bytes;
+    } else if (const Domain whole = domain_; refine()) {
       bytes = collected(pieces_);
       certain = collected(exactPieces_);
       unknown = unknown_;
-    } else if (exact) {
-      certain = bytes;
+    } else {
+      domain_ = whole;
+      boundBySums(bytes);
     }
     if (unknown)
       explain(*unknown);
@@ -223,6 +225,56 @@ private:
     return true;
   }
 
+  /// Where the domain is no box and could not be cut into such: what its relations leave of
+  /// `bytes`. A form over x and y is one over x and their sum as well, which has a range of its
+  /// own.
+  ///
+  /// Worked example: m[k][j] for k = j .. n - 1, floats, the box of j in [h, n), k = j + i. Over
+  /// j and i, 4*(n+1)*j + 4*n*i is a lattice of all rows from h on; over j and k, it is
+  /// 4*j + 4*n*k: bytes [4*h, 4*n) of the rows h .. n - 1.
+  void boundBySums(ByteSet& bytes) {
+    if (domain_.empty() || domain_.relations().empty())
+      return;
+    Form offset = placeOf(access_.offset, domain_, launch_);
+    if (offset.mask & (domain_.opaques() | domain_.assumed()) || !layOut(offset))
+      return;
+    const Interval reach = domain_.interval(offset);
+    if (isInfinite(reach.low) || isInfinite(reach.high))
+      return;
+    std::uint32_t digits = 0;
+    for (unsigned i = 0; i < activeCount_; ++i)
+      digits |= domain_.splitAt(active_[i]).mask();
+    for (const Domain::Relation& relation : domain_.relations()) {
+      const auto [x, y, sign, sum] = relation;
+      if (!offset.has(x) || !offset.has(y) || digits & (1u << x | 1u << y))
+        continue;
+      Form both = Form::variable(x);
+      both.set(y, sign);
+      const Interval within = intersection(sum, domain_.reach(both));
+      if (within.empty()) {
+        bytes = {};
+        return;
+      }
+      // `gone` stands for the sum from here on.
+      auto bound = [&](unsigned gone, Int ofSum, unsigned stays, Int ofOther) {
+        if (std::max(ofSum, ofOther) > INT64_MAX || std::min(ofSum, ofOther) < INT64_MIN)
+          return;
+        Form form = offset;
+        form.set(gone, static_cast<std::int64_t>(ofSum));
+        form.set(stays, static_cast<std::int64_t>(ofOther));
+        const Interval before = std::exchange(ranges_[gone], within);
+        ByteSet image;
+        addRectangles(form, image, 0);
+        ranges_[gone] = before;
+        bytes = intersect(bytes, image);
+      };
+      // p*x + q*y = (p - sign*q)*x + sign*q*sum = p*sum + (q - sign*p)*y
+      const Int p = offset.coefficient[x], q = offset.coefficient[y];
+      bound(y, sign * q, x, p - sign * q);
+      bound(x, p, y, q - sign * p);
+    }
+  }
+
   static ByteSet collected(std::vector<ByteRange>& ranges) {
     std::sort(ranges.begin(), ranges.end(),
               [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
@@ -330,6 +382,7 @@ private:
                                            : Interval{ceilDivide(-room, -c), infinity});
     });
     domain_.undecided(domain_.difference(form, Form::constant(1))); // form - 1 < 0
+    domain_.relate(form);
     return false;
   }
 
@@ -587,7 +640,7 @@ ByteSet& ArgumentRegions::updatedBy(const Access& access) {
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
                                       std::size_t maxRanges, Contents* contents,
-                                      const std::vector<bool>& unasked) {
+                                      const std::vector<bool>& unasked, unsigned maxParts) {
   std::vector<ArgumentRegions> regions(summary.parameters.size());
   const GroupBox inside = existing(box, range);
   if (inside.empty())

@@ -193,8 +193,9 @@ TEST(EvaluateProperty, neverMissesAByteAndNeverClaimsAWriteThatDidNotHappen) {
       return;
     const std::size_t maxRanges =
         chance(random, 80) ? 65536 : static_cast<std::size_t>(pick(random, 1, 4));
-    const ArgumentRegions got =
-        evaluate(kernel, launch.range, launch.arguments, launch.box, maxRanges)[0];
+    const unsigned maxParts = chance(random, 60) ? 4096 : static_cast<unsigned>(pick(random, 0, 3));
+    const ArgumentRegions got = evaluate(kernel, launch.range, launch.arguments, launch.box,
+                                         maxRanges, nullptr, {}, maxParts)[0];
     EXPECT_TRUE(got.reads.contains(toByteSet((*real)[0].reads)))
         << toString(got.reads) << " lacks some of " << toString(toByteSet((*real)[0].reads)) << '\n'
         << describe(launch, access);
@@ -261,6 +262,53 @@ Expr randomAffine(std::mt19937& random, unsigned dimensions, std::size_t loops) 
   for (std::size_t k = 0; k < loops; ++k)
     sum = sum + Expr::constant(pick(random, -4, 30)) * Expr::loop(static_cast<unsigned>(k));
   return Expr::wrap(sum, 64, true);
+}
+
+/// Two variables that a condition binds to each other, and an offset over both.
+Access boundAccess(std::mt19937& random, unsigned dimensions) {
+  Access access;
+  access.effect = chance(random, 50) ? Effect::Read : Effect::Write;
+  access.certain = access.effect == Effect::Write;
+  access.length = static_cast<std::uint64_t>(pick(random, 1, 4));
+  const Expr id = Expr::id(Op::GlobalId, static_cast<unsigned>(pick(random, 0, dimensions - 1)));
+  const Expr end =
+      chance(random, 50) ? Expr::constant(pick(random, 0, 12)) : Expr::argument(1, 32, true);
+  Expr other = Expr::loop(0);
+  if (dimensions > 1 && chance(random, 40))
+    other = Expr::id(Op::GlobalId, 0);
+  else
+    access.loops.push_back({Expr::node(
+        Op::Min, {chance(random, 50) ? end + Expr::constant(-1) * id : id + Expr::constant(1),
+                  Expr::constant(12)})});
+  if (access.loops.empty() || chance(random, 40)) {
+    const Expr factor = Expr::constant(pick(random, 1, 2));
+    const Expr sum = factor * id + Expr::constant(chance(random, 50) ? 1 : -1) * factor * other;
+    access.guards.push_back(chance(random, 50) ? Guard{sum, Guard::Relation::Less, end}
+                                               : Guard{end, Guard::Relation::LessEqual, sum});
+  }
+  access.offset = Expr::constant(pick(random, -9, 90)) +
+                  Expr::constant(pick(random, -40, 40)) * id +
+                  Expr::constant(pick(random, -40, 40)) * other;
+  return access;
+}
+
+TEST(EvaluateProperty, whatTwoVariablesTogetherCanBeNeverTakesAByteAway) {
+  forEachSeed(40000, [](std::mt19937& random) {
+    Launch launch(random);
+    const Access access = boundAccess(random, launch.range.dimensions);
+    const KernelSummary kernel = kernelWith(access);
+    const auto real = execute(kernel, launch.range, launch.arguments, launch.box, random());
+    if (!real)
+      return;
+    const auto maxParts = static_cast<unsigned>(pick(random, 0, 4));
+    const ArgumentRegions got = evaluate(kernel, launch.range, launch.arguments, launch.box, 65536,
+                                         nullptr, {}, maxParts)[0];
+    EXPECT_TRUE(got.reads.contains(toByteSet((*real)[0].reads))) << describe(launch, access);
+    EXPECT_TRUE(got.possibleWrites.contains(toByteSet((*real)[0].writes)))
+        << describe(launch, access);
+    EXPECT_TRUE(toByteSet((*real)[0].sureWrites).contains(got.certainWrites))
+        << describe(launch, access);
+  });
 }
 
 Guard singleIdGuard(std::mt19937& random, unsigned dimensions) {

@@ -125,6 +125,26 @@ TEST(Evaluate, aTriangularLoopIsExact) {
   EXPECT_EQ(r.certainWrites, r.possibleWrites);
 }
 
+/// An upper triangle and its mirror image, as symmetric matrices are written: m[j][k] and m[k][j]
+/// for k = j .. n - 1. In far too many parts to be told exactly; that the halves' rectangles have
+/// no byte in common must be seen nevertheless.
+TEST(Evaluate, halvesOfALargeSymmetricMatrixDoNotMeet) {
+  constexpr std::int32_t side = 2048;
+  const NDRange columns{1, {}, {side, 1, 1}, {16, 1, 1}};
+  const Loop fromDiagonal{n + c(-1) * g0, true};
+  const Expr k = g0 + Expr::loop(0);
+  Access row = write(c(4) * (g0 * n + k)), column = write(c(4) * (k * n + g0));
+  row.loops = column.loops = {fromDiagonal};
+  const std::uint64_t size = std::uint64_t{4} * side * side;
+  auto of = [&](std::uint64_t begin, std::uint64_t end) {
+    return regions({row, column}, columns, slab(columns, 0, begin, end), side, size);
+  };
+  const ByteSet first = of(0, 64).possibleWrites, second = of(64, 128).possibleWrites;
+  EXPECT_FALSE(first.intersects(second));
+  EXPECT_EQ(first.size(), size / 4 * 3);
+  EXPECT_EQ(second.size(), size / 4);
+}
+
 TEST(Evaluate, aGuardOverTwoIdsIsExact) {
   const auto r =
       regions({write(c(4) * g0, {{g0, Relation::Less, g1 + c(2)}})}, square, slab(square, 1, 0, 1));
