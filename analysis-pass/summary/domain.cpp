@@ -129,15 +129,33 @@ void Domain::undecided(const Form& form) {
   if (cut_)
     return;
   // Two variables at least: with the one that has fewest values at a point, one less. For a cut in
-  // the middle, the other half often needs no more.
-  constexpr Int most = 1024;
-  Int fewest = most;
+  // the middle, the other half often needs no more. Each part has all runs of the other variables.
+  constexpr Int mostParts = 2048, mostRuns = 1 << 20;
+  auto valuesOf = [&](unsigned v) { return add(ranges_[v].high, 1 - ranges_[v].low); };
+  Int parts = 0, least = infinity;
   forEachVariable(form.mask, [&](unsigned v) {
-    const Interval r = ranges_[v];
-    if (isInfinite(r.low) || isInfinite(r.high) || r.high - r.low >= fewest || r.high == r.low)
+    const Int values = valuesOf(v);
+    if (isInfinite(ranges_[v].low) || values < 2)
       return;
-    fewest = r.high - r.low;
-    cut_ = Cut{v, r.low + (r.high - r.low) / 2};
+    Int runs = values;
+    forEachVariable(scattering_ & ~(1u << v),
+                    [&](unsigned other) { runs = multiply(runs, valuesOf(other)); });
+    const Int cost = add(values, runs);
+    if (cost >= least)
+      return;
+    least = cost;
+    parts = values;
+    cut_ = Cut{v, ranges_[v].low + (values - 1) / 2};
+  });
+  if (parts > mostParts || least > mostRuns)
+    cut_.reset();
+}
+
+void Domain::cutFor(const Form& offset, Int length) {
+  scattering_ = 0;
+  forEachVariable(offset.mask, [&](unsigned v) {
+    if (offset.coefficient[v] > length || offset.coefficient[v] < -length)
+      scattering_ |= 1u << v;
   });
 }
 
@@ -155,6 +173,18 @@ void Domain::undecided(const Split& a, const Split& b) {
       return;
     }
   }
+}
+
+void Domain::countFrom(unsigned k, unsigned x, int sign) {
+  starts_[k] = {x, sign};
+  ranges_[loop(k)] = reachOf(sign, x) + Interval{0, infinity};
+}
+
+Form Domain::iteration(unsigned k) const {
+  Form form = Form::variable(loop(k));
+  if (starts_[k].sign != 0)
+    form.set(starts_[k].x, -starts_[k].sign);
+  return form;
 }
 
 void Domain::relate(const Form& form) {

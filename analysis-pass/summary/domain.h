@@ -20,7 +20,8 @@
 // Of two variables the sum or the difference may be bounded more closely than their ranges say. In
 // a loop `for (k = j; k < n; ++k)` over the upper triangle of a matrix, k is j + i in iteration i:
 // j and i each go up to n - 1, and so does their sum. The domain keeps such *relations* beside the
-// ranges.
+// ranges. It can also take the loop's variable for the sum itself: then k is a variable, and the
+// iteration is k - j.
 #pragma once
 
 #include "analysis-pass/summary/checked_int.h"
@@ -170,6 +171,9 @@ public:
   /// Notes that the sign of `form` is not the same everywhere, and where to cut so that it is, or
   /// comes closer to that. The cuts that decide at once come first.
   void undecided(const Form& form);
+  /// For cuts to come: an offset of `length` bytes at each point. Where a condition over several
+  /// variables does not decide between them, that one is cut which leaves fewest runs of bytes.
+  void cutFor(const Form& offset, Int length);
   /// Notes that `parent` is taken apart in two ways at once.
   void undecided(const Split& a, const Split& b);
   const std::optional<Cut>& cut() const { return cut_; }
@@ -177,6 +181,13 @@ public:
     cut_.reset();
     cutDecides_ = false;
   }
+
+  /// From here on the variable of loop k is its iteration and sign * x. Of a new domain only; what
+  /// this says of the iteration, that it is not below 0, is a condition to be added.
+  void countFrom(unsigned k, unsigned x, int sign);
+  /// How often loop k has been gone through.
+  Form iteration(unsigned k) const;
+  bool isCountedFrom(unsigned k) const { return starts_[k].sign != 0; }
 
   /// x + sign * y lies in `sum` wherever the access happens.
   struct Relation {
@@ -220,6 +231,12 @@ private:
   bool empty_ = false;
   std::optional<Cut> cut_;
   bool cutDecides_ = false;
+  std::uint32_t scattering_ = 0; ///< variables of which each value has bytes of its own
+  struct Start {
+    unsigned x = 0;
+    int sign = 0; ///< 0: 0
+  };
+  std::array<Start, maxLoops> starts_; ///< what the loops' variables begin at
   std::array<Relation, 4> relations_;
   std::size_t relationCount_ = 0;
 

@@ -82,11 +82,17 @@ public:
                    unsigned& budget, ArgumentRegions& regions)
       : access_(access), launch_(launch), parameters_(parameters), maxRuns_(maxRuns),
         regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
-        length_(access.length), domain_(launch.range, box, mentions.groups), budget_(budget) {}
+        length_(access.length), box_(box), groups_(mentions.groups),
+        domain_(launch.range, box, groups_), budget_(budget) {}
 
   void run() {
     ByteSet bytes;
     bool exact = attempt(bytes);
+    if (!exact && domain_.cut() && !domain_.opaques()) {
+      straighten();
+      bytes = {};
+      exact = attempt(bytes);
+    }
     ByteSet certain;
     std::optional<Cause> unknown = unknown_;
     if (exact) {
@@ -183,6 +189,38 @@ private:
     if (domain_.empty())
       return true; // what buffers hold contradicts the conditions
     return addImage(offset, bytes) && exact;
+  }
+
+  /// Makes the domain one that is easily cut. A loop that begins at an id, k = j + i in iteration
+  /// i, often goes with an offset over k and j that lays out rows of a matrix; over i and j it is
+  /// all aslant. Then k becomes the variable.
+  void straighten() {
+    const Form offset = placeOf(access_.offset, domain_, launch_);
+    auto isInRows = [&](Int a, Int extentOfA, Int b, Int extentOfB) {
+      a = a < 0 ? -a : a;
+      b = b < 0 ? -b : b;
+      return a < b ? multiply(a, extentOfA) <= b : multiply(b, extentOfB) <= a;
+    };
+    for (const Domain::Relation& relation : domain_.relations()) {
+      const auto [x, y, sign, sum] = relation;
+      const unsigned first = Domain::loop(0);
+      if (y < first || y >= first + Domain::maxLoops || !offset.has(x) || !offset.has(y))
+        continue;
+      const Int p = offset.coefficient[x], q = offset.coefficient[y];
+      auto extentOf = [&](unsigned v) {
+        return add(domain_.range(v).high, 1 - domain_.range(v).low);
+      };
+      if (isInRows(p, extentOf(x), q, extentOf(y)) ||
+          !isInRows(p - sign * q, extentOf(x), q, std::max(extentOf(x), extentOf(y))))
+        continue;
+      domain_ = Domain(launch_.range, box_, groups_);
+      domain_.countFrom(y - first, x, sign);
+      narrowDomain();
+      if (!domain_.empty())
+        domain_.cutFor(placeOf(access_.offset, domain_, launch_), length_);
+      return;
+    }
+    domain_.cutFor(offset, length_);
   }
 
   /// Cuts the domain where a condition, a choice or a minimum was undecided, and the parts again,
@@ -288,12 +326,16 @@ private:
   /// exactly the points where the access happens.
   bool narrowDomain() {
     constexpr int maxRounds = 8;
+    constexpr unsigned noSlot = ~0u;
     for (int round = 0; round < maxRounds; ++round) {
       changed_ = false;
       domain_.forgetCut();
       bool all = access_.loops.size() <= Domain::maxLoops;
-      for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k)
+      for (unsigned k = 0; k < access_.loops.size() && k < Domain::maxLoops; ++k) {
         all &= restrictAtMostZero(noted(loopCondition(k)), k) && access_.loops[k].exact;
+        if (domain_.isCountedFrom(k))
+          all &= restrictAtMostZero(domain_.scaled(domain_.iteration(k), -1), noSlot);
+      }
       for (unsigned i = 0; i < access_.guards.size(); ++i)
         all &= !access_.guards[i].isInspected && confine(access_.guards[i], Domain::maxLoops + i);
       if (domain_.empty() || !changed_)
@@ -309,7 +351,7 @@ private:
     if (counted->op() == Expr::Op::Max && counted->operands().size() == 2 &&
         counted->operands()[1].op() == Expr::Op::Constant && counted->operands()[1].value() <= 0)
       counted = &counted->operands()[0];
-    const Form variable = Form::variable(Domain::loop(k));
+    const Form variable = domain_.iteration(k);
     if (counted->op() == Expr::Op::DivFloor) {
       const Form divisor = valueOf(counted->operands()[1], domain_, launch_);
       const Form whole = valueOf(counted->operands()[0], domain_, launch_);
@@ -561,6 +603,8 @@ private:
   ArgumentRegions& regions_;
   const std::uint64_t bufferSize_;
   Int length_; ///< of what is touched at each point of the domain
+  const GroupBox& box_;
+  const unsigned groups_; ///< dimensions whose group and local ids play a part
   Domain domain_;
   bool dataDecides_ = false;     ///< whether the access happens at a point of the domain
   bool changed_ = false;         ///< by a condition, in this round

@@ -88,7 +88,7 @@ private:
     case Op::LoopVariable:
       if (d >= Domain::maxLoops)
         return Form::unknown({Cause::Kind::TooManyLoops});
-      return variable(Domain::loop(d));
+      return domain_.iteration(d);
     default:
       return Form::unknown({Cause::Kind::TooDeep});
     }

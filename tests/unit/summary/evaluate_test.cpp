@@ -125,24 +125,35 @@ TEST(Evaluate, aTriangularLoopIsExact) {
   EXPECT_EQ(r.certainWrites, r.possibleWrites);
 }
 
-/// An upper triangle and its mirror image, as symmetric matrices are written: m[j][k] and m[k][j]
-/// for k = j .. n - 1. In far too many parts to be told exactly; that the halves' rectangles have
-/// no byte in common must be seen nevertheless.
-TEST(Evaluate, halvesOfALargeSymmetricMatrixDoNotMeet) {
-  constexpr std::int32_t side = 2048;
-  const NDRange columns{1, {}, {side, 1, 1}, {16, 1, 1}};
-  const Loop fromDiagonal{n + c(-1) * g0, true};
+/// Possible and certain writes to a matrix of `side` rows by work-groups [begin, end) of 16
+/// columns, as symmetric matrices are written: m[j][k] and m[k][j] for k = j .. side - 1.
+ArgumentRegions symmetricWrites(std::int32_t side, std::uint64_t begin, std::uint64_t end) {
+  const auto items = static_cast<std::uint64_t>(side);
+  const NDRange columns{1, {}, {items, 1, 1}, {16, 1, 1}};
   const Expr k = g0 + Expr::loop(0);
   Access row = write(c(4) * (g0 * n + k)), column = write(c(4) * (k * n + g0));
-  row.loops = column.loops = {fromDiagonal};
-  const std::uint64_t size = std::uint64_t{4} * side * side;
-  auto of = [&](std::uint64_t begin, std::uint64_t end) {
-    return regions({row, column}, columns, slab(columns, 0, begin, end), side, size);
-  };
-  const ByteSet first = of(0, 64).possibleWrites, second = of(64, 128).possibleWrites;
+  row.loops = column.loops = {{n + c(-1) * g0, true}};
+  return regions({row, column}, columns, slab(columns, 0, begin, end), side, 4 * items * items);
+}
+
+TEST(Evaluate, aSymmetricMatrixIsExact) {
+  const ArgumentRegions first = symmetricWrites(1024, 0, 32);
+  EXPECT_EQ(first.possibleWrites.size(), 1024 * 1024 * 3);
+  EXPECT_EQ(first.certainWrites, first.possibleWrites);
+  const ArgumentRegions second = symmetricWrites(1024, 32, 64);
+  EXPECT_EQ(second.possibleWrites.size(), 1024 * 1024);
+  EXPECT_EQ(second.certainWrites, second.possibleWrites);
+  EXPECT_FALSE(second.possibleWrites.intersects(first.possibleWrites));
+}
+
+/// That would be too many parts. That the halves' rectangles have no byte in common must be seen
+/// nevertheless.
+TEST(Evaluate, halvesOfALargeSymmetricMatrixDoNotMeet) {
+  const ByteSet first = symmetricWrites(8192, 0, 256).possibleWrites;
+  const ByteSet second = symmetricWrites(8192, 256, 512).possibleWrites;
   EXPECT_FALSE(first.intersects(second));
-  EXPECT_EQ(first.size(), size / 4 * 3);
-  EXPECT_EQ(second.size(), size / 4);
+  EXPECT_EQ(first.size(), std::uint64_t{8192} * 8192 * 3);
+  EXPECT_EQ(second.size(), std::uint64_t{8192} * 8192);
 }
 
 TEST(Evaluate, aGuardOverTwoIdsIsExact) {
