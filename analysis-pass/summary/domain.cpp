@@ -130,7 +130,7 @@ void Domain::undecided(const Form& form) {
     return;
   // Two variables at least: with the one that has fewest values at a point, one less. For a cut in
   // the middle, the other half often needs no more. Each part has all runs of the other variables.
-  constexpr Int mostParts = 2048, mostRuns = 1 << 20;
+  constexpr Int mostParts = 2048, mostRuns = 1 << 17; // some milliseconds
   auto valuesOf = [&](unsigned v) { return add(ranges_[v].high, 1 - ranges_[v].low); };
   Int parts = 0, least = infinity;
   forEachVariable(form.mask, [&](unsigned v) {
