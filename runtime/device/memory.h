@@ -69,10 +69,33 @@ struct NativeWrite {
 };
 
 /// Native work of which nobody kept book. It takes two steps to find out: calls that the driver has
-/// not returned from have to, then a marker in each queue stands behind all.
+/// not returned from have to, then a marker in each queue stands behind all. A queue that is in
+/// order leaves out its own work when it asks; so another one that comes later asks again.
 struct UnbookedWork {
   std::shared_ptr<const CallTable::Awaited> calls; ///< null: not asked for yet
   std::optional<std::vector<CompletionPtr>> ends;  ///< once these were over
+  cl_command_queue leftOut = nullptr;              ///< by whom it asked; null: nothing is left out
+  std::vector<CompletionPtr> before;               ///< what an earlier one found
+  bool asksAgain = false;
+
+  /// `own` wants to know; null: a queue that leaves out nothing.
+  void isAskedFor(cl_command_queue own) {
+    if (!ends || !leftOut || leftOut == own)
+      return;
+    before = std::move(*ends);
+    ends.reset();
+    calls.reset();
+    asksAgain = true;
+  }
+  /// What `own` found.
+  void found(cl_command_queue own, std::vector<CompletionPtr> others) {
+    others.insert(others.end(), before.begin(), before.end());
+    ends = std::move(others);
+    // What was left out the first time is there now, and the other way round.
+    leftOut = asksAgain && own != leftOut ? nullptr : own;
+    before.clear();
+    asksAgain = false;
+  }
 };
 
 /// What the application has mapped by way of `handle`: a buffer or a part of it.

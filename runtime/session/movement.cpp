@@ -33,9 +33,11 @@ std::string Session::engage(Task& task, const Launch& launch) {
 /// What other queues do to the buffers natively comes before the launch. False if that may depend
 /// on what the program does next.
 bool Session::awaitNativeWork(Task& task, const Launch& launch) {
+  const cl_command_queue own = task.stream->inOrder ? task.stream->queue : nullptr;
   std::optional<std::vector<CompletionPtr>> ends;
   for (const auto& buffer : launch.buffers) {
     UnbookedWork& unbooked = buffer->unbooked;
+    unbooked.isAskedFor(own);
     if (!unbooked.ends && !unbooked.calls)
       unbooked.calls = callsBeside(task);
     if (!unbooked.ends && !unbooked.calls->areOver()) {
@@ -49,7 +51,7 @@ bool Session::awaitNativeWork(Task& task, const Launch& launch) {
         ends = nativeWorkBeside(*task.stream);
       if (!ends)
         return false;
-      unbooked.ends = ends;
+      unbooked.found(own, *ends);
     }
     std::erase_if(*unbooked.ends, [](const CompletionPtr& each) { return each->over(); });
     if (!unbooked.ends->empty() && userEvents_)

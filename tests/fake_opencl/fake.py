@@ -96,6 +96,18 @@ def slow_calls(bench, name, machine, *calls):
         fake.run(name, options, slow_calls=slow).require_same_as(native)
 
 
+def held_commands(bench, name, machine, variant, iterations, first, last):
+    """The same bytes where one of the home device's commands waits until others have ended."""
+    fake = Fake(bench, machine)
+    arguments = ("--variant", variant, "--iterations", iterations)
+    native = fake.run(name, arguments=arguments)
+    native.require_success()
+    options = {"POLICY": "static:" + ",".join(["1"] * sum(len(each["devices"]) for each in fake.platforms))}
+    for number in range(int(first), int(last)):
+        script = [{"hold": {"device": "0.0", "number": number, "others": 8}}]
+        fake.run(name, options, arguments=arguments, script=script).require_same_as(native)
+
+
 def rehearsal(bench, machine):
     """A processor beside GPUs of which nothing is known takes part if it is worth it, and never if it is not."""
     fake = Fake(bench, machine)
@@ -282,6 +294,6 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "changed_mind": changed_mind, "slow_calls": slow_calls, "rehearsal": rehearsal, "application": application,
-          "application_table": application_table, "refusals": refusals, "failures": failures,
-          "random_calls": random_calls})
+    main({"sample": sample, "changed_mind": changed_mind, "slow_calls": slow_calls, "held_commands": held_commands,
+          "rehearsal": rehearsal, "application": application, "application_table": application_table,
+          "refusals": refusals, "failures": failures, "random_calls": random_calls})

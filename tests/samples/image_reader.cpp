@@ -1,11 +1,17 @@
 // Kernels that read images, between everything that changes an image: writes, copies, fills, maps
 // and kernels. What they read is compared after each.
+//
+// --variant random: the same drawn from --seed, on two queues, without waiting in between; images
+// are given up for new ones while commands use them.
 #include "kernels/image_reader.h"
 #include "tests/samples/sample.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
+#include <random>
+#include <utility>
 
 namespace {
 
@@ -69,7 +75,114 @@ public:
     compare("three dimensions");
   }
 
+  void runAtRandom() {
+    random_.seed(s_.options().seed);
+    const sample::Queue another = s_.queue();
+    cl_command_queue queues[] = {queue_, another};
+    for (sample::Memory* each : {&image_, &other_})
+      write(*each, {0, 0, 0}, region());
+    for (unsigned i = 0; i < 40 * s_.options().iterations; ++i) {
+      if (below(8) == 0) { // the other queue goes on
+        std::swap(queues[0], queues[1]);
+        sample::check(clEnqueueMarkerWithWaitList(queues[1], 0, nullptr, last_.out()),
+                      "clEnqueueMarkerWithWaitList");
+        sample::check(clFlush(queues[1]), "clFlush");
+        sample::check(clEnqueueBarrierWithWaitList(queues[0], 1, last_.address(), nullptr),
+                      "clEnqueueBarrierWithWaitList");
+      }
+      at_ = queues[0];
+      command();
+    }
+    for (const sample::Memory* each : {&image_, &other_})
+      sample::check(clEnqueueReadImage(at_, *each, CL_TRUE, origin_, region().data(), 0, 0,
+                                       copies_.emplace_back(pixels_.size()).data(), 0, nullptr,
+                                       nullptr),
+                    "clEnqueueReadImage");
+    for (const sample::Memory* each : {&out_, &source_})
+      sample::read(at_, *each, copies_.emplace_back(pixels_.size()));
+    for (const Pixels& each : copies_)
+      s_.output(each);
+  }
+
 private:
+  using Three = std::array<std::size_t, 3>;
+
+  std::size_t below(std::size_t n) { return random_() % n; }
+  cl_int shift() { return static_cast<cl_int>(below(9)) - 4; }
+  std::pair<Three, Three> part() {
+    const Three size = {1 + below(width_), 1 + below(height_), 1};
+    return {{below(width_ - size[0] + 1), below(height_ - size[1] + 1), 0}, size};
+  }
+
+  void write(const sample::Memory& image, const Three& begin, const Three& size) {
+    Pixels& pixels = sent_.emplace_back(size[0] * size[1]);
+    for (cl_uint& each : pixels)
+      each = static_cast<cl_uint>(random_());
+    sample::check(clEnqueueWriteImage(at_, image, CL_FALSE, begin.data(), size.data(), 0, 0,
+                                      pixels.data(), 0, nullptr, nullptr),
+                  "clEnqueueWriteImage");
+  }
+
+  void command() {
+    const bool first = below(2) == 0;
+    sample::Memory& image = first ? image_ : other_;
+    sample::Memory& other = first ? other_ : image_;
+    const auto [begin, size] = part();
+    switch (below(16)) {
+    case 0:
+    case 1:
+      return write(image, begin, size);
+    case 2: {
+      const cl_uint4 colour = {{1, 2, 3, static_cast<cl_uint>(below(256))}};
+      return sample::check(
+          clEnqueueFillImage(at_, image, &colour, begin.data(), size.data(), 0, nullptr, nullptr),
+          "clEnqueueFillImage");
+    }
+    case 3:
+      return sample::check(clEnqueueCopyImage(at_, image, other, begin.data(), begin.data(),
+                                              size.data(), 0, nullptr, nullptr),
+                           "clEnqueueCopyImage");
+    case 4:
+      return sample::check(clEnqueueCopyImageToBuffer(at_, image, source_, begin.data(),
+                                                      size.data(), 0, 0, nullptr, nullptr),
+                           "clEnqueueCopyImageToBuffer");
+    case 5:
+      return sample::check(clEnqueueCopyBufferToImage(at_, source_, image, 0, begin.data(),
+                                                      size.data(), 0, nullptr, nullptr),
+                           "clEnqueueCopyBufferToImage");
+    case 6:
+      return sample::check(clEnqueueReadImage(at_, image, below(3) == 0, begin.data(), size.data(),
+                                              0, 0, copies_.emplace_back(size[0] * size[1]).data(),
+                                              0, nullptr, nullptr),
+                           "clEnqueueReadImage");
+    case 7:
+      return changeMapped(image, begin, size);
+    case 8:
+      sample::setArguments(invert_, image, source_, static_cast<cl_int>(width_));
+      return sample::launch(at_, invert_, {width_, height_}, {8, 4});
+    case 9:
+      image = this->image(CL_MEM_OBJECT_IMAGE2D, nullptr);
+      return write(image, {0, 0, 0}, region());
+    default:
+      sample::setArguments(look_, image, edge_, out_, static_cast<cl_int>(width_), shift());
+      return sample::launch(at_, look_, {width_, height_}, {8, 4});
+    }
+  }
+
+  void changeMapped(const sample::Memory& image, const Three& begin, const Three& size) {
+    cl_int error = CL_SUCCESS;
+    std::size_t pitch = 0;
+    auto* mapped = static_cast<char*>(
+        clEnqueueMapImage(at_, image, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, begin.data(),
+                          size.data(), &pitch, nullptr, 0, nullptr, nullptr, &error));
+    sample::check(error, "clEnqueueMapImage");
+    for (std::size_t y = 0; y < size[1]; ++y)
+      for (std::size_t x = 0; x < size[0] * sizeof(cl_uint); x += 1 + below(3))
+        mapped[y * pitch + x] = static_cast<char>(mapped[y * pitch + x] * 3 + 1);
+    sample::check(clEnqueueUnmapMemObject(at_, image, mapped, 0, nullptr, nullptr),
+                  "clEnqueueUnmapMemObject");
+  }
+
   std::size_t bytes() const { return pixels_.size() * sizeof(cl_uint); }
   std::array<std::size_t, 3> region() const { return {width_, height_, 1}; }
 
@@ -178,12 +291,19 @@ private:
   const std::size_t origin_[3] = {0, 0, 0};
   sample::Memory image_, other_, out_, source_;
   sample::Sampler edge_, border_;
+  // Of what is drawn.
+  std::mt19937_64 random_{};
+  cl_command_queue at_ = queue_;
+  sample::Event last_{};
+  std::deque<Pixels> sent_{}, copies_{};
 };
 
 void imageReader(sample::Sample& s) {
   if (!s.hasImages())
     return;
   Scene scene(s);
+  if (s.options().variant == "random")
+    return scene.runAtRandom();
   for (unsigned i = 0; i < s.options().iterations; ++i)
     scene.run();
 }

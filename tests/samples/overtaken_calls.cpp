@@ -62,6 +62,42 @@ public:
     }
   }
 
+  /// The same where the queue that fills has launched on a third part meanwhile, as the first to
+  /// do so.
+  void besideAnEarlierLaunch() {
+    const std::size_t half = values_.size() / 2;
+    std::vector<cl_int> first(values_.size()), all(values_.size(), 1);
+    std::fill_n(first.begin(), half / 2, 1);
+    const sample::Memory flags = s_.array<cl_int>(values_.size());
+    const sample::Memory chosen = s_.array<cl_int>(values_.size());
+    for (unsigned i = 0; i < s_.options().iterations; ++i) {
+      std::ranges::fill(values_, -2);
+      const sample::Memory buffer = s_.copyOf(values_);
+      const cl_buffer_region region{bytes_ / 4, bytes_ / 4};
+      cl_int error = CL_SUCCESS;
+      const sample::Memory part =
+          clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+      sample::check(error, "clCreateSubBuffer");
+      const auto value = static_cast<cl_int>(i);
+      sample::write(queue_, flags, first);
+      sample::check(clFinish(queue_), "clFinish");
+      sample::check(clEnqueueFillBuffer(other_, buffer, &value, sizeof value, bytes_ / 2,
+                                        bytes_ / 2, 0, nullptr, nullptr),
+                    "clEnqueueFillBuffer");
+      sample::setArguments(number_, part);
+      sample::launch(other_, number_, {half / 2}, {64});
+      sample::setArguments(choose_, flags, buffer, chosen);
+      sample::launch(queue_, choose_, {values_.size()}, {64});
+      sample::check(clFinish(queue_), "clFinish");
+      sample::check(clFinish(other_), "clFinish");
+      sample::write(queue_, flags, all);
+      sample::launch(queue_, choose_, {values_.size()}, {64});
+      sample::read(queue_, chosen, values_);
+      s_.output(values_);
+      sample::require(isEach(std::span(values_).subspan(half), value), "a launch saw old bytes");
+    }
+  }
+
 private:
   static bool isEach(std::span<const cl_int> of, cl_int value) {
     return std::ranges::count(of, value) == std::ssize(of);
@@ -94,13 +130,17 @@ private:
   sample::Queue queue_ = s_.queue(), other_ = s_.queue();
   sample::Program program_ = s_.program(sample::overtakenCallsSource);
   sample::Kernel increase_ = sample::kernel(program_, "increase");
+  sample::Kernel number_ = sample::kernel(program_, "number");
   sample::Kernel choose_ = sample::kernel(program_, "choose");
 };
 
 void overtakenCalls(sample::Sample& s) {
   OvertakenCalls calls(s);
+  if (s.options().variant == "earlier_launch")
+    return calls.besideAnEarlierLaunch();
   calls.onOneQueue();
   calls.onTwoQueues();
+  calls.besideAnEarlierLaunch();
 }
 
 } // namespace
