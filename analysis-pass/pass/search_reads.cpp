@@ -200,7 +200,7 @@ private:
     for (llvm::BasicBlock* each : between(branch.getSuccessor(1), meeting))
       region.insert(each);
     for (const llvm::BasicBlock* each : between(skipped, meeting))
-      if (!llvm::all_of(*each, isQuiet))
+      if (each == block || !llvm::all_of(*each, isQuiet)) // who skips does not ask again
         return false;
     return staysInside(region, *block, meeting) && isNeverBetter(region, block, test, read) &&
            llvm::all_of(region, [&](llvm::BasicBlock* each) {
@@ -246,7 +246,10 @@ private:
         continue;
       if (!evolution_.isLoopInvariant(address, loop))
         return false;
-      if (!evolution_.isLoopInvariant(bound, loop) && !worsens(test.bound, loop, test))
+      // Nobody waits for what others find: the loop ends by itself.
+      const bool endsAnyway =
+          !isa<llvm::SCEVCouldNotCompute>(evolution_.getSymbolicMaxBackedgeTakenCount(loop));
+      if (evolution_.isLoopInvariant(bound, loop) ? !endsAnyway : !worsens(test.bound, loop, test))
         return false;
     }
     return true;
@@ -278,8 +281,8 @@ private:
     if (mayOverflow)
       return false;
     if (!test.isSigned)
-      return isSmallest;
-    return isSmallest ? evolution_.isKnownNonNegative(step) : evolution_.isKnownNonPositive(step);
+      return isSmallest && evolution_.isKnownNonZero(step);
+    return isSmallest ? evolution_.isKnownPositive(step) : evolution_.isKnownNegative(step);
   }
 
   /// Whether `update` has nobody's bytes but the search's, and would do nothing where it is

@@ -19,7 +19,8 @@
 //     is for the largest; the way that skips does nothing;
 //   * nothing that is computed there is used after that;
 //   * where the branch leaves a loop, what is left out are also the later rounds: in each loop
-//     around it i does not change, or never gets better, and the element stays the same.
+//     around it i does not change, or always gets worse, the element stays the same, and the loop
+//     ends whatever others find: who waits for them is no search.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>

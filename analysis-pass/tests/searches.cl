@@ -196,6 +196,46 @@ kernel void wraps(global const uint* data, global uint* best, uint n, uint step)
   }
 }
 
+// Who waits for others is no search.
+// CHECK-LABEL: kernel waits(
+// CHECK: can't be split: atomic operation on `arrived`, whose bytes are read
+kernel void waits(global int* data, volatile global int* arrived, int all) {
+  data[get_global_id(0)] = 1;
+  atomic_inc(arrived);
+  while (*arrived < all)
+    ;
+}
+
+// CHECK-LABEL: kernel waits_for_less(
+// CHECK: can't be split
+kernel void waits_for_less(global const int* data, volatile global int* best, int wanted) {
+  while (wanted < *best)
+    if (data[get_global_id(0)] == 42)
+      atomic_min(best, wanted);
+}
+
+// CHECK-LABEL: kernel waits_in_place(
+// CHECK: can't be split
+kernel void waits_in_place(global const int* data, volatile global int* best, int step) {
+  if (step < 0)
+    return;
+  for (int k = 0;; k += step) {
+    if (k >= *best)
+      break;
+    if (data[k + (int)get_global_id(0)] == 42)
+      atomic_min(best, k);
+  }
+}
+
+// CHECK-LABEL: kernel asks_again(
+// CHECK: can't be split
+kernel void asks_again(global int* counter) {
+  atomic_max(counter, (int)get_global_id(0));
+  for (int k = 0;; ++k)
+    if (atomic_or(counter, 0) > k)
+      break;
+}
+
 // Where it skips it does something.
 // CHECK-LABEL: kernel counts_skipped(
 // CHECK: can't be split
