@@ -45,6 +45,37 @@ public:
     model_.balance(shares_, total, limits_);
   }
 
+  void observeChunks(std::span<const ChunkSample> chunks, std::uint64_t totalGroups) override {
+    if (totalGroups == 0)
+      return;
+    const auto total = static_cast<double>(totalGroups);
+    samples_.clear();
+    for (const ChunkSample& c : chunks)
+      if (c.device < shares_.size() && c.groupEnd <= totalGroups &&
+          measures({c.groupBegin, c.groupEnd, c.seconds}))
+        samples_.push_back({static_cast<Eigen::Index>(c.device),
+                            static_cast<double>(c.groupBegin) / total,
+                            static_cast<double>(c.groupEnd) / total, total, c.seconds, 1});
+    if (samples_.empty()) {
+      summary_.stop = Stop::NotMeasured;
+      return;
+    }
+    summary_.stop = Stop::Searching;
+    ++summary_.launches;
+    model_.learn(samples_);
+    for (const LoadSample& each : samples_)
+      worked_[each.device] = std::max(worked_[each.device], each.end - each.begin);
+    limits_ = 3 * worked_.array() + 2 / total;
+    model_.balance(shares_, total, limits_);
+  }
+
+  bool describe(LoadProfile& profile, std::uint64_t totalGroups) const override {
+    if (summary_.launches == 0)
+      return false;
+    model_.describe(profile, static_cast<double>(totalGroups));
+    return true;
+  }
+
   std::span<const double> propose() override { return view(shares_); }
   Summary summary() const override { return summary_; }
   std::span<const double> speeds() const override {

@@ -25,7 +25,7 @@ LAYERS = {
     "runtime/session": {"runtime/core", "runtime/plan", "runtime/cost", "runtime/device", "runtime/program",
                         "runtime/trace", "solver", "analysis-pass/summary", "CL", "nlohmann"},
     "libsplit": {"runtime/session", "runtime/core", "CL"},
-    "tools": {"runtime/core", "runtime/plan", "runtime/device", "runtime/trace", "analysis-pass/summary",
+    "tools": {"solver", "runtime/core", "runtime/plan", "runtime/cost", "runtime/device", "runtime/trace", "analysis-pass/summary",
               "analysis-pass/pass", "CL", "CLI", "nlohmann", "netdb.h", "report_parts.h"},  # the last is generated
     # Programs for tests and benchmarks know nothing of libsplit. `kernels` is generated.
     "tests/samples": {"CL", "kernels"},

@@ -1,10 +1,12 @@
-// splittrace: what a trace that LIBSPLIT_TRACE wrote says: summed up, as a page, or beside another.
+// splittrace: what a trace that LIBSPLIT_TRACE wrote says: summed up, as a page, beside another, or
+// gone through once more with other devices.
 //
 // Exit status: 0, 1 if a file is no trace or can't be read or written, 2 for a bad command line.
 #include "tools/command_line.h"
 #include "tools/trace_diff.h"
 #include "tools/trace_report.h"
 #include "tools/trace_summary.h"
+#include "tools/what_if.h"
 
 #include <nlohmann/json.hpp>
 
@@ -69,6 +71,17 @@ int printDiff(const std::string& a, const std::string& b) {
   });
 }
 
+int printWhatIf(const std::string& path, const WhatIf& question, bool json) {
+  return with(path, noTransfers, [&](const TraceContents& contents, const TraceSummary& summary) {
+    const WhatIfAnswer answer = whatIf(contents, question);
+    if (json)
+      std::cout << toJson(answer).dump(2) << "\n";
+    else
+      std::cout << toText(answer, summary.program);
+    return 0;
+  });
+}
+
 int printSummary(const std::string& path, std::size_t transfers, bool json) {
   return with(path, transfers, [&](const TraceContents&, const TraceSummary& summary) {
     if (json)
@@ -80,13 +93,14 @@ int printSummary(const std::string& path, std::size_t transfers, bool json) {
 }
 
 Manual manual() {
-  return {"sum up a trace of libsplit, show it as a page, compare two",
+  return {"sum up a trace of libsplit, show it as a page, compare two, ask what would be if",
           {{"EXIT STATUS",
             "0, 1 if a file is no trace or can't be read or written, 2 for a bad command line."},
            {"EXAMPLES", "  splitrun --trace trace.json -- ./your_program\n"
                         "  splittrace trace.json\n"
                         "  splittrace report -o report.html trace.json\n"
-                        "  splittrace diff before.json after.json\n"}},
+                        "  splittrace diff before.json after.json\n"
+                        "  splittrace whatif --devices 0.0,0.1,0.1 trace.json\n"}},
           {"splitrun(1)", "libsplit(7)"}};
 }
 
@@ -114,6 +128,46 @@ int main(int argc, char** argv) {
       app.add_subcommand("diff", "Compares two traces, kernel by kernel: A before, B after.");
   diff->add_option("a", path, "The first trace")->required();
   diff->add_option("b", second, "The second trace")->required();
+  WhatIf question;
+  CLI::App* whatif = app.add_subcommand(
+      "whatif",
+      "Tells what the run would have taken with other devices, links or shares: its launches are\n"
+      "decided about, cut and moved for once more, at the costs that the trace shows.");
+  whatif
+      ->add_option(
+          "--devices", question.devices,
+          "Devices of the trace, by label; twice the same: another one like it. Default: as\n"
+          "they were")
+      ->delimiter(',')
+      ->type_name("P.D,...");
+  whatif
+      ->add_option_function<std::string>(
+          "--policy",
+          [&](const std::string& text) {
+            question.policy = libsplit::runtime::parsePolicy(text);
+            if (!question.policy)
+              throw CLI::ValidationError("--policy", text + " is no policy");
+          },
+          "As LIBSPLIT_POLICY. Default: shares as they were, and auto where devices are others")
+      ->type_name("POLICY");
+  whatif
+      ->add_option_function<std::vector<std::string>>(
+          "--link",
+          [&](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              const auto link = parseLink(text);
+              if (!link)
+                throw CLI::ValidationError("--link", text + " is no [DEVICE=]GB/S[,MICROSECONDS]");
+              question.links.insert(*link);
+            }
+          },
+          "Copies to and from the device, or all devices, at so many GB/s, and so long to begin "
+          "one")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("[P.D=]GB/S[,US]");
+  whatif->add_flag("--json", json, "Write JSON instead of text");
+  whatif->add_option("trace", path, "The file, - for stdin")->required();
   app.require_subcommand(0, 1);
   if (auto status = readCommandLine(app, argc, argv, manual()))
     return *status;
@@ -121,6 +175,8 @@ int main(int argc, char** argv) {
     return writeReport(path, output);
   if (*diff)
     return printDiff(path, second);
+  if (*whatif)
+    return printWhatIf(path, question, json);
   if (path.empty()) {
     std::cerr << "splittrace: no trace; see splittrace --help\n";
     return badUsage;

@@ -1,6 +1,7 @@
 #include "tools/trace_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace libsplit::tools {
@@ -10,7 +11,49 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Layout = runtime::TraceLayout;
 
-constexpr std::string_view idlePrefix = "imbalance of ", sharesPrefix = "shares of ";
+constexpr std::string_view idlePrefix = "imbalance of ", sharesPrefix = "shares of ",
+                           holdingPrefix = "bytes of buffer ";
+
+std::vector<TraceUse> usesOf(const Json& arguments) {
+  std::vector<TraceUse> uses;
+  for (const Json& use : arguments.value("uses", Json::array()))
+    uses.push_back({use.at(0), use.at(1), use.at(2), use.at(3) != 0});
+  return uses;
+}
+
+std::vector<std::byte> bytesOf(const std::string& hexadecimal) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 1 < hexadecimal.size(); i += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoul(hexadecimal.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
+std::array<std::uint64_t, 3> sizesOf(const Json& numbers, std::uint64_t others) {
+  if (numbers.empty() || numbers.size() > 3)
+    throw TraceError("an NDRange has 1 to 3 dimensions");
+  std::array<std::uint64_t, 3> sizes{others, others, others};
+  for (std::size_t d = 0; d < numbers.size(); ++d)
+    sizes[d] = numbers.at(d);
+  return sizes;
+}
+
+TraceLaunch launchOf(const Json& arguments) {
+  TraceLaunch launch;
+  launch.code = arguments.at("code");
+  launch.range = arguments.at("range");
+  launch.classes = arguments.at("classes");
+  launch.ndrange = {static_cast<unsigned>(arguments.at("global").size()),
+                    sizesOf(arguments.at("offset"), 0), sizesOf(arguments.at("global"), 1),
+                    sizesOf(arguments.at("local"), 1)};
+  for (const std::uint64_t local : launch.ndrange.local)
+    if (local == 0)
+      throw TraceError("a work-group has no work-items");
+  for (const Json& value : arguments.at("values"))
+    launch.values.push_back(bytesOf(value));
+  for (const Json& buffer : arguments.at("buffers"))
+    launch.buffers.push_back({buffer.at(0), buffer.at(1), buffer.at(2), buffer.at(3)});
+  return launch;
+}
 
 /// Reads line by line: the writer puts each event on one of its own.
 class Reader {
@@ -70,6 +113,8 @@ private:
       fail(begin, std::string("this is no event of a trace: ") + error.what());
     } catch (const TraceError& error) {
       fail(begin, error.what());
+    } catch (const std::logic_error&) { // text that is no number
+      fail(begin, "this is no event of a trace");
     }
   }
 
@@ -98,11 +143,7 @@ private:
     if (!arguments.is_object())
       throw TraceError("its arguments are no object");
     if (phase == "M") {
-      if (name == "process_name")
-        nameProcess(process, arguments.at("name"));
-      else if (name == "libsplit_trace" && arguments.at("version").get<int>() > Layout::version)
-        throw TraceError("version " + arguments.at("version").dump() +
-                         " of the format is newer than this splittrace");
+      describe(process, name, arguments);
       return;
     }
     const double at = event.at("ts");
@@ -114,7 +155,9 @@ private:
                                  {},
                                  std::get<1>(place),
                                  at,
-                                 at + event.at("dur").get<double>()});
+                                 at + event.at("dur").get<double>(),
+                                 arguments.value("launch", std::uint64_t{0}),
+                                 usesOf(arguments)});
     } else if (phase == "X") {
       works_[place] = contents_.works.size();
       contents_.works.push_back({deviceOf(process), trackOf(std::get<1>(place)), name, at,
@@ -138,10 +181,52 @@ private:
           contents_.shares.emplace_back(TraceShares{name.substr(sharesPrefix.size()), at, {}, 0});
       for (const auto& [device, share] : arguments.items())
         shares.shares.emplace_back(device, share.get<double>());
+    } else if (phase == "C" && name.starts_with(holdingPrefix)) {
+      TraceHolding& holding = contents_.holdings.emplace_back(
+          TraceHolding{std::stoull(name.substr(holdingPrefix.size())), at, {}});
+      for (const auto& [node, bytes] : arguments.items())
+        holding.bytes.emplace_back(node, bytes.get<std::uint64_t>());
+    } else if (phase == "i" && arguments.contains("uses")) {
+      contents_.nativeWrites.push_back({at, usesOf(arguments)});
     } else if (phase == "i" && arguments.contains("native")) {
       contents_.natives.push_back({name, arguments.at("native"), at});
     } else if (phase == "i" && arguments.contains("dropped")) {
       contents_.dropped = arguments.at("dropped");
+    }
+  }
+
+  void describe(int process, const std::string& name, const Json& arguments) {
+    if (name == "process_name") {
+      nameProcess(process, arguments.at("name"));
+    } else if (name == "libsplit_trace") {
+      contents_.version = arguments.at("version");
+      if (contents_.version > Layout::version)
+        throw TraceError("version " + arguments.at("version").dump() +
+                         " of the format is newer than this splittrace");
+    } else if (name == "libsplit_options") {
+      contents_.minLaunchSeconds = arguments.at("min_launch_us").get<double>() * 1e-6;
+    } else if (name == "libsplit_device") {
+      const std::size_t device = deviceOf(process);
+      contents_.known.resize(std::max(contents_.known.size(), device + 1));
+      contents_.known[device] = {arguments.at("label"),
+                                 arguments.at("node"),
+                                 arguments.at("gpu") != 0,
+                                 arguments.at("home") != 0,
+                                 arguments.at("participates") != 0,
+                                 arguments.at("compute_units"),
+                                 arguments.at("megahertz")};
+    } else if (name == "libsplit_buffer") {
+      contents_.buffers[arguments.at("buffer")] = arguments.at("size");
+    } else if (name == "libsplit_kernel") {
+      TraceKernel& kernel = contents_.kernels[arguments.at("code")];
+      kernel.name = arguments.at("kernel");
+      for (const std::size_t device : arguments.at("devices")) {
+        deviceOf(Layout::firstDevice + static_cast<int>(std::min<std::size_t>(device, 1 << 16)));
+        kernel.summaries.resize(std::max(kernel.summaries.size(), device + 1));
+        kernel.summaries[device] = arguments.at("summary");
+      }
+    } else if (name == "libsplit_launch") {
+      contents_.launches[arguments.at("launch")] = launchOf(arguments);
     }
   }
 

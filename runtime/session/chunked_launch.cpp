@@ -268,7 +268,7 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
   executor_.book(launch, piece, instruction.done);
   issued.kernel = instruction.done;
   instruction.traced = shared_.tracer.piece(launch, piece, chunked.dimension);
-  shared_.tracer.launches(task, launch);
+  shared_.tracer.planned(task, launch);
   chunked.chunks.push_back(instruction.done);
   launch.wasSplit = launch.wasSplit || device != machine_->home();
   log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [",

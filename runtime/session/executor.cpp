@@ -354,6 +354,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   }
   merger_.issue(task, *launch);
   issuer_.issueMarkers(task, false);
+  tracer_.planned(task, *launch);
   mover_.sendAhead(task, launch->buffers);
 }
 

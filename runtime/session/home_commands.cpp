@@ -60,6 +60,8 @@ void HomeCommands::plan(Task& task, const std::vector<HomeUse>& uses, const Home
       buffer.wrote(home, use.changes);
     }
     buffer.accesses().add({home, use.needs, use.changes, done});
+    tracer_.planned(task, buffer, use.needs, false);
+    tracer_.planned(task, buffer, use.changes, true);
   }
   task.begin = task.end = done;
 }
@@ -116,7 +118,7 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
     buffer.accesses().collect(node, {}, part, copy.after);
     // The application's memory may be what an earlier command of the queue writes to.
     collectEarlier(task, copy.after);
-    copy.traced = tracer_.transfer(false, part.size(), node != home ? nullptr : "home");
+    copy.traced = tracer_.transfer(false, buffer, part.size(), node != home ? nullptr : "home");
     if (node != home) {
       stats_.bytesBetweenNodes += part.size();
       ++stats_.transfers;
@@ -138,6 +140,7 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
     issuer_.issue(task, device, machine_->devices()[device].lane(Engine::CopyIn), std::move(copy));
   }
   issuer_.issueMarkers(task, false);
+  tracer_.planned(task, buffer, ByteSet(bytes), true);
 }
 
 void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host,
@@ -157,7 +160,7 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
     buffer.accesses().collect(node, part, {}, copy.after);
     // The application's memory may be what an earlier command of the queue writes to or reads from.
     collectEarlier(task, copy.after);
-    copy.traced = tracer_.transfer(true, part.size(), node != home ? nullptr : "home");
+    copy.traced = tracer_.transfer(true, buffer, part.size(), node != home ? nullptr : "home");
     if (node != home) {
       stats_.bytesBetweenNodes += part.size();
       ++stats_.transfers;
@@ -181,6 +184,7 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
     readFrom(home, wanted);
   }
   issuer_.issueMarkers(task, false);
+  tracer_.planned(task, buffer, ByteSet(bytes), false);
 }
 
 } // namespace libsplit::runtime

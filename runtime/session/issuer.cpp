@@ -17,6 +17,8 @@ void Issuer::issue(Task& task, std::size_t device, Lane& lane, Instruction instr
   if (instruction.traced) {
     instruction.traced->device = device;
     instruction.traced->done = instruction.done;
+    for (const CompletionPtr& before : instruction.after)
+      instruction.traced->dependsOn.push_back(before.get());
     task.traced.push_back(instruction.traced);
   }
   lane.issue(std::move(instruction));

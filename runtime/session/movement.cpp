@@ -125,7 +125,9 @@ bool Session::bookNativeWrites(const std::shared_ptr<Stream>& stream,
                     [](const NativeWrite& write) { return write.done->poll(); });
       buffer.nativeWrites.push_back({stream, *noted});
     }
-    buffer.wrote(machine_->homeDevice().node, ByteSet(rootRange(use, *object)));
+    const ByteSet bytes(rootRange(use, *object));
+    buffer.wrote(machine_->homeDevice().node, bytes);
+    shared_.tracer.writesNatively(buffer, bytes);
   }
   return true;
 }

@@ -99,7 +99,7 @@ void Mover::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeI
     device = end.device;
     lane = &machine_->devices()[device].lane(engine);
     copy = copyInstruction(end, buffer, chunk.rows, part, true, done);
-    copy.traced = tracer_.transfer(leaves, chunk.size, uncounted);
+    copy.traced = tracer_.transfer(leaves, buffer, chunk.size, uncounted);
     ++stats_.transfers;
   }
   copy.after = std::move(after);
@@ -146,7 +146,7 @@ void Mover::issueDirect(Task& task, Transfer& transfer) {
   copy.after = transfer.beforeLeaving;
   copy.after.insert(copy.after.end(), transfer.beforeArriving[0].begin(),
                     transfer.beforeArriving[0].end());
-  copy.traced = tracer_.transfer(toHost, transfer.bytes.size(),
+  copy.traced = tracer_.transfer(toHost, buffer, transfer.bytes.size(),
                                  isDestination(transfer.to.front()) ? nullptr : "stopover");
   ++stats_.transfers;
   transfer.left = transfer.arrived[0] = copy.done;

@@ -35,7 +35,7 @@ Session::Session(const Dispatch& cl, Options options)
       contentsFetcher_(shared_, mutex_, issuer_, mover_, [this] { goOn(); }) {
   setLogLevel(options_.log);
   if (!options_.trace.empty())
-    shared_.tracer.open(options_.trace);
+    shared_.tracer.open(options_.trace, options_.minLaunchSeconds);
 }
 
 Session::Session(const Dispatch& cl) : Session(cl, Options{}) {

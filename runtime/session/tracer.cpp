@@ -1,9 +1,11 @@
 #include "runtime/session/tracer.h"
 
+#include "analysis-pass/summary/serialize.h"
 #include "runtime/session/launch.h"
 #include "runtime/session/stream.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include <unistd.h>
 
@@ -79,6 +81,8 @@ Trace::Arguments argumentsOf(const TracedWork& work, const TracedCall& call) {
     arguments.emplace_back("unsplit", call.reason);
   } else if (work.track != TracedWork::Track::Commands) {
     arguments.emplace_back("bytes", work.bytes);
+    if (work.buffer != 0)
+      arguments.emplace_back("buffer", work.buffer);
     if (work.uncounted)
       arguments.emplace_back(work.uncounted, std::uint64_t{1});
   }
@@ -87,8 +91,11 @@ Trace::Arguments argumentsOf(const TracedWork& work, const TracedCall& call) {
 
 } // namespace
 
-void Tracer::open(const std::string& file) {
+void Tracer::open(const std::string& file, double minLaunchSeconds) {
   trace_ = Trace::open(file);
+  if (trace_)
+    trace_->metadata(Trace::application, "libsplit_options",
+                     {{"min_launch_us", minLaunchSeconds * 1e6}});
 }
 
 void Tracer::close() {
@@ -96,11 +103,12 @@ void Tracer::close() {
     trace_->close();
 }
 
-std::shared_ptr<TracedWork> Tracer::transfer(bool toHost, std::uint64_t bytes,
-                                             const char* uncounted) const {
+std::shared_ptr<TracedWork> Tracer::transfer(bool toHost, const Buffer& buffer, std::uint64_t bytes,
+                                             const char* uncounted) {
   if (!trace_)
     return nullptr;
   auto work = std::make_shared<TracedWork>();
+  work->buffer = numberOf(buffer);
   work->track = toHost ? TracedWork::Track::TransfersOut : TracedWork::Track::TransfersIn;
   work->name = toHost ? "to host" : "from host";
   work->bytes = bytes;
@@ -154,9 +162,163 @@ void Tracer::callReturns(Task& task) const {
     task.call.end = hostNow();
 }
 
-void Tracer::launches(Task& task, const Launch& launch) const {
-  if (trace_)
-    task.call.kernel = launch.code->name;
+void Tracer::launches(Task& task, const Launch& launch) {
+  if (!trace_)
+    return;
+  task.call.kernel = launch.code->name;
+  if (task.call.launch == 0 && launch.code->state == KernelCode::State::Ready)
+    task.call.launch = numberOf(launch);
+}
+
+void Tracer::planned(Task& task, const Launch& launch) {
+  if (!trace_)
+    return;
+  launches(task, launch);
+  for (const auto& buffer : launch.buffers)
+    holds(task, *buffer);
+}
+
+void Tracer::planned(Task& task, const Buffer& buffer, const ByteSet& bytes, bool writes) {
+  if (!trace_ || bytes.empty())
+    return;
+  const ByteRange hull = bytes.hull();
+  task.call.uses.push_back({numberOf(buffer), hull.begin, hull.end, writes});
+  holds(task, buffer);
+}
+
+void Tracer::writesNatively(const Buffer& buffer, const ByteSet& bytes) {
+  if (!trace_ || bytes.empty())
+    return;
+  const ByteRange hull = bytes.hull();
+  const std::vector<std::vector<std::uint64_t>> uses{{numberOf(buffer), hull.begin, hull.end, 1}};
+  trace_->instant(Trace::application, ::gettid(), "native write", hostNow(), {{"uses", uses}});
+}
+
+std::uint64_t Tracer::numberOf(const Buffer& buffer) {
+  const auto [found, isNew] = buffers_.try_emplace(buffer.weak_from_this(), lastBuffer_ + 1);
+  if (isNew) {
+    const std::uint64_t bytes = buffer.size();
+    trace_->metadata(Trace::application, "libsplit_buffer",
+                     {{"buffer", ++lastBuffer_}, {"size", bytes}});
+  }
+  return found->second;
+}
+
+/// Says of each of its summaries on which devices it holds.
+std::uint64_t Tracer::numberOf(const std::shared_ptr<KernelCode>& code) {
+  Code& known = codes_[code];
+  if (known.number != 0 && known.summaries == code->summaries)
+    return known.number;
+  known = {++lastCode_, code->summaries};
+  for (std::size_t i = 0; i < code->summaries.size(); ++i) {
+    const KernelSummary* summary = code->summaries[i];
+    const auto begin = code->summaries.begin();
+    if (!summary || std::find(begin, begin + static_cast<std::ptrdiff_t>(i), summary) !=
+                        begin + static_cast<std::ptrdiff_t>(i))
+      continue;
+    std::vector<std::uint64_t> devices;
+    for (std::size_t d = i; d < code->summaries.size(); ++d)
+      if (code->summaries[d] == summary)
+        devices.push_back(d);
+    ProgramSummary program;
+    program.kernels.push_back(*summary);
+    trace_->metadata(Trace::application, "libsplit_kernel",
+                     {{"code", known.number},
+                      {"kernel", code->name},
+                      {"devices", devices},
+                      {"summary", serialize(program)}});
+  }
+  return known.number;
+}
+
+/// Of scalars only those count that decide about regions.
+std::uint64_t Tracer::numberOf(const Launch& launch) {
+  std::string key;
+  auto add = [&key](const auto& value) {
+    static_assert(std::is_trivially_copyable_v<std::decay_t<decltype(value)>>);
+    key.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  auto decides = [&](std::size_t i) {
+    return !launch.objects[i] && launch.code->decidingScalars[i];
+  };
+  const std::uint64_t code = numberOf(launch.code);
+  add(code);
+  for (unsigned d = 0; d < launch.range.dimensions; ++d)
+    for (const std::uint64_t each :
+         {launch.range.offset[d], launch.range.global[d], launch.range.local[d]})
+      add(each);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+    if (decides(i))
+      key.append(reinterpret_cast<const char*>(launch.arguments[i].value.data()),
+                 launch.arguments[i].value.size());
+  std::vector<std::vector<std::uint64_t>> buffers;
+  for (const BufferArgument& argument : launch.request.buffers) {
+    buffers.push_back({argument.parameter, numberOf(*launch.buffers[argument.buffer]),
+                       argument.origin, launch.request.arguments[argument.parameter].bufferSize});
+    for (const std::uint64_t each : buffers.back())
+      add(each);
+  }
+  const auto [found, isNew] = launches_.try_emplace(std::move(key), launches_.size() + 1);
+  if (!isNew)
+    return found->second;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    std::string& value = values.emplace_back();
+    for (std::size_t b = 0; decides(i) && b < launch.arguments[i].value.size(); ++b) {
+      const auto byte = std::to_integer<unsigned>(launch.arguments[i].value[b]);
+      value += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
+    }
+  }
+  auto ofRange = [&](const std::array<std::uint64_t, 3>& numbers) {
+    return std::span<const std::uint64_t>(numbers).first(launch.range.dimensions);
+  };
+  std::string classes;
+  for (const int each : launch.key.classes)
+    classes += (classes.empty() ? "" : " ") + std::to_string(each);
+  trace_->metadata(Trace::application, "libsplit_launch",
+                   {{"launch", found->second},
+                    {"code", code},
+                    {"range", launch.key.range},
+                    {"classes", classes},
+                    {"offset", ofRange(launch.range.offset)},
+                    {"global", ofRange(launch.range.global)},
+                    {"local", ofRange(launch.range.local)},
+                    {"values", values},
+                    {"buffers", buffers}});
+  return found->second;
+}
+
+void Tracer::holds(Task& task, const Buffer& buffer) {
+  if (!buffer.engaged())
+    return;
+  const std::uint64_t number = numberOf(buffer);
+  TracedHolding holding{number, {}};
+  for (const ByteSet& valid : buffer.directory().state())
+    holding.bytes.push_back(valid.size());
+  for (TracedHolding& each : task.call.holdings)
+    if (each.buffer == number) {
+      each = std::move(holding);
+      return;
+    }
+  task.call.holdings.push_back(std::move(holding));
+}
+
+/// Where it has changed.
+void Tracer::showHoldings(const Task& task, std::span<const Device> devices) {
+  for (const TracedHolding& holding : task.call.holdings) {
+    std::vector<std::uint64_t>& shown = shown_[holding.buffer];
+    if (shown == holding.bytes)
+      continue;
+    shown = holding.bytes;
+    Trace::Arguments bytes;
+    for (NodeId node = 0; node < shown.size(); ++node) {
+      const auto device = std::ranges::find(devices, node, &Device::node);
+      if (node == hostNode || device != devices.end())
+        bytes.emplace_back(node == hostNode ? "host" : device->label, shown[node]);
+    }
+    trace_->counter(Trace::application, "bytes of buffer " + std::to_string(holding.buffer),
+                    hostNow(), std::move(bytes));
+  }
 }
 
 void Tracer::native(const std::string& kernel, const std::string& why,
@@ -175,6 +337,15 @@ void Tracer::nameDevices(std::span<const Device> devices) {
     const Device& device = devices[named_];
     trace_->nameProcess(Trace::firstDevice + static_cast<int>(named_),
                         device.label + " " + device.name + (device.isHome ? ", home" : ""));
+    auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
+    trace_->metadata(Trace::firstDevice + static_cast<int>(named_), "libsplit_device",
+                     {{"label", device.label},
+                      {"node", number(device.node)},
+                      {"gpu", number(device.isGpu)},
+                      {"home", number(device.isHome)},
+                      {"participates", number(device.participates)},
+                      {"compute_units", number(device.computeUnits)},
+                      {"megahertz", number(device.megahertz)}});
   }
 }
 
@@ -184,10 +355,20 @@ void Tracer::retired(const Task& task, std::span<const Device> devices) {
   nameDevices(devices);
   const TracedCall& call = task.call;
   const HostTime now = hostNow();
-  trace_->slice(
-      Trace::application, call.thread, call.name, call.begin, call.blocking ? now : call.end,
-      call.kernel.empty() ? Trace::Arguments{} : Trace::Arguments{{"kernel", call.kernel}});
+  Trace::Arguments arguments;
+  if (!call.kernel.empty())
+    arguments.emplace_back("kernel", call.kernel);
+  if (call.launch != 0)
+    arguments.emplace_back("launch", call.launch);
+  std::vector<std::vector<std::uint64_t>> uses;
+  for (const TracedUse& use : call.uses)
+    uses.push_back({use.buffer, use.begin, use.end, use.writes});
+  if (!uses.empty())
+    arguments.emplace_back("uses", uses);
+  trace_->slice(Trace::application, call.thread, call.name, call.begin,
+                call.blocking ? now : call.end, std::move(arguments));
   balance(task, work(task), devices);
+  showHoldings(task, devices);
 }
 
 HostTime Tracer::work(const Task& task) {
@@ -196,6 +377,10 @@ HostTime Tracer::work(const Task& task) {
   if (!trace_)
     return now;
   HostTime launched = now;
+  std::map<const Completion*, std::uint64_t> numbers; // of what was issued for the task
+  for (const auto& work : task.traced)
+    if (work->done)
+      numbers.try_emplace(work->done.get(), ++lastWork_);
   for (const auto& work : task.traced) {
     const bool moves = work->track == TracedWork::Track::TransfersIn ||
                        work->track == TracedWork::Track::TransfersOut;
@@ -217,6 +402,14 @@ HostTime Tracer::work(const Task& task) {
     const int process = Trace::firstDevice + static_cast<int>(work->device);
     const int thread = trace_->freeThread(process, work->track, begin, end, uncertainty);
     Trace::Arguments arguments = argumentsOf(*work, call);
+    arguments.emplace_back("work", numbers.at(work->done.get()));
+    std::vector<std::uint64_t> after;
+    for (const Completion* before : work->dependsOn)
+      if (const auto found = numbers.find(before);
+          found != numbers.end() && std::ranges::find(after, found->second) == after.end())
+        after.push_back(found->second);
+    if (!after.empty())
+      arguments.emplace_back("after", after);
     arguments.emplace_back("enqueued_us_before",
                            static_cast<double>(std::max<HostTime>(begin - work->before, 0)) * 1e-3);
     trace_->slice(process, thread, work->name, begin, end, std::move(arguments));

@@ -71,6 +71,14 @@ Trace::Argument::Argument(std::string key, double number)
 Trace::Argument::Argument(std::string key, const std::string& text)
     : name(std::move(key)), json(quoted(text)) {}
 
+Trace::Argument::Argument(std::string key, std::span<const std::uint64_t> numbers)
+    : name(std::move(key)), json(Json(numbers).dump()) {}
+Trace::Argument::Argument(std::string key, std::span<const std::string> texts)
+    : name(std::move(key)), json(Json(texts).dump(-1, ' ', false, Json::error_handler_t::replace)) {
+}
+Trace::Argument::Argument(std::string key, std::span<const std::vector<std::uint64_t>> rows)
+    : name(std::move(key)), json(Json(rows).dump()) {}
+
 std::unique_ptr<Trace> Trace::open(const std::string& pattern) {
   const std::string path = withProcessId(pattern);
   int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -121,15 +129,8 @@ void Trace::add(std::vector<Event> events) {
 }
 
 void Trace::nameProcess(int process, const std::string& name) {
-  add({{'M', process, 0, 0, 0, 0, "process_name", {{"name", name}}},
-       {'M',
-        process,
-        0,
-        0,
-        0,
-        0,
-        "process_sort_index",
-        {{"sort_index", static_cast<std::uint64_t>(process)}}}});
+  metadata(process, "process_name", {{"name", name}});
+  metadata(process, "process_sort_index", {{"sort_index", static_cast<std::uint64_t>(process)}});
 }
 
 void Trace::nameThread(int process, int thread, const std::string& name) {
@@ -152,6 +153,10 @@ void Trace::slice(int process, int thread, std::string name, HostTime begin, Hos
 
 void Trace::instant(int process, int thread, std::string name, HostTime at, Arguments arguments) {
   add({{'i', process, thread, at, 0, 0, std::move(name), std::move(arguments)}});
+}
+
+void Trace::metadata(int process, std::string name, Arguments arguments) {
+  add({{'M', process, 0, 0, 0, 0, std::move(name), std::move(arguments)}});
 }
 
 void Trace::counter(int process, std::string name, HostTime at, Arguments values) {

@@ -3,7 +3,13 @@
 // Process 1 of the trace is the application: a track per thread that called, a slice per call. Each
 // device is a process of its own, with one track for kernels, one for each direction of transfers,
 // and one for other commands. An arrow leads from the call to everything that it caused. Counters
-// show each kernel's shares and how far from balanced its last launch was.
+// show each kernel's shares and how far from balanced its last launch was, and which memory holds
+// how much of a buffer.
+//
+// Beside what happened the file says what the launches were, so that whoever reads it can ask the
+// planner and the cost model anew (splittrace whatif): the devices and their memories, each
+// kernel's summary, and for each launch its NDRange, the scalars that decide about regions, and its
+// buffers. Of what buffers hold there is nothing.
 //
 // Events are handed to a thread that formats and writes them, a few times a second; at most
 // `maxPending` wait for it, and what comes on top is dropped and counted. The file is an array
@@ -21,10 +27,12 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -61,18 +69,37 @@ struct TracedWork {
   HostTime before = 0, after = 0; ///< around the enqueuing; 0: it never was
   bool overOnReturn = false;      ///< work of the host, over when `after` was
   std::uint64_t bytes = 0;        ///< of a transfer
+  std::uint64_t buffer = 0;       ///< … of which buffer; 0: not said
   /// Why they don't count as moved between nodes, if so: "stopover" (in host memory, on the way to
   /// another device), or "home" (the application reads what is on its own device, or writes to it).
   const char* uncounted = nullptr;
   std::uint64_t groupBegin = 0, groupEnd = 0, groups = 0; ///< of a piece; `groups`: the launch's
   unsigned dimension = 0;
+  /// What had to be over before it began, whoever's work that is. Only compared.
+  std::vector<const Completion*> dependsOn;
+};
+
+/// Bytes of a buffer that a command reads or writes, by the number that the trace has for it.
+struct TracedUse {
+  std::uint64_t buffer = 0;
+  std::uint64_t begin = 0, end = 0;
+  bool writes = false;
+};
+
+/// How many bytes of a buffer each memory node held once a command was planned.
+struct TracedHolding {
+  std::uint64_t buffer = 0;
+  std::vector<std::uint64_t> bytes; ///< by node
 };
 
 /// The application's call that a task stands for.
 struct TracedCall {
   std::string name;
-  std::string kernel; ///< of a launch
-  std::string reason; ///< why a launch was not split
+  std::string kernel;                  ///< of a launch
+  std::string reason;                  ///< why a launch was not split
+  std::uint64_t launch = 0;            ///< the description of a launch; 0: there is none
+  std::vector<TracedUse> uses;         ///< of other commands
+  std::vector<TracedHolding> holdings; ///< of all buffers that it uses
   int thread = 0;
   bool blocking = false;
   HostTime begin = 0, end = 0;
@@ -96,6 +123,9 @@ public:
     Argument(std::string key, std::uint64_t number);
     Argument(std::string key, double number);
     Argument(std::string key, const std::string& text);
+    Argument(std::string key, std::span<const std::uint64_t> numbers);
+    Argument(std::string key, std::span<const std::string> texts);
+    Argument(std::string key, std::span<const std::vector<std::uint64_t>> rows);
     std::string name;
     std::string json;
   };
@@ -107,6 +137,8 @@ public:
   void slice(int process, int thread, std::string name, HostTime begin, HostTime end,
              Arguments arguments = {});
   void instant(int process, int thread, std::string name, HostTime at, Arguments arguments = {});
+  /// Something that holds for the whole trace, or from here on.
+  void metadata(int process, std::string name, Arguments arguments);
   void counter(int process, std::string name, HostTime at, Arguments values);
   /// From a point within one slice to the beginning of another.
   void arrow(int fromProcess, int fromThread, HostTime from, int toProcess, int toThread,

@@ -4,8 +4,10 @@
 namespace libsplit::runtime {
 
 struct TraceLayout {
-  /// Of what trace.schema.json says; an event names it. Traces without it are older, and the same.
-  static constexpr int version = 1;
+  /// Of what trace.schema.json says; an event names it. Version 2 also says what libsplit knew when
+  /// it decided: devices, kernels, launches, buffers and who holds them, what waited for what.
+  /// Traces that name no version are of version 1.
+  static constexpr int version = 2;
 
   static constexpr int application = 1; ///< process number; device i is `firstDevice + i`
   static constexpr int firstDevice = 2;

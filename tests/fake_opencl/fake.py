@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -125,6 +126,93 @@ def rehearsal(bench, machine):
     else:
         run.require("device 0.0 joins" in told, f"it does not join:\n{told}")
         run.require(kernel["all_seconds"][0] > 0, "it was given no part of a launch")
+
+
+# Devices that differ in speed and in how fast bytes get to them, and what they do under other circumstances.
+# Launches take long beside what the host takes for them, which controllers see, and the clock of these devices does not.
+FAST = {"name": "fast", "item_ns": 100000, "gb_per_s": 0.02}
+SLOW = {"name": "slow", "item_ns": 200000, "gb_per_s": 0.01, "transfer_us": 20}
+TRACED = {
+    "jacobi2d": ("--size", "512", "--iterations", "12"),      # halos
+    "nbody": ("--size", "2048", "--iterations", "12"),        # what each writes, all read
+    "matmul_naive": ("--size", "96", "--iterations", "12"),   # two dimensions; one matrix goes to all
+    "mandelbrot": ("--size", "256", "--iterations", "12"),    # nothing is read
+}
+
+
+def traced_on(bench, devices, program, options):
+    fake = Fake(bench)
+    fake.platforms = [{"name": "Fake", "devices": devices}]
+    file = bench.tmp / "trace.json"
+    run = fake.run(program, options | {"TRACE": str(file)}, arguments=TRACED[program])
+    run.require_success()
+    return run, file.rename(bench.tmp / f"trace-{len(list(bench.tmp.glob('trace-*')))}.json")
+
+
+def asked(bench, trace, *question):
+    """What splittrace whatif answers."""
+    command = [str(bench.build / "bin" / "splittrace"), "whatif", "--json", *question, str(trace)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise Failure(f"{' '.join(command)}: {run.stderr}")
+    return json.loads(run.stdout)
+
+
+def what_if(bench, program):
+    """What splittrace says of other shares, other devices and other links is within a tenth of what then happens."""
+    _, trace = traced_on(bench, [FAST, SLOW], program, {"POLICY": "static:1,1"})
+    far = SLOW | {"gb_per_s": 0.0005, "transfer_us": 2000}
+    cases = (
+        (("--policy", "static:2,1"), [FAST, SLOW], {"POLICY": "static:2,1"}),
+        (("--policy", "static:1,3"), [FAST, SLOW], {"POLICY": "static:1,3"}),
+        (("--policy", "single:1"), [FAST, SLOW], {"POLICY": "single:1"}),
+        (("--policy", "dynamic"), [FAST, SLOW], {"POLICY": "dynamic"}),
+        (("--policy", "auto"), [FAST, SLOW], {"POLICY": "auto"}),
+        (("--devices", "0.0"), [FAST, SLOW], {"POLICY": "single:0"}),
+        (("--devices", "0.0,0.1,0.1", "--policy", "static:2,1,1"), [FAST, SLOW, SLOW], {"POLICY": "static:2,1,1"}),
+        (("--devices", "0.0,0.0,0.1"), [FAST, FAST, SLOW], {"POLICY": "auto"}),
+        (("--link", "0.1=0.0005,2000"), [FAST, far], {"POLICY": "static:1,1"}),
+    )
+    for question, devices, options in cases:
+        told = asked(bench, trace, *question)
+        run, then = traced_on(bench, devices, program, options)
+        was = asked(bench, then)
+        expected, happened = told["kernels"][0], was["kernels"][0]
+        figures = (f"{' '.join(question)}: {expected['seconds']} s expected, {happened['recorded_seconds']} s taken; a "
+                   f"launch {expected['launch_seconds']} and {happened['recorded_launch_seconds']}; bytes "
+                   f"{expected['bytes']} and {happened['recorded_bytes']}")
+        print(figures, flush=True)
+        for key in ("seconds", "launch_seconds"):
+            ratio = expected[key] / happened["recorded_" + key]
+            run.require(0.9 < ratio < 1.1, figures)
+
+
+def what_if_unknown(bench):
+    """Of what a trace does not know nothing is said but why."""
+    def reason(trace, *question):
+        return asked(bench, trace, *question)["kernels"][0]["unknown"] or ""
+
+    run, trace = traced_on(bench, [FAST, SLOW], "nbody", {"POLICY": "single:0"})
+    told = reason(trace, "--policy", "static:1,1")
+    run.require("never ran on 0.1" in told, f"it is told: {told}")
+    answer = asked(bench, trace)
+    run.require(answer["seconds"] is not None and answer["kernels"][0]["error"] < 0.01, f"{answer}")
+    TRACED["histogram"] = ("--iterations", "4")
+    run, trace = traced_on(bench, [FAST, SLOW], "histogram", {"POLICY": "static:1,1"})
+    told = reason(trace, "--policy", "static:2,1")
+    run.require("merged" in told, f"it is told: {told}")
+    for question, complaint in ((("--devices", "0.0,0.7"), "no device 0.7"), (("--link", "0.7=2"), "no device 0.7"),
+                                (("--policy", "static:1,1,1"), "more shares"), (("--policy", "best"), "no policy"),
+                                (("--link", "fast"), "GB/S")):
+        refused = subprocess.run([str(bench.build / "bin" / "splittrace"), "whatif", *question, str(trace)],
+                                 capture_output=True, text=True, check=False)
+        run.require(refused.returncode in (1, 2) and complaint in refused.stderr and not refused.stdout, f"{refused}")
+    # What the first version wrote.
+    first = bench.tmp / "first.json"
+    first.write_text("\n".join(line for line in trace.read_text().splitlines() if "libsplit_" not in line))
+    refused = subprocess.run([str(bench.build / "bin" / "splittrace"), "whatif", str(first)], capture_output=True,
+                             text=True, check=False)
+    run.require(refused.returncode == 1 and "version 1" in refused.stderr, f"{refused}")
 
 
 # Of the ways in, of memories, of finding shares: each pair once, at least. Which kernels are split is looked at where
@@ -295,5 +383,6 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 if __name__ == "__main__":
     main({"sample": sample, "changed_mind": changed_mind, "slow_calls": slow_calls, "held_commands": held_commands,
-          "rehearsal": rehearsal, "application": application, "application_table": application_table,
+          "rehearsal": rehearsal, "what_if": what_if,
+          "what_if_unknown": what_if_unknown, "application": application, "application_table": application_table,
           "refusals": refusals, "failures": failures, "random_calls": random_calls})

@@ -56,7 +56,7 @@ def hold(bench):
     for run, trace in runs(bench):
         require_valid(run, STATISTICS, run.stats)
         require_valid(run, TRACE, trace)
-        run.require(not trace or trace[0]["args"] == {"version": 1}, "the version does not come first")
+        run.require(not trace or trace[0]["args"] == {"version": 2}, "the version does not come first")
         events += len(trace)
     assert events > 1000, f"only {events} events were looked at"
 

@@ -82,7 +82,7 @@ TEST(Trace, IsAnArrayOfEvents) {
   piped.trace->arrow(1, 10, now, 2, 1, now + 5);
   const Json events = Json::parse(piped.finish());
   ASSERT_EQ(events.size(), 7U);
-  EXPECT_EQ(events[0]["args"]["version"], 1);
+  EXPECT_EQ(events[0]["args"]["version"], TraceLayout::version);
   EXPECT_EQ(events[1]["args"]["name"], "a \"device\"\n");
   EXPECT_EQ(events[3]["ph"], "X");
   EXPECT_EQ(events[3]["dur"], 1234.567);
