@@ -78,6 +78,8 @@ private:
     std::vector<std::uint64_t> buffers; ///< the trace's numbers
     const TraceCosts::Load* load = nullptr;
   };
+  /// A dimension, and how many groups of it each member gets. None: home has them all.
+  using Cut = std::pair<unsigned, std::vector<std::uint64_t>>;
   static constexpr std::uint64_t knownSplits = 3; // as in the runtime
 
   const Member& home() const { return setting_.members[setting_.home]; }
@@ -116,7 +118,13 @@ private:
     return &parsed->kernels.front();
   }
 
-  Asked ask(const RecordedLaunch& launch) {
+  const Asked& ask(const RecordedLaunch& launch) {
+    const auto known = asked_.find(launch.launch);
+    return known != asked_.end() ? known->second
+                                 : asked_.emplace(launch.launch, askAnew(launch)).first->second;
+  }
+
+  Asked askAnew(const RecordedLaunch& launch) {
     if (!launch.launch)
       throw Unknown{contents_.version < 2
                         ? "the trace is of an older version, and does not say what was launched"
@@ -224,7 +232,10 @@ private:
   }
 
   Outcome launch(const RecordedLaunch& recorded) {
-    const Asked asked = ask(recorded);
+    constexpr std::size_t mostPlans = 4096; // shares that drift make ever new ones
+    if (plans_.size() > mostPlans)
+      plans_.clear();
+    const Asked& asked = ask(recorded);
     History& history = histories_[TraceCosts::keyOf(recorded, contents_)];
     if (!policy_)
       return asRecorded(recorded, asked, history);
@@ -268,11 +279,10 @@ private:
   /// Home does it as without libsplit, and nobody hears what it took.
   Outcome atHome(const Asked& asked) {
     const std::uint64_t groups = asked.request.range.groups(0);
-    const Piece whole =
-        planPiece(asked.request, asked.devices, setting_.home, wholeBox(asked.request.range));
+    const LaunchPlan* whole = cut(asked, {0, {}});
     Outcome outcome;
     outcome.shares = alone();
-    const std::vector<double> moving = bring(asked, {whole}, false, outcome.bytes);
+    const std::vector<double> moving = bring(asked, whole->pieces, false, outcome.bytes);
     outcome.seconds =
         compute(asked, setting_.home, 0, groups, groups) + *std::ranges::max_element(moving);
     return outcome;
@@ -353,7 +363,7 @@ private:
 
   /// The pieces as the planner cuts them; none if the launch was given out in chunks.
   std::vector<Piece> cutAsRecorded(const RecordedLaunch& recorded, const Asked& asked,
-                                   std::uint64_t groups) const {
+                                   std::uint64_t groups) {
     std::vector<Part> parts = recorded.parts;
     std::ranges::sort(parts, {}, &Part::begin);
     std::vector<std::uint64_t> counts(asked.devices.size());
@@ -367,9 +377,8 @@ private:
     }
     if (end != groups)
       return {};
-    PlanResult result = planCut(asked.request, asked.devices, *recorded.dimension, counts);
-    auto* plan = std::get_if<LaunchPlan>(&result);
-    return plan && plan->merges.empty() ? std::move(plan->pieces) : std::vector<Piece>();
+    const LaunchPlan* plan = cut(asked, {*recorded.dimension, counts});
+    return plan && plan->merges.empty() ? plan->pieces : std::vector<Piece>();
   }
 
   /// Chunk by chunk, whoever is free first.
@@ -417,19 +426,36 @@ private:
     return outcome;
   }
 
+  /// The planner's answer, which is remembered; null: it can't be cut so. Valid until the next
+  /// launch.
+  const LaunchPlan* cut(const Asked& asked, const Cut& how) {
+    const auto [known, isNew] = plans_.try_emplace({&asked, how});
+    if (!isNew)
+      return known->second ? &*known->second : nullptr;
+    if (how.second.empty()) {
+      LaunchPlan plan;
+      plan.pieces.push_back(
+          planPiece(asked.request, asked.devices, setting_.home, wholeBox(asked.request.range)));
+      known->second = std::move(plan);
+    } else {
+      PlanResult result = planCut(asked.request, asked.devices, how.first, how.second);
+      if (auto* plan = std::get_if<LaunchPlan>(&result))
+        known->second = std::move(*plan);
+    }
+    return known->second ? &*known->second : nullptr;
+  }
+
   /// Along the dimension of the trace, else the one that works without merging.
-  std::optional<LaunchPlan> planOf(const Asked& asked, const std::vector<double>& shares,
-                                   History& history) {
-    std::optional<LaunchPlan> best;
+  const LaunchPlan* planOf(const Asked& asked, const std::vector<double>& shares,
+                           History& history) {
+    const LaunchPlan* best = nullptr;
     auto consider = [&](unsigned dimension) {
       const std::uint64_t groups = asked.request.range.groups(dimension);
       if (groups < 2 && (dimension > 0 || asked.request.range.groups() > 1))
         return;
-      PlanResult result =
-          planCut(asked.request, asked.devices, dimension, solver::roundToGroups(shares, groups));
-      auto* plan = std::get_if<LaunchPlan>(&result);
+      const LaunchPlan* plan = cut(asked, {dimension, solver::roundToGroups(shares, groups)});
       if (plan && (!best || plan->merges.size() < best->merges.size()))
-        best = std::move(*plan);
+        best = plan;
     };
     if (history.dimension) {
       consider(*history.dimension);
@@ -593,6 +619,8 @@ private:
   std::map<TraceCosts::Key, unsigned> dimensions_;
   std::map<TraceCosts::Key, History> histories_;
   std::map<std::uint64_t, BufferState> buffers_;
+  std::map<const TraceLaunch*, Asked> asked_;
+  std::map<std::pair<const Asked*, Cut>, std::optional<LaunchPlan>> plans_;
   std::map<std::string, std::optional<ProgramSummary>> summaries_; ///< by text
   LaunchCycle cycle_;
   std::pair<std::uint64_t, double> moved_{0, 0}; ///< bytes and seconds so far

@@ -2,10 +2,12 @@
 
 #include "report_parts.h"
 #include "runtime/core/text_table.h"
+#include "tools/what_if.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace libsplit::tools {
 
@@ -190,6 +192,85 @@ std::vector<std::vector<std::uint64_t>> matrixOf(const TraceContents& contents) 
   return matrix;
 }
 
+/// Buffers by size, each with who held how much from when on.
+Json buffersOf(const TraceContents& contents, Json& notes) {
+  constexpr std::size_t mostBuffers = 100, mostSteps = 400;
+  std::map<std::uint64_t, std::vector<const TraceHolding*>> holdings;
+  for (const TraceHolding& holding : contents.holdings)
+    holdings[holding.buffer].push_back(&holding);
+  auto sizeOf = [&](std::uint64_t number) {
+    const auto found = contents.buffers.find(number);
+    return found == contents.buffers.end() ? 0 : found->second;
+  };
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, of] : holdings)
+    numbers.push_back(number);
+  std::ranges::stable_sort(numbers, std::greater<>(), sizeOf);
+  if (numbers.size() > mostBuffers) {
+    notes.push_back("Of " + std::to_string(numbers.size()) + " buffers the " +
+                    std::to_string(mostBuffers) + " largest are shown.");
+    numbers.resize(mostBuffers);
+  }
+  Json buffers = Json::array();
+  for (const std::uint64_t number : numbers) {
+    const auto& of = holdings[number];
+    const std::size_t each = (of.size() + mostSteps - 1) / mostSteps;
+    Json steps = Json::array();
+    for (std::size_t i = 0; i < of.size(); i += each) {
+      const TraceHolding& holding = *of[i + each < of.size() ? i : of.size() - 1];
+      std::vector<std::uint64_t> bytes(contents.devices.size() + 1);
+      for (const auto& [node, valid] : holding.bytes) {
+        if (node == "host")
+          bytes[0] = valid;
+        for (std::size_t d = 0; d < contents.devices.size(); ++d)
+          if (node == label(contents.devices[d]))
+            bytes[d + 1] = valid;
+      }
+      steps.push_back({holding.at, bytes});
+    }
+    buffers.push_back(
+        {{"number", number}, {"bytes", sizeOf(number)}, {"left", each}, {"steps", steps}});
+  }
+  return buffers;
+}
+
+/// Launches with what each issued: by kernel the first few, and as many more evenly from the rest.
+Json graphsOf(const TraceContents& contents) {
+  constexpr std::size_t firstFew = 8, more = 24, mostWorks = 400;
+  std::map<std::string, std::vector<std::size_t>> calls;
+  for (std::size_t c = 0; c < contents.calls.size(); ++c)
+    if (!contents.calls[c].kernel.empty() && !contents.calls[c].works.empty())
+      calls[contents.calls[c].kernel].push_back(c);
+  Json graphs = Json::array();
+  for (auto& [kernel, of] : calls) {
+    std::ranges::stable_sort(of, {}, [&](std::size_t c) { return contents.calls[c].begin; });
+    std::set<std::size_t> chosen;
+    for (std::size_t i = 0; i < std::min(firstFew, of.size()); ++i)
+      chosen.insert(i);
+    for (std::size_t i = 1; i <= more; ++i)
+      chosen.insert((of.size() - 1) * i / more);
+    for (const std::size_t i : chosen) {
+      const TraceCall& call = contents.calls[of[i]];
+      Json works = Json::array();
+      for (const std::size_t index : call.works) {
+        if (works.size() == mostWorks)
+          break;
+        const TraceWork& work = contents.works[index];
+        works.push_back({work.arguments.value("work", std::uint64_t{0}), work.device,
+                         static_cast<int>(work.track), work.name, work.begin, work.end,
+                         details(work), work.arguments.value("after", Json::array())});
+      }
+      graphs.push_back({{"kernel", kernel},
+                        {"launch", i},
+                        {"of", of.size()},
+                        {"call", of[i]},
+                        {"left", call.works.size() - works.size()},
+                        {"works", std::move(works)}});
+    }
+  }
+  return graphs;
+}
+
 Json dataOf(const TraceContents& contents, const TraceSummary& summary, std::size_t maxSpans) {
   std::vector<Row> rows = rowsOf(contents);
   double end = 0;
@@ -231,11 +312,14 @@ Json dataOf(const TraceContents& contents, const TraceSummary& summary, std::siz
                        {"idle", kernel.idle},
                        {"reasons", std::move(reasons)}});
   }
-  return {{"program", summary.program},    {"sentence", gainSentence(summary)},
-          {"notes", std::move(notes)},     {"advice", summary.advice},
-          {"rows", toJson(rows)},          {"launches", launchesOf(contents)},
-          {"nodes", std::move(nodes)},     {"matrix", matrixOf(contents)},
-          {"kernels", std::move(kernels)}, {"devices", std::move(devices)}};
+  Json buffers = buffersOf(contents, notes);
+  return {{"program", summary.program},       {"sentence", gainSentence(summary)},
+          {"model", gainByModel(contents)},   {"buffers", std::move(buffers)},
+          {"graphs", graphsOf(contents)},     {"notes", std::move(notes)},
+          {"advice", summary.advice},         {"rows", toJson(rows)},
+          {"launches", launchesOf(contents)}, {"nodes", std::move(nodes)},
+          {"matrix", matrixOf(contents)},     {"kernels", std::move(kernels)},
+          {"devices", std::move(devices)}};
 }
 
 void replaceOnce(std::string& text, const std::string& mark, const std::string& by) {

@@ -10,6 +10,11 @@
 //             [begin, end, name, index of the call, or -1, details, how many it stands for]
 //   devices, kernels: rows of tables; launches: by kernel, shares by device and idle part
 //   nodes, matrix: bytes from the row's memory to the column's
+//   buffers:  the largest, with [time, bytes that are valid by node] for each change; `left`: of so
+//             many changes one is there
+//   graphs:   launches, with all that each issued: [number, device, kind, name, begin, end,
+//   details,
+//             numbers of what had to be over before]; `left`: so many more
 //
 // Times are in microseconds.
 #pragma once
@@ -27,7 +32,8 @@ namespace libsplit::tools {
 std::string reportPage(const TraceContents& contents, const TraceSummary& summary,
                        std::size_t maxSpans = 40'000);
 
-/// What libsplit gained on this run, by what was measured; a sentence or two.
+/// What libsplit gained on this run, by what was measured; a sentence or two. By the model:
+/// gainByModel.
 std::string gainSentence(const TraceSummary& summary);
 
 } // namespace libsplit::tools

@@ -223,6 +223,12 @@ WhatIfAnswer nothingTimed(const TraceContents& contents) {
   return answer;
 }
 
+std::string timesText(double before, double after) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.2f x", before > 0 ? after / before : 0);
+  return digits;
+}
+
 } // namespace
 
 std::optional<std::pair<std::string, WhatIf::Link>> parseLink(const std::string& text) {
@@ -304,13 +310,40 @@ WhatIfAnswer whatIf(const TraceContents& contents, const WhatIf& question) {
   }
 }
 
+std::string gainByModel(const TraceContents& contents) {
+  WhatIf question;
+  question.policy = Policy{};
+  question.policy->kind = Policy::Kind::Off;
+  WhatIfAnswer answer;
+  try {
+    answer = whatIf(contents, question);
+  } catch (const TraceError& error) {
+    return std::string("The model of what launches cost says nothing: ") + error.what() + ".";
+  }
+  double took = 0, home = 0;
+  std::string unknown;
+  for (const WhatIfKernel& kernel : answer.kernels) {
+    if (!kernel.unknown.empty()) {
+      unknown += (unknown.empty() ? " Of " : "; of ") + kernel.name +
+                 " nothing can be said: " + kernel.unknown;
+      continue;
+    }
+    took += kernel.recordedSeconds;
+    home += kernel.seconds;
+  }
+  if (!unknown.empty())
+    unknown += ".";
+  if (!(took > 0))
+    return unknown.empty() ? "" : unknown.substr(1);
+  return "By the model of what launches cost, which is off by " + percentText(*answer.error) +
+         ", those that were timed took " + durationText(took) + " and would have taken " +
+         durationText(home) + " on the program's own device alone, " + timesText(took, home) + "." +
+         unknown;
+}
+
 std::string toText(const WhatIfAnswer& answer, const std::string& program) {
   std::ostringstream text;
-  auto factor = [](double before, double after) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.2f x", before > 0 ? after / before : 0);
-    return std::string(digits);
-  };
+  const auto factor = timesText;
   text << program;
   for (const std::string& label : answer.devices)
     text << (&label == answer.devices.data() ? " on " : ", ") << label;

@@ -60,9 +60,9 @@ struct WhatIfKernel {
 };
 
 struct WhatIfAnswer {
-  std::vector<std::string> devices; ///< labels; of another one like it "0.1'"
-  double recordedSeconds = 0;       ///< of the program, from its first event to its last
-  std::optional<double> seconds;    ///< nothing: a kernel is unknown
+  std::vector<std::string> devices;  ///< labels; of another one like it "0.1'"
+  double recordedSeconds = 0;        ///< of the program, from its first event to its last
+  std::optional<double> seconds;     ///< nothing: a kernel is unknown
   std::optional<double> error;       ///< as of a kernel, of all that are not unknown
   std::vector<WhatIfKernel> kernels; ///< the most time first
   std::vector<std::string> notes;
@@ -70,6 +70,10 @@ struct WhatIfAnswer {
 
 /// Throws TraceError, also where the question names devices that the trace does not have.
 WhatIfAnswer whatIf(const TraceContents& contents, const WhatIf& question);
+
+/// What libsplit gained by the model: all launches on the program's own device alone beside what
+/// they took. A sentence or two, also where nothing can be said.
+std::string gainByModel(const TraceContents& contents);
 
 std::string toText(const WhatIfAnswer& answer, const std::string& program);
 nlohmann::ordered_json toJson(const WhatIfAnswer& answer);

@@ -377,10 +377,14 @@ HostTime Tracer::work(const Task& task) {
   if (!trace_)
     return now;
   HostTime launched = now;
-  std::map<const Completion*, std::uint64_t> numbers; // of what was issued for the task
+  std::map<const Completion*, std::uint64_t> numbers; // of what was issued for the call
+  for (const auto& before : task.waitTasks)           // the launch that something is sent ahead of
+    for (const auto& work : before->traced)
+      if (work->number != 0)
+        numbers.try_emplace(work->done.get(), work->number);
   for (const auto& work : task.traced)
     if (work->done)
-      numbers.try_emplace(work->done.get(), ++lastWork_);
+      numbers.try_emplace(work->done.get(), work->number = ++lastWork_);
   for (const auto& work : task.traced) {
     const bool moves = work->track == TracedWork::Track::TransfersIn ||
                        work->track == TracedWork::Track::TransfersOut;
@@ -402,7 +406,7 @@ HostTime Tracer::work(const Task& task) {
     const int process = Trace::firstDevice + static_cast<int>(work->device);
     const int thread = trace_->freeThread(process, work->track, begin, end, uncertainty);
     Trace::Arguments arguments = argumentsOf(*work, call);
-    arguments.emplace_back("work", numbers.at(work->done.get()));
+    arguments.emplace_back("work", work->number);
     std::vector<std::uint64_t> after;
     for (const Completion* before : work->dependsOn)
       if (const auto found = numbers.find(before);

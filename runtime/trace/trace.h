@@ -77,6 +77,7 @@ struct TracedWork {
   unsigned dimension = 0;
   /// What had to be over before it began, whoever's work that is. Only compared.
   std::vector<const Completion*> dependsOn;
+  std::uint64_t number = 0; ///< once it is told of
 };
 
 /// Bytes of a buffer that a command reads or writes, by the number that the trace has for it.

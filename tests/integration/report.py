@@ -45,6 +45,21 @@ window.addEventListener("load", function () {
   mouse("mouseleave", 0, 0);
   seen.hidden = tip.style.display == "none";
   seen.bars = document.querySelectorAll("#shares rect").length;
+  seen.model = document.getElementById("model").textContent;
+  seen.held = document.querySelectorAll("#holding path.held").length;
+  box = document.getElementById("holding").getBoundingClientRect();
+  document.getElementById("holding").dispatchEvent(
+    new MouseEvent("mousemove", {clientX: box.right - 20, clientY: box.top + 50, bubbles: true, view: window}));
+  seen.holding = tip.textContent;
+  seen.launch = document.getElementById("launch").selectedOptions[0].textContent;
+  seen.boxes = Array.from(document.querySelectorAll("#graph .box")).map(function (each) { return each.textContent; });
+  seen.edges = document.querySelectorAll("#graph .edge").length;
+  document.querySelector("#graph .box").dispatchEvent(
+    new MouseEvent("mousemove", {clientX: 30, clientY: 30, bubbles: true, view: window}));
+  seen.boxTip = tip.textContent;
+  seen.issued = Array.from(document.querySelectorAll("#issued tbody tr")).map(function (row) {
+    return Array.from(row.cells).map(function (cell) { return cell.textContent; });
+  });
   seen.kernels = document.getElementById("kernels").textContent;
   seen.matrix = document.getElementById("matrix").textContent;
   seen.wide = document.documentElement.scrollWidth <= innerWidth;
@@ -105,9 +120,27 @@ def page(bench):
         run.require(seen["hidden"], f"{flags}: the tip stays")
         run.require(seen["bars"] == 14, f"{flags}: {seen['bars']} bars for 7 launches on 2 devices")
         run.require("jacobi2d" in seen["kernels"] and seen["wide"], f"{flags}: {seen}")
+        run.require(re.search(r"By the model .* off by \d+ %, .* would have taken [\d.]+ [mu]?s on .* own device", seen["model"]),
+                    f"{flags}: the model says {seen['model']}")
+        run.require(seen["held"] >= 2 and re.search(r"0\.1: [\d.]+ k?B", seen["holding"]),
+                    f"{flags}: {seen['held']} memories hold the buffer, {seen['holding']}")
+        require_graph(run, seen)
     moved = sum(event["args"]["bytes"] for event in events if "bytes" in event.get("args", {})
                 and not {"home", "stopover"} & event["args"].keys())
     run.require(moved == run.total("bytes_between_nodes"), "not what the statistics say")
+
+
+def require_graph(run, seen):
+    """The chosen launch has two pieces, and copies that they wait for."""
+    run.require(re.match(r"jacobi2d, launch \d of 7", seen["launch"]), f"chosen is {seen['launch']}")
+    pieces = [row for row in seen["issued"] if row[1] == "jacobi2d"]
+    copies = {row[0]: row[1] for row in seen["issued"] if row[1] in ("to host", "from host")}
+    run.require(len(pieces) == 2 and len(seen["boxes"]) == len(seen["issued"]), f"issued were {seen['issued']}")
+    waits = [number for row in pieces for number in row[5].split(", ") if number in copies]
+    run.require(waits and all(int(number) < int(row[0]) for row in seen["issued"] for number in row[5].split(", ") if number),
+                f"no piece waits for a copy: {seen['issued']}")
+    run.require(seen["edges"] == sum(len(row[5].split(", ")) for row in seen["issued"] if row[5]), f"{seen['edges']} lines")
+    run.require("host" in seen["boxTip"] or "jacobi2d" in seen["boxTip"], f"the tip says {seen['boxTip']}")
 
 
 def many_events(bench):

@@ -39,6 +39,7 @@
   document.title = data.program + " – libsplit";
   text("program", data.program);
   text("sentence", data.sentence);
+  text("model", data.model);
   text("notes", data.notes.join(" "));
 
   // ---- The timeline: rows of spans on a canvas, under one zoom.
@@ -136,6 +137,11 @@
 
   function choose(call) {
     chosen = call;
+    data.graphs.forEach(function (graph, i) {
+      if (call < 0 || graph.call !== call) return;
+      document.getElementById("launch").selectedIndex = i;
+      drawGraph();
+    });
     var box = d3.select("#work");
     box.selectAll("*").remove();
     if (chosen >= 0) {
@@ -208,6 +214,115 @@
   d3.select("#kernel").on("change", drawShares).selectAll("option").data(Object.keys(data.launches)).enter()
     .append("option").text(String);
 
+  // ---- Who holds which bytes of one buffer.
+
+  var memories = d3.scale.category10();
+  key = d3.select("#holdingKey").selectAll("b").data(data.nodes).enter().append("b").style("font-weight", "normal");
+  key.append("span").style("background", function (_, i) { return memories(i); });
+  key.append("i").style("font-style", "normal").text(String);
+
+  function drawHolding() {
+    var buffer = data.buffers[document.getElementById("buffer").selectedIndex], high = 200;
+    var svg = d3.select("#holding"), wide = svg.node().clientWidth || 600;
+    svg.selectAll("*").remove();
+    text("holdingNote", !buffer ? "This trace tells of none." :
+      buffer.left > 1 ? "One of " + buffer.left + " changes is drawn." : "");
+    if (!buffer) return;
+    var across = d3.scale.linear().domain([start, end]).range([76, wide - 8]);
+    var up = d3.scale.linear().domain([0, Math.max(buffer.bytes, 1)]).range([high - 26, 12]);
+    data.nodes.forEach(function (_, node) {
+      var steps = buffer.steps.map(function (step) { return [step[0], step[1][node]]; });
+      if (!d3.max(steps, function (step) { return step[1]; })) return;
+      steps.push([end, steps[steps.length - 1][1]]);
+      svg.append("path").attr("class", "held").attr("fill", "none").attr("stroke", memories(node)).attr("stroke-width", 2)
+        .attr("transform", "translate(0," + 2.5 * (node - data.nodes.length / 2) + ")") // equal ones beside each other
+        .attr("d", d3.svg.line().interpolate("step-after").x(function (step) { return across(step[0]); })
+          .y(function (step) { return up(step[1]); })(steps));
+    });
+    svg.append("g").attr("class", "axis").attr("transform", "translate(0," + up(0) + ")").call(
+      d3.svg.axis().scale(across).orient("bottom").ticks(innerWidth < 700 ? 3 : 8).tickFormat(time));
+    svg.append("g").attr("class", "axis").attr("transform", "translate(74,0)").call(
+      d3.svg.axis().scale(up).orient("left").ticks(4).tickFormat(bytes));
+    svg.on("mousemove", function () {
+      var at = across.invert(d3.mouse(this)[0]), last = null;
+      buffer.steps.forEach(function (step) { if (step[0] <= at) last = step; });
+      showTip(d3.event, last && "from " + time(last[0]) + " on, of " + bytes(buffer.bytes) + "\n" +
+        data.nodes.map(function (node, i) { return node + ": " + bytes(last[1][i]); }).join("\n"));
+    }).on("mouseleave", function () { showTip(d3.event, null); });
+  }
+  d3.select("#buffer").on("change", drawHolding).selectAll("option").data(data.buffers).enter().append("option")
+    .text(function (buffer) { return buffer.number + " (" + bytes(buffer.bytes) + ")"; });
+
+  // ---- What one launch issued: boxes, in columns by how much came before, and a line for each dependency.
+
+  function drawGraph() {
+    var graph = data.graphs[document.getElementById("launch").selectedIndex], svg = d3.select("#graph");
+    svg.selectAll("*").remove();
+    d3.select("#issued").selectAll("*").remove();
+    text("graphNote", !graph ? "No launch was libsplit's." : graph.left ? graph.left + " more of its are left out." : "");
+    if (!graph) return svg.style("width", "0").attr("height", 0);
+    var boxWidth = 148, boxHeight = 36, gapX = 46, gapY = 12, byId = {}, filled = {}, tall = 0, deep = 0, numbers = {};
+    var works = graph.works.map(function (work) {
+      return {id: work[0], device: work[1], kind: work[2], name: work[3], begin: work[4], end: work[5], details: work[6],
+              after: work[7], depth: -1};
+    });
+    works.forEach(function (work) { byId[work.id] = work; });
+    works.forEach(function (work) { work.after = work.after.filter(function (id) { return byId[id] && byId[id] !== work; }); });
+    function depthOf(work) {
+      if (work.depth < 0) {
+        work.depth = 0; // and there an end, should a damaged trace have a circle
+        work.depth = d3.max(work.after, function (id) { return depthOf(byId[id]) + 1; }) || 0;
+      }
+      return work.depth;
+    }
+    works.forEach(depthOf);
+    works.sort(function (a, b) { return a.depth - b.depth || a.device - b.device || a.kind - b.kind || a.id - b.id; });
+    works.forEach(function (work, i) {
+      var row = filled[work.depth] || 0;
+      filled[work.depth] = row + 1;
+      numbers[work.id] = i + 1;
+      work.x = 10 + work.depth * (boxWidth + gapX);
+      work.y = 10 + row * (boxHeight + gapY);
+      tall = Math.max(tall, work.y + boxHeight);
+      deep = Math.max(deep, work.x + boxWidth);
+    });
+    svg.attr("height", tall + 10).style("width", deep + 10 + "px");
+    svg.append("defs").append("marker").attr("id", "tipOfEdge").attr("viewBox", "0 0 8 8").attr("refX", 7).attr("refY", 4)
+      .attr("markerWidth", 7).attr("markerHeight", 7).attr("orient", "auto").append("path").attr("d", "M0 0L8 4L0 8z");
+    works.forEach(function (work) {
+      work.after.forEach(function (id) {
+        var from = byId[id], x1 = from.x + boxWidth, y1 = from.y + boxHeight / 2, y2 = work.y + boxHeight / 2;
+        svg.append("path").attr("class", "edge").attr("marker-end", "url(#tipOfEdge)").attr("d", "M" + x1 + " " + y1 + "C" +
+          (x1 + gapX / 2) + " " + y1 + " " + (work.x - gapX / 2) + " " + y2 + " " + work.x + " " + y2);
+      });
+    });
+    var boxes = svg.selectAll("g.box").data(works).enter().append("g").attr("class", "box")
+      .attr("transform", function (work) { return "translate(" + work.x + "," + work.y + ")"; });
+    boxes.append("rect").attr("width", boxWidth).attr("height", boxHeight).attr("rx", 4)
+      .attr("fill", function (work) { return colour(kinds[work.kind]); });
+    boxes.append("text").attr("x", 6).attr("y", 15).text(function (work) {
+      var name = numbers[work.id] + " " + work.name;
+      return name.length > 20 ? name.slice(0, 19) + "…" : name;
+    });
+    boxes.append("text").attr("x", 6).attr("y", 30).text(function (work) {
+      return data.devices[work.device].label + ", " + time(work.end - work.begin);
+    });
+    boxes.on("mousemove", function (work) {
+      showTip(d3.event, work.name + "\n" + kindNames[work.kind] + " of " + data.devices[work.device].label + "\n" +
+        time(work.end - work.begin) + " from " + time(work.begin) + (work.details ? "\n" + work.details : ""));
+    }).on("mouseleave", function () { showTip(d3.event, null); });
+    table("issued", ["", "what", "where", "begins", "takes", "after", ""], works.map(function (work) {
+      return [numbers[work.id], work.name, data.devices[work.device].label + ", " + kindNames[work.kind], time(work.begin),
+              time(work.end - work.begin), work.after.map(function (id) { return numbers[id]; }).join(", "), work.details];
+    }), [1, 2, 6]);
+  }
+  d3.select("#launch").on("change", drawGraph).selectAll("option").data(data.graphs).enter().append("option")
+    .text(function (graph) { return graph.kernel + ", launch " + graph.launch + " of " + graph.of; });
+  // The last one of the kernel that comes first: what it does once shares have settled.
+  var shown = 0;
+  data.graphs.forEach(function (graph, i) { if (data.kernels.length && graph.kernel === data.kernels[0].name) shown = i; });
+  document.getElementById("launch").selectedIndex = shown;
+
   // ---- Tables.
 
   table("matrix", [""].concat(data.nodes), data.matrix.map(function (row, i) {
@@ -225,7 +340,7 @@
   }));
   d3.select("#advice").selectAll("li").data(data.advice.length ? data.advice : ["Nothing."]).enter().append("li").text(String);
 
-  function all() { layOut(); drawShares(); }
+  function all() { layOut(); drawShares(); drawHolding(); drawGraph(); }
   addEventListener("resize", all);
   matchMedia("(prefers-color-scheme: dark)").addListener(all);
   all();
