@@ -1,7 +1,8 @@
 # What cpack makes of the target `programs`: a .deb for the distribution that it runs on.
 #
 # Dependencies are those of the programs as linked (dpkg-shlibdeps), and an OpenCL loader, which is
-# opened at run time. With SOURCE_DATE_EPOCH set, the same build gives the same bytes.
+# opened at run time. With SOURCE_DATE_EPOCH set, the same build gives the same bytes; by the preset `package`, which
+# keeps the folder's name out of them, so does one in another folder.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # tests and benchmarks are no part of it
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME libsplit)
