@@ -56,11 +56,11 @@ template <class Body> void tracked(Body&& body) noexcept {
   }
 }
 
-/// Answers the status of a retain, which `note` counts if it succeeded.
-template <class Handle>
-cl_int retained(cl_int status, void (runtime::Session::*note)(Handle), Handle handle) noexcept {
+/// Answers the status of a retain, which those of the session's `objects` count if it succeeded.
+template <class Objects, class Handle>
+cl_int retained(cl_int status, Objects& (runtime::Session::*objects)(), Handle handle) noexcept {
   if (status == CL_SUCCESS)
-    tracked([&] { (session().*note)(handle); });
+    tracked([&] { (session().*objects)().retained(handle); });
   return status;
 }
 

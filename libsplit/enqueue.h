@@ -12,8 +12,8 @@ inline cl_int atOnce(const runtime::Command& command, std::vector<runtime::Buffe
                      const runtime::NativeCall& call) {
   for (runtime::BufferUse& use : uses)
     use.reads = true;
-  auto enqueuing = session().enqueuing(command.queue);
-  if (const cl_int status = session().settle(enqueuing, command, uses))
+  auto enqueuing = session().commands().enqueuing(command.queue);
+  if (const cl_int status = session().commands().settle(enqueuing, command, uses))
     return status;
   return call(command.blocking, command.waitCount, command.waitList, command.event);
 }
@@ -23,8 +23,9 @@ inline cl_int atOnce(const runtime::Command& command, std::vector<runtime::Buffe
 template <class Call>
 cl_int enqueue(bool mayBeRefused, const runtime::Command& command,
                std::initializer_list<runtime::BufferUse> uses, const Call& call) {
-  return mayBeRefused || command.blocking > CL_TRUE ? atOnce(command, uses, call)
-                                                    : session().command(command, uses, call);
+  return mayBeRefused || command.blocking > CL_TRUE
+             ? atOnce(command, uses, call)
+             : session().commands().enqueue(command, uses, call);
 }
 
 } // namespace libsplit

@@ -10,7 +10,7 @@ namespace libsplit {
 namespace {
 
 cl_int CL_API_CALL retainEvent(cl_event event) {
-  return retained(next().clRetainEvent(event), &runtime::Session::eventRetained, event);
+  return retained(next().clRetainEvent(event), &runtime::Session::events, event);
 }
 
 cl_int CL_API_CALL releaseEvent(cl_event event) {
@@ -90,20 +90,22 @@ cl_int CL_API_CALL setUserEventStatus(cl_event event, cl_int status) {
 cl_int CL_API_CALL markerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* list,
                                       cl_event* event) {
   return guarded([&] {
-    return session().command({queue, CL_COMMAND_MARKER, count, list, event}, {},
-                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                               return next().clEnqueueMarkerWithWaitList(queue, n, events, done);
-                             });
+    return session().commands().enqueue(
+        {queue, CL_COMMAND_MARKER, count, list, event}, {},
+        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueMarkerWithWaitList(queue, n, events, done);
+        });
   });
 }
 
 cl_int CL_API_CALL barrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* list,
                                        cl_event* event) {
   return guarded([&] {
-    return session().command({queue, CL_COMMAND_BARRIER, count, list, event}, {},
-                             [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                               return next().clEnqueueBarrierWithWaitList(queue, n, events, done);
-                             });
+    return session().commands().enqueue(
+        {queue, CL_COMMAND_BARRIER, count, list, event}, {},
+        [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueBarrierWithWaitList(queue, n, events, done);
+        });
   });
 }
 

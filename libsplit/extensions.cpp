@@ -58,18 +58,18 @@ void* CL_API_CALL functionAddressForPlatform(cl_platform_id platform, const char
 // commands on it must keep their queue's order.
 cl_int CL_API_CALL acquireGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
                              cl_uint count, const cl_event* list, cl_event* event) {
-  auto enqueuing = session().enqueuing(queue);
+  auto enqueuing = session().commands().enqueuing(queue);
   tracked([&] {
-    session().settle(enqueuing, {queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list}, {});
+    session().commands().settle(enqueuing, {queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list}, {});
   });
   return next().clEnqueueAcquireGLObjects(queue, objects, memory, count, list, event);
 }
 
 cl_int CL_API_CALL releaseGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
                              cl_uint count, const cl_event* list, cl_event* event) {
-  auto enqueuing = session().enqueuing(queue);
+  auto enqueuing = session().commands().enqueuing(queue);
   tracked([&] {
-    session().settle(enqueuing, {queue, CL_COMMAND_RELEASE_GL_OBJECTS, count, list}, {});
+    session().commands().settle(enqueuing, {queue, CL_COMMAND_RELEASE_GL_OBJECTS, count, list}, {});
   });
   return next().clEnqueueReleaseGLObjects(queue, objects, memory, count, list, event);
 }

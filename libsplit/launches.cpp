@@ -76,7 +76,7 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
         return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory,
                                             places, n, events, done);
       });
-    return session().commandOver(
+    return session().commands().enqueueOver(
         command, uses,
         [=, copied = NativeArguments(arguments, size, objects, memory, places)](
             cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
@@ -90,8 +90,10 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory,
                            void(CL_CALLBACK* callback)(cl_command_queue, cl_uint, void**, void*),
                            void* data, cl_uint count, const cl_event* list, cl_event* event) {
-  auto enqueuing = session().enqueuing(queue);
-  tracked([&] { session().settle(enqueuing, {queue, CL_COMMAND_SVM_FREE, count, list}, {}); });
+  auto enqueuing = session().commands().enqueuing(queue);
+  tracked([&] {
+    session().commands().settle(enqueuing, {queue, CL_COMMAND_SVM_FREE, count, list}, {});
+  });
   return next().clEnqueueSVMFree(queue, pointers, memory, callback, data, count, list, event);
 }
 
@@ -150,9 +152,10 @@ cl_int CL_API_CALL svmUnmap(cl_command_queue queue, void* memory, cl_uint count,
 cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const void** memory,
                               const size_t* sizes, cl_mem_migration_flags flags, cl_uint count,
                               const cl_event* list, cl_event* event) {
-  auto enqueuing = session().enqueuing(queue);
-  tracked(
-      [&] { session().settle(enqueuing, {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list}, {}); });
+  auto enqueuing = session().commands().enqueuing(queue);
+  tracked([&] {
+    session().commands().settle(enqueuing, {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list}, {});
+  });
   return next().clEnqueueSVMMigrateMem(queue, pointers, memory, sizes, flags, count, list, event);
 }
 

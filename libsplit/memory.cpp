@@ -8,7 +8,7 @@ namespace {
 /// The program made a buffer, perhaps of its own memory.
 void noteBuffer(cl_mem buffer, cl_mem_flags flags, size_t size, const void* host) {
   tracked([&] {
-    session().bufferCreated(buffer);
+    session().memory().bufferCreated(buffer);
     if (flags & CL_MEM_USE_HOST_PTR)
       session().driverMemory(host, size);
   });
@@ -44,7 +44,7 @@ cl_mem CL_API_CALL createSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_
   cl_mem part = next().clCreateSubBuffer(parent, flags, type, info, &status);
   report(error, status);
   if (part)
-    tracked([&] { session().subBufferCreated(part, parent); });
+    tracked([&] { session().memory().subBufferCreated(part, parent); });
   return part;
 }
 
@@ -53,9 +53,9 @@ void imageMade(cl_mem image, const cl_image_desc* description) {
     return;
   tracked([&] {
     if (description && description->mem_object)
-      session().imageOverBuffer(image, description->mem_object);
+      session().memory().imageOverBuffer(image, description->mem_object);
     else
-      session().imageCreated(image);
+      session().memory().imageCreated(image);
   });
 }
 
@@ -80,7 +80,7 @@ cl_mem CL_API_CALL createImageWithProperties(cl_context context,
   report(error, status);
   imageMade(image, description);
   if (image && properties && properties[0] != 0)
-    tracked([&] { session().keepAtHome(image, "it may be somebody else's memory"); });
+    tracked([&] { session().memory().keepAtHome(image, "it may be somebody else's memory"); });
   return image;
 }
 
@@ -108,17 +108,17 @@ cl_mem CL_API_CALL createImage3D(cl_context context, cl_mem_flags flags,
 }
 
 cl_int CL_API_CALL retainMemory(cl_mem object) {
-  return retained(next().clRetainMemObject(object), &runtime::Session::memoryRetained, object);
+  return retained(next().clRetainMemObject(object), &runtime::Session::memory, object);
 }
 
 cl_int CL_API_CALL releaseMemory(cl_mem object) {
-  tracked([&] { session().memoryReleased(object); });
+  tracked([&] { session().memory().released(object); });
   return next().clReleaseMemObject(object);
 }
 
 void noteSampler(cl_sampler sampler) {
   if (sampler)
-    tracked([&] { session().samplerCreated(sampler); });
+    tracked([&] { session().samplers().created(sampler); });
 }
 
 cl_sampler CL_API_CALL createSampler(cl_context context, cl_bool normalized,
@@ -138,18 +138,20 @@ cl_sampler CL_API_CALL createSamplerWithProperties(cl_context context,
 }
 
 cl_int CL_API_CALL retainSampler(cl_sampler sampler) {
-  return retained(next().clRetainSampler(sampler), &runtime::Session::samplerRetained, sampler);
+  return retained(next().clRetainSampler(sampler), &runtime::Session::samplers, sampler);
 }
 
 cl_int CL_API_CALL releaseSampler(cl_sampler sampler) {
-  tracked([&] { session().samplerReleased(sampler); });
+  tracked([&] { session().samplers().released(sampler); });
   return next().clReleaseSampler(sampler);
 }
 
 cl_int CL_API_CALL setKernelArgSvmPointer(cl_kernel kernel, cl_uint index, const void* value) {
   const cl_int status = next().clSetKernelArgSVMPointer(kernel, index, value);
   if (status == CL_SUCCESS)
-    tracked([&] { session().argumentUnfollowed(kernel, index, "an argument is an SVM pointer"); });
+    tracked([&] {
+      session().kernels().argumentUnfollowed(kernel, index, "an argument is an SVM pointer");
+    });
   return status;
 }
 
@@ -157,7 +159,7 @@ cl_int CL_API_CALL setKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name,
                                      const void* value) {
   const cl_int status = next().clSetKernelExecInfo(kernel, name, size, value);
   if (status == CL_SUCCESS)
-    tracked([&] { session().kernelOpaque(kernel, "it uses SVM pointers indirectly"); });
+    tracked([&] { session().kernels().becameOpaque(kernel, "it uses SVM pointers indirectly"); });
   return status;
 }
 

@@ -12,7 +12,7 @@ cl_context CL_API_CALL createContext(
   cl_context context = next().clCreateContext(properties, count, devices, notify, data, &status);
   report(error, status);
   if (context)
-    tracked([&] { session().contextCreated(context); });
+    tracked([&] { session().contexts().created(context); });
   return context;
 }
 
@@ -23,12 +23,12 @@ cl_context CL_API_CALL createContextFromType(
   cl_context context = next().clCreateContextFromType(properties, type, notify, data, &status);
   report(error, status);
   if (context)
-    tracked([&] { session().contextCreated(context); });
+    tracked([&] { session().contexts().created(context); });
   return context;
 }
 
 cl_int CL_API_CALL retainContext(cl_context context) {
-  return retained(next().clRetainContext(context), &runtime::Session::contextRetained, context);
+  return retained(next().clRetainContext(context), &runtime::Session::contexts, context);
 }
 
 cl_int CL_API_CALL releaseContext(cl_context context) {
@@ -42,7 +42,7 @@ cl_command_queue CL_API_CALL createQueue(cl_context context, cl_device_id device
   cl_command_queue queue = next().clCreateCommandQueue(context, device, properties, &status);
   report(error, status);
   if (queue)
-    tracked([&] { session().queueCreated(queue); });
+    tracked([&] { session().queues().created(queue); });
   return queue;
 }
 
@@ -54,16 +54,16 @@ cl_command_queue CL_API_CALL createQueueWithProperties(cl_context context, cl_de
       next().clCreateCommandQueueWithProperties(context, device, properties, &status);
   report(error, status);
   if (queue)
-    tracked([&] { session().queueCreated(queue); });
+    tracked([&] { session().queues().created(queue); });
   return queue;
 }
 
 cl_int CL_API_CALL retainQueue(cl_command_queue queue) {
-  return retained(next().clRetainCommandQueue(queue), &runtime::Session::queueRetained, queue);
+  return retained(next().clRetainCommandQueue(queue), &runtime::Session::queues, queue);
 }
 
 cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {
-  tracked([&] { session().queueReleased(queue); });
+  tracked([&] { session().queues().released(queue); });
   return next().clReleaseCommandQueue(queue);
 }
 

@@ -22,14 +22,14 @@ std::string joined(cl_uint count, const char** strings, const size_t* lengths) {
 
 void opaque(cl_program program, cl_context context, const char* why) {
   if (program)
-    tracked([&] { session().programCreated(program, context, std::nullopt, why); });
+    tracked([&] { session().programs().created(program, context, std::nullopt, why); });
 }
 
 void ilProgramCreated(cl_program program, cl_context context, const void* il, size_t length) {
   if (program)
     tracked([&] {
-      session().programCreated(program, context, std::string(static_cast<const char*>(il), length),
-                               "");
+      session().programs().created(program, context,
+                                   std::string(static_cast<const char*>(il), length), "");
     });
 }
 
@@ -39,8 +39,9 @@ cl_program CL_API_CALL createWithSource(cl_context context, cl_uint count, const
   cl_program program = next().clCreateProgramWithSource(context, count, strings, lengths, &status);
   report(error, status);
   if (program)
-    tracked(
-        [&] { session().programCreated(program, context, joined(count, strings, lengths), ""); });
+    tracked([&] {
+      session().programs().created(program, context, joined(count, strings, lengths), "");
+    });
   return program;
 }
 
@@ -57,9 +58,9 @@ cl_program CL_API_CALL createWithBinary(cl_context context, cl_uint count,
       for (cl_uint i = 0; i < count; ++i)
         uses.push_back({devices[i], {reinterpret_cast<const char*>(binaries[i]), lengths[i]}});
       // Asked of what the driver takes: its own errors come first.
-      const std::vector<bool> refused = session().refused(uses);
+      const std::vector<bool> refused = session().programs().refused(uses);
       if (std::ranges::find(refused, true) == refused.end()) {
-        session().programCreatedFrom(program, context, uses);
+        session().programs().createdFrom(program, context, uses);
         return;
       }
       for (cl_uint i = 0; i < count && binaryStatus; ++i)
@@ -83,7 +84,8 @@ cl_program CL_API_CALL createWithIl(cl_context context, const void* il, size_t l
 cl_int CL_API_CALL setSpecializationConstant(cl_program program, cl_uint id, size_t size,
                                              const void* value) {
   tracked([&] {
-    session().programOpaque(program, "the program has specialization constants that were set");
+    session().programs().becameOpaque(program,
+                                      "the program has specialization constants that were set");
   });
   return next().clSetProgramSpecializationConstant(program, id, size, value);
 }
@@ -109,12 +111,12 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
     std::vector<runtime::HeaderUse> uses;
     for (cl_uint i = 0; i < headerCount && headers && headerNames; ++i)
       uses.push_back({headerNames[i] ? headerNames[i] : "", headers[i]});
-    before = session().programCompiling(program, {devices, devices + (devices ? count : 0)},
-                                        options, uses);
+    before = session().programs().compiling(program, {devices, devices + (devices ? count : 0)},
+                                            options, uses);
   });
   const cl_int status = next().clCompileProgram(program, count, devices, options, headerCount,
                                                 headers, headerNames, notify, data);
-  tracked([&] { session().programCompiled(program, std::move(before), status); });
+  tracked([&] { session().programs().compiled(program, std::move(before), status); });
   return status;
 }
 
@@ -125,15 +127,16 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
   // Before the link: with its callback, the application may release what went into it.
   std::map<cl_device_id, runtime::LinkedUnits> parts;
   tracked([&] {
-    parts = session().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
-                                  options, {programs, programs ? count : 0});
+    parts =
+        session().programs().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
+                                         options, {programs, programs ? count : 0});
   });
   cl_int status = CL_SUCCESS;
   cl_program program = next().clLinkProgram(context, deviceCount, devices, options, count, programs,
                                             notify, data, &status);
   report(error, status);
   if (program)
-    tracked([&] { session().programLinked(program, context, parts); });
+    tracked([&] { session().programs().linked(program, context, parts); });
   return program;
 }
 
@@ -144,12 +147,12 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
   std::shared_ptr<runtime::Build> before;
   tracked([&] {
     before =
-        session().programBuilding(program, {devices, devices + (devices ? count : 0)}, options);
+        session().programs().building(program, {devices, devices + (devices ? count : 0)}, options);
   });
   const auto begin = std::chrono::steady_clock::now();
   const cl_int status = next().clBuildProgram(program, count, devices, options, notify, data);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  tracked([&] { session().programBuilt(program, before, status, took.count()); });
+  tracked([&] { session().programs().built(program, before, status, took.count()); });
   return status;
 }
 
@@ -158,18 +161,18 @@ cl_int CL_API_CALL programInfo(cl_program program, cl_program_info name, size_t 
   cl_int status = next().clGetProgramInfo(program, name, size, value, sizeRet);
   if (status == CL_SUCCESS && name == CL_PROGRAM_BINARIES && value)
     tracked([&] {
-      session().binariesRead(program, {static_cast<const unsigned char* const*>(value),
-                                       size / sizeof(unsigned char*)});
+      session().programs().binariesRead(program, {static_cast<const unsigned char* const*>(value),
+                                                  size / sizeof(unsigned char*)});
     });
   return status;
 }
 
 cl_int CL_API_CALL retainProgram(cl_program program) {
-  return retained(next().clRetainProgram(program), &runtime::Session::programRetained, program);
+  return retained(next().clRetainProgram(program), &runtime::Session::programs, program);
 }
 
 cl_int CL_API_CALL releaseProgram(cl_program program) {
-  tracked([&] { session().programReleased(program); });
+  tracked([&] { session().programs().released(program); });
   return next().clReleaseProgram(program);
 }
 
@@ -178,7 +181,7 @@ cl_kernel CL_API_CALL createKernel(cl_program program, const char* name, cl_int*
   cl_kernel kernel = next().clCreateKernel(program, name, &status);
   report(error, status);
   if (kernel)
-    tracked([&] { session().kernelCreated(kernel, program); });
+    tracked([&] { session().kernels().created(kernel, program); });
   return kernel;
 }
 
@@ -191,7 +194,7 @@ cl_int CL_API_CALL createKernels(cl_program program, cl_uint count, cl_kernel* k
   if (status == CL_SUCCESS && kernels)
     tracked([&] {
       for (cl_uint i = 0; i < made && i < count; ++i)
-        session().kernelCreated(kernels[i], program);
+        session().kernels().created(kernels[i], program);
     });
   return status;
 }
@@ -201,23 +204,23 @@ cl_kernel CL_API_CALL cloneKernel(cl_kernel original, cl_int* error) {
   cl_kernel clone = next().clCloneKernel(original, &status);
   report(error, status);
   if (clone)
-    tracked([&] { session().kernelCloned(clone, original); });
+    tracked([&] { session().kernels().cloned(clone, original); });
   return clone;
 }
 
 cl_int CL_API_CALL retainKernel(cl_kernel kernel) {
-  return retained(next().clRetainKernel(kernel), &runtime::Session::kernelRetained, kernel);
+  return retained(next().clRetainKernel(kernel), &runtime::Session::kernels, kernel);
 }
 
 cl_int CL_API_CALL releaseKernel(cl_kernel kernel) {
-  tracked([&] { session().kernelReleased(kernel); });
+  tracked([&] { session().kernels().released(kernel); });
   return next().clReleaseKernel(kernel);
 }
 
 cl_int CL_API_CALL setKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
   cl_int status = next().clSetKernelArg(kernel, index, size, value);
   if (status == CL_SUCCESS)
-    tracked([&] { session().argumentSet(kernel, index, size, value); });
+    tracked([&] { session().kernels().argumentSet(kernel, index, size, value); });
   return status;
 }
 

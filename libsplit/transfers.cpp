@@ -74,8 +74,8 @@ cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blo
                               size_t offset, size_t size, void* host, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return session().read({queue, CL_COMMAND_READ_BUFFER, count, list, event, blocking}, buffer,
-                          offset, size, host);
+    return session().commands().read({queue, CL_COMMAND_READ_BUFFER, count, list, event, blocking},
+                                     buffer, offset, size, host);
   });
 }
 
@@ -90,7 +90,7 @@ cl_int CL_API_CALL writeBuffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
                       return next().clEnqueueWriteBuffer(queue, buffer, block, offset, size, host,
                                                          n, events, done);
                     });
-    return session().write(command, buffer, offset, size, host);
+    return session().commands().write(command, buffer, offset, size, host);
   });
 }
 
@@ -143,7 +143,7 @@ cl_int CL_API_CALL copyBuffer(cl_command_queue queue, cl_mem source, cl_mem targ
       return next().clEnqueueCopyBuffer(queue, source, target, sourceOffset, targetOffset, size, n,
                                         events, done);
     };
-    return enqueue(size == 0 || session().overlap(from, to), command, {from, to}, call);
+    return enqueue(size == 0 || session().memory().overlap(from, to), command, {from, to}, call);
   });
 }
 
@@ -160,7 +160,7 @@ cl_int CL_API_CALL copyRect(cl_command_queue queue, cl_mem source, cl_mem target
     const bool sameBuffer = source == target, sameSpacing = read.areSpacedAs(written);
     const bool mayBeRefused =
         !read.areSound || !written.areSound || (sameBuffer && !sameSpacing) ||
-        (!(sameBuffer && read.areBeside(written)) && session().overlap(reads, writes));
+        (!(sameBuffer && read.areBeside(written)) && session().memory().overlap(reads, writes));
     return enqueue(mayBeRefused, {queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event},
                    {reads, writes},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
@@ -206,7 +206,7 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
     constexpr cl_mem_migration_flags known =
         CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     return uses.empty() || (flags & ~known) ? atOnce(command, uses, call)
-                                            : session().commandOver(command, uses, call);
+                                            : session().commands().enqueueOver(command, uses, call);
   });
 }
 

@@ -67,7 +67,7 @@ struct LaunchHistory {
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
   std::vector<bool> lacksRoom;         ///< by device: it has no room for what launches need
-  std::vector<Rehearsal> rehearsals;   ///< by device; of latecomers (Session::isLatecomer)
+  std::vector<Rehearsal> rehearsals;   ///< by device; of latecomers (isLatecomer)
   /// The last plan, and what came of it where it was cut by what departs (plan/boundary.h).
   struct {
     std::shared_ptr<const LaunchPlan> whole;

@@ -213,6 +213,7 @@ public:
   const cl_program handle;
   const cl_context context;
   int references = 1;
+  unsigned kernelObjects = 0; ///< of the application
   /// The application gave it up: its handle may be another's by now.
   bool isGone() const { return references == 0; }
   std::optional<std::string> source; ///< nothing: binaries, IL, linked

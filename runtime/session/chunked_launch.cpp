@@ -20,11 +20,37 @@
 #include "runtime/session/chunked_launch.h"
 
 #include "runtime/core/log.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 
 namespace libsplit::runtime {
+
+struct ChunkedLaunch {
+  explicit ChunkedLaunch(std::size_t count) : plan(static_cast<unsigned>(count)) {}
+
+  // Dropped when everything is issued: the task itself holds the launch until it retires.
+  std::shared_ptr<Task> task;
+  std::shared_ptr<Launch> launch;
+
+  std::vector<std::size_t> members; ///< devices that take part; the plan's devices, in its order
+  std::size_t home = 0;             ///< the program's own device, as a member
+  solver::ChunkPlan plan;
+  unsigned dimension = 0;
+  std::vector<PlanDevice> devices;
+  bool probing = true;         ///< only the home device works, as far as its part seems short
+  std::uint64_t homeTakes = 0; ///< … and then takes so many groups at once; 0: as planned
+  unsigned working = 0;        ///< members that may still ask
+
+  std::vector<CompletionPtr> chunks; ///< issued
+
+  /// A chunk whose device may store back what others write (Effect::Rewrite).
+  struct Rewriting {
+    CompletionPtr done;
+    NodeId node = hostNode;
+    std::vector<PieceUse> uses; ///< by buffer
+  };
+  std::vector<Rewriting> rewriting;
+};
 
 namespace {
 
@@ -62,37 +88,31 @@ std::uint64_t mostGroups(const NDRange& range) {
 
 } // namespace
 
-/// Whether the launch has enough work-groups for chunks at all.
-bool Session::canChunk(const Launch& launch) const {
+bool ChunkedLaunches::canBegin(const Launch& launch) const {
   const Device& home = machine_->homeDevice();
-  return home.participates && !openChunks_ &&
+  return home.participates && !open_ &&
          mostGroups(launch.range) >= leastFillings * fillOf(home, launch.range);
 }
 
-/// Begins to give the launch out. Why not, if it can't be.
-std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launch) {
-  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
-    return why;
-  const LaunchHistory& history = launch->code->histories.at(launch->key);
-  if (!history.controller)
-    return "its history is gone"; // it was parked for long
+std::vector<double> ChunkedLaunches::sharesOfAll(const Launch& launch,
+                                                 const ShareController& controller) const {
   std::vector<double> uniform;
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
     const Device& device = machine_->devices()[i];
-    const bool fills = mostGroups(launch->range) >= leastFillings * fillOf(device, launch->range);
-    uniform.push_back(history.controller->canUse(i) && fills ? 1 : 0);
+    const bool fills = mostGroups(launch.range) >= leastFillings * fillOf(device, launch.range);
+    uniform.push_back(controller.canUse(i) && fills ? 1 : 0);
   }
-  // The plan of the whole tells the dimension, and that no merge is needed.
-  std::string why;
-  auto whole = planOrFetch(task, launch, uniform, why);
-  if (!whole)
-    return why;
+  return uniform;
+}
+
+std::string ChunkedLaunches::begin(Task& task, const std::shared_ptr<Launch>& launch,
+                                   const std::shared_ptr<const LaunchPlan>& whole) {
   if (whole->rung > Rung::Possible)
     return "its pieces' results have to be merged";
   const bool probing = options_.policy.kind == Policy::Kind::Auto;
   Provisions none; // home has all that it needs
-  why = probing ? executor_.reserveOn(*launch, machine_->home(), none)
-                : executor_.reserve(task, *launch, *whole);
+  std::string why = probing ? executor_.reserveOn(*launch, machine_->home(), none)
+                            : executor_.reserve(task, *launch, *whole);
   if (!why.empty() || task.mustBePlannedAgain())
     return why;
 
@@ -121,7 +141,9 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
   launch->isChunked = true;
   task.learning = true;
   task.open = true;
-  openChunks_ = chunked;
+  open_ = chunked;
+  tracked_.reserve(this, launch->buffers);
+  scheduler_.suspend();
   issuer_.issueMarkers(task, true);
 
   feeders_.resize(machine_->devices().size());
@@ -136,19 +158,19 @@ std::string Session::planChunks(Task& task, const std::shared_ptr<Launch>& launc
   return {};
 }
 
-void Session::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member) {
+void ChunkedLaunches::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member) {
   ++chunked->working;
   feeders_[chunked->members[member]]->post([this, chunked, member] {
-    Lock lock(mutex_);
-    while (giveChunk(lock, *chunked, member)) {
+    Lock lock(shared_.mutex);
+    while (give(lock, *chunked, member)) {
     }
     if (--chunked->working == 0)
-      closeChunks(*chunked);
+      close(*chunked);
   });
 }
 
 /// Gives `member` its next chunk and waits for it. False if there is none, or no more sense in it.
-bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) {
+bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t member) {
   Task& task = *chunked.task;
   const auto index = static_cast<unsigned>(member);
   const solver::GroupRange range = chunked.probing && chunked.homeTakes > 0
@@ -159,10 +181,10 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
   const auto begin = std::chrono::steady_clock::now();
   Launch::Issued issued;
   try {
-    issued = issueChunk(chunked, chunked.members[member], range);
+    issued = issue(chunked, chunked.members[member], range);
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a part of a launch could not be issued: ", error.what());
-    leaveChunk(chunked, range);
+    leave(chunked, range);
     return false;
   }
   chunked.launch->issued.push_back(issued);
@@ -206,7 +228,7 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
       continue;
     // Launches that come later see that, too, and are then planned without the device.
     if (std::string why = reserveNow(lock, *chunked.launch, chunked.members[other]); why.empty())
-      feed(openChunks_, other);
+      feed(open_, other);
     else
       log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": ", why);
   }
@@ -214,7 +236,7 @@ bool Session::giveChunk(Lock& lock, ChunkedLaunch& chunked, std::size_t member) 
 }
 
 /// Waits until the launch's buffers exist on `device`. Why not, if they can't.
-std::string Session::reserveNow(Lock& lock, Launch& launch, std::size_t device) {
+std::string ChunkedLaunches::reserveNow(Lock& lock, Launch& launch, std::size_t device) {
   Provisions pending;
   std::string why = executor_.reserveOn(launch, device, pending);
   if (!why.empty() || pending.empty())
@@ -228,8 +250,8 @@ std::string Session::reserveNow(Lock& lock, Launch& launch, std::size_t device) 
 }
 
 /// Brings what the chunk needs and issues it.
-Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
-                                   solver::GroupRange range) {
+Launch::Issued ChunkedLaunches::issue(ChunkedLaunch& chunked, std::size_t device,
+                                      solver::GroupRange range) {
   Launch& launch = *chunked.launch;
   Task& task = *chunked.task;
   const NodeId node = machine_->devices()[device].node;
@@ -278,7 +300,7 @@ Launch::Issued Session::issueChunk(ChunkedLaunch& chunked, std::size_t device,
 }
 
 /// Groups that nobody does, for a recovery to find.
-void Session::leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range) {
+void ChunkedLaunches::leave(ChunkedLaunch& chunked, solver::GroupRange range) {
   Launch& launch = *chunked.launch;
   Launch::Issued issued;
   issued.device = machine_->home();
@@ -294,57 +316,23 @@ void Session::leaveChunk(ChunkedLaunch& chunked, solver::GroupRange range) {
 }
 
 /// Everything is issued: the task may retire, and others may plan again.
-void Session::closeChunks(ChunkedLaunch& chunked) {
+void ChunkedLaunches::close(ChunkedLaunch& chunked) {
   if (const std::uint64_t left = chunked.plan.remaining(); left > 0)
-    leaveChunk(chunked, chunked.plan.take(static_cast<unsigned>(chunked.home), left));
+    leave(chunked, chunked.plan.take(static_cast<unsigned>(chunked.home), left));
   issuer_.issueMarkers(*chunked.task, false);
   auto task = std::move(chunked.task);
   chunked.launch.reset();
   task->open = false;
-  openChunks_.reset();
+  open_.reset();
+  tracked_.leave(this);
+  scheduler_.resume();
   task->stream->wake.notify_all();
-  progress_.notify_all();
-  pumpAll();
+  shared_.progress.notify_all();
+  scheduler_.pump();
 }
 
-/// What each device did, for the controller and the statistics.
-void Session::observeChunks(Launch& launch, double wall) {
-  const std::size_t devices = machine_->devices().size();
-  const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
-  std::vector<solver::ChunkSample> samples;
-  std::vector<double> shares(devices), seconds(devices);
-  for (const Launch::Issued& issued : launch.issued) {
-    // What moved for a chunk says nothing of how much work lies there.
-    double took = 0;
-    if (auto interval = issued.kernel->interval())
-      took = interval->seconds();
-    samples.push_back(
-        {static_cast<unsigned>(issued.device), issued.groupBegin, issued.groupEnd, took});
-    shares[issued.device] +=
-        static_cast<double>(issued.groupEnd - issued.groupBegin) / static_cast<double>(groups);
-    seconds[issued.device] += took;
-    for (const CompletionPtr& transfer : issued.transfers)
-      if (auto moved = transfer->interval())
-        seconds[issued.device] += moved->seconds();
-  }
-  LaunchHistory& history = launch.code->histories.at(launch.key);
-  if (!launch.wasSplit) {
-    double home = 0;
-    for (const solver::ChunkSample& chunk : samples)
-      home += chunk.seconds;
-    launch.code->stats->ranges[launch.key.range].homeSeconds = home;
-    if (home < options_.minLaunchSeconds)
-      spendOnShort(launch, launch.lookSeconds + wall - home);
-    if (history.controller)
-      history.controller->observeHome(home);
-    remember(launch, history, groups);
-    return;
-  }
-  wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
-  countSplit(launch, wall, std::move(shares), std::move(seconds));
-  if (history.controller)
-    history.controller->observeChunks(samples, groups);
-  remember(launch, history, groups);
+void ChunkedLaunches::awaitNone(Lock& lock) const {
+  shared_.progress.wait(lock, [&] { return !open_; });
 }
 
 } // namespace libsplit::runtime

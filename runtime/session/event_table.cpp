@@ -73,9 +73,7 @@ std::optional<cl_int> EventTable::info(cl_event event, cl_event_info name, std::
     return answer(static_cast<cl_uint>(ours.references), size, value, sizeRet);
   case CL_EVENT_COMMAND_EXECUTION_STATUS: {
     auto task = ours.task.lock();
-    cl_int status = ours.ended                                   ? ours.status
-                    : task && task->state == Task::State::Parked ? CL_QUEUED
-                                                                 : CL_SUBMITTED;
+    cl_int status = ours.ended ? ours.status : task && task->isParked() ? CL_QUEUED : CL_SUBMITTED;
     return answer(status, size, value, sizeRet);
   }
   default:

@@ -1,6 +1,6 @@
 // LIBSPLIT_EXPLAIN: at the first launch of a kernel, splitc tells of its source, asked about that
 // very launch. The program waits meanwhile: who asks wants to read it before what follows.
-#include "runtime/session/session.h"
+#include "runtime/session/launcher.h"
 
 #include "runtime/core/log.h"
 
@@ -43,13 +43,13 @@ std::vector<std::string> describe(const Kernel& kernel, const LaunchArguments& a
 } // namespace
 
 /// Prints the explanation once for each kernel of the name. Waits without the lock.
-void Session::explainOnce(Lock& lock, cl_command_queue queue, const std::shared_ptr<Kernel>& kernel,
-                          const LaunchArguments& arguments) {
-  if (!explained_.insert(kernel->code->stats).second)
+void Launcher::explainOnce(Lock& lock, cl_command_queue queue, const Kernel& kernel,
+                           const LaunchArguments& arguments) {
+  if (!explained_.insert(kernel.code->stats).second)
     return;
-  const std::string& name = kernel->code->name;
-  const auto stream = streamOf(lock, queue);
-  const std::shared_ptr<Program> program = kernel->program;
+  const std::string& name = kernel.code->name;
+  const auto stream = scheduler_.streamOf(lock, queue);
+  const std::shared_ptr<Program> program = kernel.program;
   const auto made =
       stream ? program->build->origins.find(stream->device) : program->build->origins.end();
   if (made == program->build->origins.end()) {
@@ -58,7 +58,7 @@ void Session::explainOnce(Lock& lock, cl_command_queue queue, const std::shared_
                 "\n");
     return;
   }
-  auto words = describe(*kernel, arguments);
+  auto words = describe(kernel, arguments);
   words.push_back("--kernel=" + name);
   words.push_back(reportsToTerminal() ? "--color=always" : "--color=never");
   preparer_.explain(lock, *program, made->second, stream->device, words);

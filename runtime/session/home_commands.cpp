@@ -7,6 +7,12 @@
 
 namespace libsplit::runtime {
 
+void HomeCommands::noteOutputs(Task& task, const std::vector<HeldUse>& uses) {
+  for (const HeldUse& held : uses)
+    if (held.use.writes && held.object && held.object->buffer)
+      task.outputs.emplace_back(held.object->buffer, ByteSet(rootRange(held.use, *held.object)));
+}
+
 /// What came before the task in its queue, if that is in order.
 void HomeCommands::collectEarlier(const Task& task, std::vector<CompletionPtr>& after) {
   if (!task.stream->inOrder)

@@ -19,6 +19,8 @@ public:
       : cl_(shared.cl), machine_(shared.machine), stats_(shared.stats), tracer_(shared.tracer),
         pumps_(pumps), tracked_(tracked), issuer_(issuer), mover_(mover) {}
 
+  /// What of a task's outputs these uses are, for who must not read them should it fail.
+  static void noteOutputs(Task& task, const std::vector<HeldUse>& uses);
   /// A command of the program's queue.
   void plan(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
   void plan(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);

@@ -104,6 +104,16 @@ inline bool isAlike(const Device& a, const Device& b) {
   return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
 }
 
+/// Those of the machine as the planner sees them.
+inline std::vector<PlanDevice> planDevicesOf(const Machine& machine, const Launch& launch) {
+  std::vector<PlanDevice> devices;
+  for (std::size_t i = 0; i < machine.devices().size(); ++i) {
+    const Device& device = machine.devices()[i];
+    devices.push_back({device.node, launch.code->summaries[i], device.isGpu});
+  }
+  return devices;
+}
+
 /// Whether the device takes part only after a rehearsal (rehearse.cpp): under `auto`, if it has a
 /// memory of its own and its driver describes it as slower than home.
 inline bool isLatecomer(const Machine& machine, const Policy& policy, std::size_t device) {

@@ -1,7 +1,7 @@
 // Programs that the application compiles in units and links: what each unit was compiled from is
 // kept, so that a linked program has an origin like any other, and other devices get it compiled
 // and linked from the same units.
-#include "runtime/session/session.h"
+#include "runtime/session/programs.h"
 
 #include "analysis-pass/summary/linked_program.h"
 #include "analysis-pass/summary/program_kind.h"
@@ -30,15 +30,14 @@ std::shared_ptr<const Origin> originOf(const LinkedUnits& linked) {
 
 } // namespace
 
-SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_id> devices,
-                                      const char* options, std::span<const HeaderUse> headers) {
+SourceUnits Programs::compiling(cl_program program, std::vector<cl_device_id> devices,
+                                const char* options, std::span<const HeaderUse> headers) {
   if (devices.empty())
     devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
-  Lock lock(mutex_);
-  auto found = programs_.find(program);
-  if (found == programs_.end())
+  Lock lock(shared_.mutex);
+  const std::shared_ptr<Program> tracked = find(program);
+  if (!tracked)
     return {};
-  const std::shared_ptr<Program> tracked = found->second;
   SourceUnits before = tracked->units;
   CompiledUnit compiled;
   SourceUnit& unit = compiled.source;
@@ -47,10 +46,10 @@ SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_
     unit.text = *tracked->source;
   unit.options = options ? options : "";
   for (const HeaderUse& header : headers) {
-    auto text = programs_.find(header.program);
-    isKnown = isKnown && text != programs_.end() && text->second->source;
+    const auto text = find(header.program);
+    isKnown = isKnown && text && text->source;
     if (isKnown)
-      unit.headers.push_back({header.name, *text->second->source});
+      unit.headers.push_back({header.name, *text->source});
   }
   lock.unlock();
   std::vector<std::string_view> texts{unit.text};
@@ -67,29 +66,28 @@ SourceUnits Session::programCompiling(cl_program program, std::vector<cl_device_
   return before;
 }
 
-void Session::programCompiled(cl_program program, SourceUnits before, cl_int status) {
+void Programs::compiled(cl_program program, SourceUnits before, cl_int status) {
   if (status == CL_SUCCESS || status == CL_COMPILE_PROGRAM_FAILURE)
     return;
-  Lock lock(mutex_);
-  if (auto found = programs_.find(program); found != programs_.end())
-    found->second->units = std::move(before);
+  const Lock lock(shared_.mutex);
+  if (const auto found = find(program))
+    found->units = std::move(before);
 }
 
-std::map<cl_device_id, LinkedUnits> Session::partsOfLink(cl_context context,
-                                                         std::vector<cl_device_id> devices,
-                                                         const char* options,
-                                                         std::span<const cl_program> inputs) {
+std::map<cl_device_id, LinkedUnits>
+Programs::partsOfLink(cl_context context, std::vector<cl_device_id> devices, const char* options,
+                      std::span<const cl_program> inputs) const {
   if (devices.empty())
     devices = arrayProperty<cl_device_id>(cl_.clGetContextInfo, context, CL_CONTEXT_DEVICES);
   std::map<cl_device_id, LinkedUnits> parts;
-  Lock lock(mutex_);
+  const Lock lock(shared_.mutex);
   for (cl_device_id device : devices) {
     LinkedUnits linked{{}, options ? options : ""};
     const bool allKnown = std::ranges::all_of(inputs, [&](cl_program input) {
-      auto found = programs_.find(input);
-      if (found == programs_.end() || !found->second->units.contains(device))
+      const auto found = find(input);
+      if (!found || !found->units.contains(device))
         return false;
-      const std::vector<CompiledUnit>& units = found->second->units.at(device);
+      const std::vector<CompiledUnit>& units = found->units.at(device);
       linked.units.insert(linked.units.end(), units.begin(), units.end());
       return true;
     });
@@ -99,8 +97,8 @@ std::map<cl_device_id, LinkedUnits> Session::partsOfLink(cl_context context,
   return parts;
 }
 
-void Session::programLinked(cl_program program, cl_context context,
-                            const std::map<cl_device_id, LinkedUnits>& parts) {
+void Programs::linked(cl_program program, cl_context context,
+                      const std::map<cl_device_id, LinkedUnits>& parts) {
   auto tracked = std::make_shared<Program>(program, context);
   tracked->opaque =
       "the program was linked from something else than plain units compiled from source";
@@ -111,10 +109,10 @@ void Session::programLinked(cl_program program, cl_context context,
       tracked->build->origins[device] = originOf(linked);
     // A library with options of its own for its later links stays the driver's.
   }
-  Lock lock(mutex_);
+  const Lock lock(shared_.mutex);
   if (options_.policy.kind != Policy::Kind::Off)
     preparer_.building(tracked);
-  track(std::move(tracked));
+  add(std::move(tracked));
 }
 
 } // namespace libsplit::runtime

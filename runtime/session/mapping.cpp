@@ -8,8 +8,7 @@
 //
 // A device that runs commands in the caller would run the map inside the call that opens the gate;
 // PoCL's basic hangs then. There the call waits until the queue is native.
-#include "runtime/core/log.h"
-#include "runtime/session/session.h"
+#include "runtime/session/commands.h"
 
 #include <algorithm>
 
@@ -66,26 +65,21 @@ private:
   bool isOpen_ = false;
 };
 
-void addMap(Buffer& buffer, const MappedRegion& region, bool writes) {
-  buffer.maps.push_back(region);
-  buffer.mapsWrite = buffer.mapsWrite || writes;
-}
-
 } // namespace
 
-std::vector<BufferUse> Session::usesOfMap(const BufferUse& use) {
+std::vector<BufferUse> Commands::usesOfMap(const BufferUse& use) const {
   constexpr std::uint64_t fewBytes = 16 << 20;
   constexpr double littleTime = 1e-3;
   std::vector<BufferUse> uses{use};
-  if (quiet() || !use.reads)
+  if (shared_.isQuiet() || !use.reads)
     return uses;
-  Lock lock(mutex_);
-  auto object = findObject(use.object);
+  Lock lock(shared_.mutex);
+  auto object = memory_.find(use.object);
   if (!object || !object->buffer || !object->buffer->engaged() || machine_->homeDevice().isGpu)
     return uses;
   const ByteSet missing = object->buffer->directory().missing(
       machine_->homeDevice().node, ByteSet(object->origin, object->origin + object->size));
-  const double seconds = secondsPerByte_ * static_cast<double>(missing.size());
+  const double seconds = shared_.moving.perByte() * static_cast<double>(missing.size());
   // What is still to be launched may leave more elsewhere, but no more than the object has.
   if (object->size <= fewBytes || missing.size() <= fewBytes ||
       (seconds > 0 && seconds < littleTime))
@@ -93,78 +87,35 @@ std::vector<BufferUse> Session::usesOfMap(const BufferUse& use) {
   return uses;
 }
 
-void* Session::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
-                         const std::vector<BufferUse>& uses, cl_map_flags flags) {
+void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
+                          const std::vector<BufferUse>& uses, cl_map_flags flags) {
   const BufferUse& use = uses.front();
-  if (quiet())
+  if (shared_.isQuiet())
     return nullptr;
-  Lock lock(mutex_);
-  auto object = findObject(use.object);
-  if (!active() || !machine_ || machine_->homeDevice().runsInCaller || !object || !object->buffer ||
-      admitNative(lock, enqueuing, command, uses, nullptr))
+  Lock lock(shared_.mutex);
+  auto object = memory_.find(use.object);
+  if (!shared_.isActive() || !machine_ || machine_->homeDevice().runsInCaller || !object ||
+      !object->buffer || admitNative(lock, enqueuing, command, uses, nullptr))
     return nullptr;
-  auto stream = findStream(command.queue);
-  if (stream->device != home_)
+  auto stream = scheduler_.find(command.queue);
+  if (stream->device != shared_.home)
     return nullptr;
   auto map = std::make_shared<GatedMap>(cl_);
   void* address = map->enqueue(*stream, use.object, flags, use.begin, use.end - use.begin);
   if (!address)
     return nullptr;
-  auto task = newTask(stream, command);
-  attachEvent(*task, command);
-  auto held = hold(uses);
-  noteOutputs(*task, held);
+  auto task = create(stream, command);
+  auto held = memory_.hold(uses);
+  HomeCommands::noteOutputs(*task, held);
   task->plan = [this, held = std::move(held), map](Task& planned) {
     auto open = [map](cl_bool, cl_uint, const cl_event*, cl_event* last) {
       return map->open(last);
     };
     homeCommands_.plan(planned, held, {.enqueue = open, .takesWaitList = false});
   };
-  addMap(*object->buffer, {use.object, address}, use.writes);
-  submit(task);
+  MemoryTable::addMap(*object->buffer, {use.object, address}, use.writes);
+  scheduler_.submit(task);
   return address;
-}
-
-void Session::mapped(cl_mem handle, const void* address, bool writes) {
-  Lock lock(mutex_);
-  auto object = findObject(handle);
-  if (object && object->buffer)
-    addMap(*object->buffer, {handle, address}, writes);
-}
-
-void Session::unmapped(cl_mem handle, const void* address) {
-  Lock lock(mutex_);
-  auto object = findObject(handle);
-  if (!object || !object->buffer)
-    return;
-  Buffer& buffer = *object->buffer;
-  auto region = std::find(buffer.maps.begin(), buffer.maps.end(), MappedRegion{handle, address});
-  if (region == buffer.maps.end()) // a driver may take another handle of the same bytes
-    region = std::find_if(buffer.maps.begin(), buffer.maps.end(),
-                          [&](const MappedRegion& each) { return each.address == address; });
-  if (region == buffer.maps.end())
-    return;
-  buffer.maps.erase(region);
-  if (buffer.mapsWrite && buffer.engaged())
-    buffer.directory().changed(); // the application wrote in between
-  buffer.mapsWrite = buffer.mapsWrite && !buffer.maps.empty();
-}
-
-bool Session::isMappedForWriting(cl_mem handle) {
-  if (quiet())
-    return false;
-  Lock lock(mutex_);
-  auto object = findObject(handle);
-  return object && object->buffer && object->buffer->mapsWrite;
-}
-
-bool Session::mayBeMapped(cl_mem handle, const void* address) {
-  Lock lock(mutex_);
-  auto object = findObject(handle);
-  if (!object || !object->buffer)
-    return true;
-  const std::vector<MappedRegion>& maps = object->buffer->maps;
-  return std::find(maps.begin(), maps.end(), MappedRegion{handle, address}) != maps.end();
 }
 
 } // namespace libsplit::runtime

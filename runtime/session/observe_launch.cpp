@@ -1,24 +1,16 @@
 // What a launch took: for its controller, for other launches and later runs, and for the
 // statistics.
-#include "runtime/session/launch.h"
+#include "runtime/session/launch_observer.h"
 
 #include "runtime/core/log.h"
 #include "runtime/cost/known_speeds.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 
 namespace libsplit::runtime {
 
-void Session::noteMoving(std::uint64_t bytes, double seconds) {
-  if (bytes < 4096 || !(seconds > 0))
-    return;
-  const double each = seconds / static_cast<double>(bytes);
-  secondsPerByte_ = secondsPerByte_ > 0 ? 0.9 * secondsPerByte_ + 0.1 * each : each;
-}
-
 /// Counts a launch that was a task.
-void Session::countUnsplit(Task& task, const Launch& launch, const std::string& why) {
+void LaunchObserver::countUnsplit(Task& task, const Launch& launch, const std::string& why) {
   launch.code->stats->ranges[launch.key.range].countUnsplit(why);
   task.call.reason = why;
 }
@@ -38,7 +30,7 @@ const char* whyHomeAlone(const Launch& launch, const LaunchHistory& history) {
 
 } // namespace
 
-void Session::observe(Task& task, Launch& launch) {
+void LaunchObserver::observe(Task& task, Launch& launch) {
   if (task.status < 0) {
     if (task.call.reason.empty())
       countUnsplit(task, launch, "it ended with error " + std::to_string(task.status));
@@ -116,13 +108,18 @@ void Session::observe(Task& task, Launch& launch) {
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
-    noteMoving(launch.bytesToMove, moving);
+    shared_.moving.note(launch.bytesToMove, moving);
   remember(launch, history, groups);
 }
 
+void LaunchObserver::spendOnShort(const Launch& launch, double seconds) const {
+  launch.code->trials.spend(seconds, static_cast<double>(itemsOf(launch.range)),
+                            options_.minLaunchSeconds, TrialBudget::Clock::now());
+}
+
 /// Notes in the statistics what a split launch was: shares and seconds by device.
-void Session::countSplit(const Launch& launch, double wall, std::vector<double> shares,
-                         std::vector<double> seconds) {
+void LaunchObserver::countSplit(const Launch& launch, double wall, std::vector<double> shares,
+                                std::vector<double> seconds) {
   hasSplit_ = true;
   KernelStats& stats = *launch.code->stats;
   KernelStats::PerRange& range = stats.ranges[launch.key.range];
@@ -140,7 +137,7 @@ void Session::countSplit(const Launch& launch, double wall, std::vector<double> 
 }
 
 /// Tells other launches, and later runs, what this one's history knows by now.
-void Session::remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups) {
+void LaunchObserver::remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups) {
   if (!history.controller || !history.record)
     return;
   SpeedRecord& record = *history.record;
@@ -160,6 +157,46 @@ void Session::remember(const Launch& launch, LaunchHistory& history, std::uint64
   knownSpeeds_->touch(record);
   log(LogLevel::Debug, "kernel ", launch.code->name, ": home ", record.homeSeconds, " s, split ",
       record.splitSeconds, " s");
+}
+
+/// What each device did, for the controller and the statistics.
+void LaunchObserver::observeChunks(Launch& launch, double wall) {
+  const std::size_t devices = machine_->devices().size();
+  const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
+  std::vector<solver::ChunkSample> samples;
+  std::vector<double> shares(devices), seconds(devices);
+  for (const Launch::Issued& issued : launch.issued) {
+    // What moved for a chunk says nothing of how much work lies there.
+    double took = 0;
+    if (auto interval = issued.kernel->interval())
+      took = interval->seconds();
+    samples.push_back(
+        {static_cast<unsigned>(issued.device), issued.groupBegin, issued.groupEnd, took});
+    shares[issued.device] +=
+        static_cast<double>(issued.groupEnd - issued.groupBegin) / static_cast<double>(groups);
+    seconds[issued.device] += took;
+    for (const CompletionPtr& transfer : issued.transfers)
+      if (auto moved = transfer->interval())
+        seconds[issued.device] += moved->seconds();
+  }
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (!launch.wasSplit) {
+    double home = 0;
+    for (const solver::ChunkSample& chunk : samples)
+      home += chunk.seconds;
+    launch.code->stats->ranges[launch.key.range].homeSeconds = home;
+    if (home < options_.minLaunchSeconds)
+      spendOnShort(launch, launch.lookSeconds + wall - home);
+    if (history.controller)
+      history.controller->observeHome(home);
+    remember(launch, history, groups);
+    return;
+  }
+  wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
+  countSplit(launch, wall, std::move(shares), std::move(seconds));
+  if (history.controller)
+    history.controller->observeChunks(samples, groups);
+  remember(launch, history, groups);
 }
 
 } // namespace libsplit::runtime

@@ -2,12 +2,11 @@
 //
 // The plan is kept with the history and used again as long as nothing that it was made from has
 // changed. Where a dimension of the NDRange does not work another one is tried.
-#include "runtime/session/launch.h"
+#include "runtime/session/launch_planner.h"
 
 #include "runtime/core/log.h"
 #include "runtime/cost/known_speeds.h"
 #include "runtime/plan/boundary.h"
-#include "runtime/session/session.h"
 
 #include "solver/share_solver.h"
 
@@ -24,8 +23,6 @@ constexpr std::uint64_t learningSplits = 6;
 /// … after which a launch's load and regions are known well enough to judge a cycle by.
 constexpr std::uint64_t knownSplits = 3;
 
-/// Of a bus, until it was seen.
-constexpr double guessedSecondsPerByte = 1e-10;
 /// A launch of one work-group goes to another device only if that seems so much faster.
 constexpr double muchFaster = 2;
 
@@ -39,7 +36,7 @@ std::vector<const Directory*> directoriesOf(const Launch& launch) {
 } // namespace
 
 /// What it may take to move all that the launch needs to another memory.
-double Session::movingSeconds(const Launch& launch) const {
+double LaunchPlanner::movingSeconds(const Launch& launch) const {
   if (machine_->nodes() < 2)
     return 0;
   const Piece whole = planPiece(launch.request, planDevices(launch), machine_->home(), 0, 0,
@@ -47,16 +44,11 @@ double Session::movingSeconds(const Launch& launch) const {
   std::uint64_t bytes = 0;
   for (const PieceUse& use : whole.uses)
     bytes += use.needs.size();
-  return movingSeconds(bytes);
-}
-
-double Session::movingSeconds(std::uint64_t bytes) const {
-  return static_cast<double>(bytes) *
-         (secondsPerByte_ > 0 ? secondsPerByte_ : guessedSecondsPerByte);
+  return shared_.moving.seconds(bytes);
 }
 
 /// Makes the history's controller.
-void Session::takeControl(const Launch& launch, LaunchHistory& history) {
+void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   ShareController::Setup setup;
   setup.policy = options_.policy;
   setup.home = machine_->home();
@@ -66,10 +58,11 @@ void Session::takeControl(const Launch& launch, LaunchHistory& history) {
   // Shares that the user has set need no knowledge.
   if (setup.policy.kind != Policy::Kind::Static && setup.policy.kind != Policy::Kind::Single)
     setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
-  settleRehearsals(launch, history, setup.prior);
+  rehearsals_.settle(launch, history, setup.prior);
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
     const Device& device = machine_->devices()[i];
-    setup.speeds.push_back(canTakePart(i, launch, history) ? guessedSpeedOf(device) : 0);
+    setup.speeds.push_back(rehearsals_.canTakePart(i, launch, history) ? guessedSpeedOf(device)
+                                                                       : 0);
     setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
     setup.hasRehearsed.push_back(history.rehearsals[i].rate() > 0);
   }
@@ -79,7 +72,7 @@ void Session::takeControl(const Launch& launch, LaunchHistory& history) {
 }
 
 /// Whether other launches of the kernel showed another device to be much faster than home.
-bool Session::isFasterElsewhere(const Launch& launch) const {
+bool LaunchPlanner::isFasterElsewhere(const Launch& launch) const {
   using From = ShareController::Prior::From;
   const ShareController::Prior prior = knownSpeeds_->prior(
       launch.code->identity, launch.key, static_cast<double>(itemsOf(launch.range)));
@@ -91,15 +84,15 @@ bool Session::isFasterElsewhere(const Launch& launch) const {
 }
 
 /// Whether a device joins that the controller knows nothing of.
-bool Session::hasNewcomer(const Launch& launch, const LaunchHistory& history) {
+bool LaunchPlanner::hasNewcomer(const Launch& launch, const LaunchHistory& history) {
   for (std::size_t i = 0; i < history.rehearsals.size(); ++i)
     if (history.rehearsals[i].joins() && !history.controller->canUse(i) &&
-        canTakePart(i, launch, history))
+        rehearsals_.canTakePart(i, launch, history))
       return true;
   return false;
 }
 
-void Session::decide(Stream& stream, Launch& launch) {
+void LaunchPlanner::decide(Stream& stream, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!history.controller) {
     if (launch.range.groups() < 2 && options_.policy.kind == Policy::Kind::Auto &&
@@ -114,7 +107,7 @@ void Session::decide(Stream& stream, Launch& launch) {
   launch.ticket = ruling.ticket;
   switch (ruling.mode) {
   case LaunchCycle::Mode::Free:
-    return adopt(launch, history.controller->next(canChunk(launch)));
+    return adopt(launch, history.controller->next(chunks_.canBegin(launch)));
   case LaunchCycle::Mode::Split:
     return adopt(launch, {Action::Split, ruling.shares});
   case LaunchCycle::Mode::AtHome:
@@ -124,14 +117,14 @@ void Session::decide(Stream& stream, Launch& launch) {
   }
 }
 
-void Session::adopt(Launch& launch, const ShareController::Decision& decision) {
+void LaunchPlanner::adopt(Launch& launch, const ShareController::Decision& decision) {
   launch.action = decision.action;
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
 
 /// Decides anew, without the device that has no room for the launch's buffers: it takes no part in
 /// launches of this kind any more. False if that leaves nothing to split over.
-bool Session::decideWithout(std::size_t device, Launch& launch) {
+bool LaunchPlanner::decideWithout(std::size_t device, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   history.lacksRoom.resize(machine_->devices().size());
   if (device == machine_->home() || history.lacksRoom[device])
@@ -140,12 +133,12 @@ bool Session::decideWithout(std::size_t device, Launch& launch) {
       machine_->devices()[device].label);
   history.lacksRoom[device] = true;
   takeControl(launch, history);
-  adopt(launch, history.controller->next(canChunk(launch)));
+  adopt(launch, history.controller->next(chunks_.canBegin(launch)));
   return launch.action != ShareController::Action::Native;
 }
 
 /// Plans the launch as it was decided. Why that can't be done, if not.
-std::string Session::planAsDecided(Task& task, const std::shared_ptr<Launch>& launch) {
+std::string LaunchPlanner::planAsDecided(Task& task, const std::shared_ptr<Launch>& launch) {
   if (launch->action == ShareController::Action::Chunks) {
     std::string why = planChunks(task, launch);
     if (why.empty() || task.mustBePlannedAgain() || launch->lacksRoom)
@@ -163,9 +156,22 @@ std::string Session::planAsDecided(Task& task, const std::shared_ptr<Launch>& la
                                                            : planSplit(task, launch);
 }
 
-void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
-  std::string why = steppingAside_ ? shared_.stats.steppedAside : launch->reason;
-  if (why.empty() && ending_ && !launch->action)
+/// Plans the whole of the launch, and begins to give it out in chunks. Why not, if it can't be.
+std::string LaunchPlanner::planChunks(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (std::string why = nativeWork_.engage(task, *launch);
+      !why.empty() || task.mustBePlannedAgain())
+    return why;
+  const LaunchHistory& history = launch->code->histories.at(launch->key);
+  if (!history.controller)
+    return "its history is gone"; // it was parked for long
+  std::string why;
+  auto whole = planOrFetch(task, launch, chunks_.sharesOfAll(*launch, *history.controller), why);
+  return whole ? chunks_.begin(task, launch, whole) : why;
+}
+
+void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
+  std::string why = shared_.steppingAside ? shared_.stats.steppedAside : launch->reason;
+  if (why.empty() && shared_.ending && !launch->action)
     why = "the program ends";
   if (why.empty()) {
     if (!launch->action)
@@ -179,25 +185,16 @@ void Session::planLaunch(Task& task, const std::shared_ptr<Launch>& launch) {
   ++launch->code->stats->ranges[launch->key.range].launches;
   if (why.empty())
     return;
-  countUnsplit(task, *launch, why);
+  LaunchObserver::countUnsplit(task, *launch, why);
   launch->wasSplit = false;
   log(LogLevel::Debug, "kernel ", launch->code->name, " runs unsplit: ", why);
   planUnsplit(task, launch);
 }
 
-std::vector<PlanDevice> Session::planDevices(const Launch& launch) const {
-  std::vector<PlanDevice> devices;
-  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
-    const Device& device = machine_->devices()[i];
-    devices.push_back({device.node, launch.code->summaries[i], device.isGpu});
-  }
-  return devices;
-}
-
 /// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is
 /// free.
-LaunchCycle::Ruling Session::rulingOf(Stream& stream, const Launch& launch,
-                                      LaunchHistory& history) {
+LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch,
+                                            LaunchHistory& history) {
   if (options_.policy.kind != Policy::Kind::Auto || machine_->nodes() < 2)
     return {};
   std::size_t id = std::hash<const void*>()(launch.code.get());
@@ -214,7 +211,7 @@ LaunchCycle::Ruling Session::rulingOf(Stream& stream, const Launch& launch,
   LaunchCycle::Passing passing;
   passing.id = id;
   passing.isKnown = history.dimension && history.splits >= knownSplits;
-  passing.secondsPerByte = secondsPerByte_;
+  passing.secondsPerByte = shared_.moving.perByte();
   passing.home = machine_->home();
   passing.own = [&] { return history.controller->split().shares; };
   passing.profile = [&](solver::LoadProfile& profile) {
@@ -235,9 +232,9 @@ LaunchCycle::Ruling Session::rulingOf(Stream& stream, const Launch& launch,
   return stream.cycle.next(passing);
 }
 
-std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& launch,
-                                                      std::span<const double> shares,
-                                                      std::string& why) {
+std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, Launch& launch,
+                                                            std::span<const double> shares,
+                                                            std::string& why) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   PlanKey key;
   key.range = launch.range;
@@ -331,10 +328,10 @@ std::shared_ptr<const LaunchPlan> Session::choosePlan(const Task& task, Launch& 
 }
 
 /// The plan, or null: `why` says why there is none, or the task waits for what planning it takes.
-std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
-                                                       const std::shared_ptr<Launch>& launch,
-                                                       std::span<const double> shares,
-                                                       std::string& why) {
+std::shared_ptr<const LaunchPlan> LaunchPlanner::planOrFetch(Task& task,
+                                                             const std::shared_ptr<Launch>& launch,
+                                                             std::span<const double> shares,
+                                                             std::string& why) {
   for (;;) {
     auto plan = choosePlan(task, *launch, shares, why);
     const bool inspects = !launch->inspections.empty();
@@ -352,15 +349,15 @@ std::shared_ptr<const LaunchPlan> Session::planOrFetch(Task& task,
 /// The plan with first what other nodes wait for, if the program keeps its queue filled: else there
 /// is time enough to send it, and a launch of more parts takes longer.
 std::shared_ptr<const LaunchPlan>
-Session::boundariesFirstOf(const Task& task, Launch& launch,
-                           const std::shared_ptr<const LaunchPlan>& plan) {
+LaunchPlanner::boundariesFirstOf(const Task& task, Launch& launch,
+                                 const std::shared_ptr<const LaunchPlan>& plan) {
   constexpr std::size_t mostCuts = 4; // what departs may differ where buffers change places
   auto& last = launch.code->histories.at(launch.key).boundaries;
   if (last.whole != plan) {
     last = {plan, {}};
     return plan;
   }
-  if (plan->pieces.size() < 2 || !isFilled(*task.stream))
+  if (plan->pieces.size() < 2 || !Scheduler::isFilled(*task.stream))
     return plan;
   Departing departing;
   bool isAny = false;
@@ -385,8 +382,9 @@ Session::boundariesFirstOf(const Task& task, Launch& launch,
   return cut;
 }
 
-std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
-  if (std::string why = engage(task, *launch); !why.empty() || task.mustBePlannedAgain())
+std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
+  if (std::string why = nativeWork_.engage(task, *launch);
+      !why.empty() || task.mustBePlannedAgain())
     return why;
   std::vector<double> shares = launch->shares;
   if (launch->action == ShareController::Action::Measure) {
@@ -409,12 +407,12 @@ std::string Session::planSplit(Task& task, const std::shared_ptr<Launch>& launch
   if (machine_->nodes() > 1)
     launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
-  rehearse(task, launch);
+  rehearsals_.rehearse(task, launch);
   executor_.issue(task, launch, boundariesFirstOf(task, *launch, plan));
   return {};
 }
 
-void Session::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
+void LaunchPlanner::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {
   std::vector<HeldUse> uses;
   const std::vector<bool>& writes = launch->code->writes;
   for (std::size_t i = 0; i < launch->arguments.size(); ++i)

@@ -206,9 +206,8 @@ bool Preparer::isWorthPreparing(const Kernel& kernel) const {
 
 std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device) {
   using State = KernelCode::State;
-  // By copy: the program may give them up meanwhile.
-  const std::shared_ptr<KernelCode> code = kernel.code;
-  const std::shared_ptr<Program> program = kernel.program;
+  const std::shared_ptr<KernelCode>& code = kernel.code;
+  const std::shared_ptr<Program>& program = kernel.program;
   if (code->state == State::New && program->isForeign) {
     writeLogOnce(LogLevel::Warn, foreignBinary);
     code->neverSplit(program->opaque);
@@ -331,7 +330,7 @@ void Preparer::stop(Lock& lock) {
 
 void Preparer::save() {
   saveSpeeds(shared_);
-  /// By program: what is known of the last build counts.
+  // By program: what is known of the last build counts.
   std::map<std::string, std::pair<std::shared_ptr<const Origin>, EarlierLaunches>> entries;
   std::optional<double> preparation;
   {

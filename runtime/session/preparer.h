@@ -32,8 +32,6 @@ inline constexpr const char* notWorthPreparing =
 /// Under the session's lock where nothing else is said.
 class Preparer {
 public:
-  using Lock = std::unique_lock<std::mutex>;
-
   Preparer(Shared& shared, const DiskCache& cache, BinaryOrigins& binaries,
            const Contexts& contexts, Merger& merger);
 
@@ -50,8 +48,8 @@ public:
   void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
                   const std::shared_ptr<const Origin>& made, const Place& place);
 
-  /// Why launches of the kernel on `device` can't be split now; empty: they can. Begins to prepare
-  /// what should be, and waits for it where the program is to.
+  /// Why launches of the kernel, which the caller holds, on `device` can't be split now; empty:
+  /// they can. Begins to prepare what should be, and waits for it where the program is to.
   std::string whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device);
   /// Builds a kernel for the devices that join late, once.
   void buildForLatecomers(const std::shared_ptr<Program>& program,

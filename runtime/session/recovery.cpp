@@ -18,9 +18,9 @@
 // Who wants such bytes gets an error, never something else in their place.
 //
 // What the home device fails to do is the program's own error, as without libsplit.
+#include "runtime/session/recovery.h"
+
 #include "runtime/core/log.h"
-#include "runtime/session/launch.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 
@@ -53,26 +53,10 @@ void reset(Task& task) {
 
 } // namespace
 
-std::vector<std::shared_ptr<Task>> Session::plannedTasks() const {
-  std::vector<std::shared_ptr<Task>> tasks;
-  for (const auto& [queue, stream] : streams_)
-    tasks.insert(tasks.end(), stream->active.begin(), stream->active.end());
-  std::ranges::sort(tasks, {}, [](const std::shared_ptr<Task>& task) { return task->sequence; });
-  return tasks;
-}
-
-/// Whether something that the task takes failed on another device than home, for good.
-bool Session::helperFailed(const Task& task) const {
-  for (std::size_t i = 0; i < task.parts.size(); ++i)
-    if (task.partDevices[i] != machine_->home() && isFailed(task.parts[i]))
-      return true;
-  return false;
-}
-
 /// Waits until all that was planned is over.
-void Session::drain(Lock& lock) {
+void Recovery::drain(Lock& lock) const {
   std::vector<CompletionPtr> pending;
-  for (const auto& task : plannedTasks())
+  for (const auto& task : scheduler_.planned())
     pending.insert(pending.end(), task->parts.begin(), task->parts.end());
   for (const auto& buffer : tracked_.buffers())
     buffer->journal().collect(pending);
@@ -82,25 +66,24 @@ void Session::drain(Lock& lock) {
   lock.lock();
 }
 
-/// True if something was issued anew for `failed`; its parts are other ones now.
-bool Session::recover(Lock& lock, const Task& failed) {
+bool Recovery::recover(Lock& lock, const Task& failed) {
   const unsigned round = failed.redone;
   if (!machine_ || round > machine_->devices().size())
     return false;
-  recovering_ = true;
-  progress_.wait(lock, [&] { return !openChunks_; });
+  scheduler_.beginRecovery();
+  chunks_.awaitNone(lock);
   drain(lock);
-  const std::vector<std::shared_ptr<Task>> tasks = plannedTasks();
+  const std::vector<std::shared_ptr<Task>> tasks = scheduler_.planned();
   leaveOutFailed(tasks);
   leaveOutFailed(mover_.takeSentAhead());
   for (const auto& buffer : tracked_.buffers())
     buffer->settle();
   for (const auto& task : tasks) {
-    if (task->retiring || task->status < 0 || !hasFailed(*task))
+    if (task->isEnding() || task->status < 0 || !hasFailed(*task))
       continue;
     for (const std::shared_ptr<Task>& before : task->waitTasks)
       if (before->status < 0)
-        failBehind(*task, *before);
+        task->failBehind(*before);
     if (std::ranges::any_of(task->events, isFailed))
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (task->status >= 0)
@@ -108,12 +91,11 @@ bool Session::recover(Lock& lock, const Task& failed) {
     if (task->status < 0)
       loseOutputs(*task);
   }
-  recovering_ = false;
-  goOn();
+  scheduler_.endRecovery();
   return failed.redone != round;
 }
 
-void Session::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
+void Recovery::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
   for (const auto& task : tasks)
     for (std::size_t i = 0; i < task->parts.size(); ++i) {
       Device& device = machine_->devices()[task->partDevices[i]];
@@ -126,7 +108,7 @@ void Session::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
     }
 }
 
-void Session::tryRedo(Task& task) {
+void Recovery::tryRedo(Task& task) {
   try {
     redo(task);
   } catch (const LostBytes&) {
@@ -141,7 +123,7 @@ void Session::tryRedo(Task& task) {
 /// After a device failed: who reads what a task should have written, and did not, must get an error
 /// as well, since programs that don't look at a launch's own status would take old bytes for new
 /// ones.
-void Session::loseOutputs(const Task& task) {
+void Recovery::loseOutputs(const Task& task) {
   if (!shared_.mayHaveLost)
     return;
   auto lose = [&](Buffer& buffer, const ByteSet& bytes) {
@@ -166,7 +148,7 @@ void Session::loseOutputs(const Task& task) {
 }
 
 /// Issues anew what did not succeed of the task.
-void Session::redo(Task& task) {
+void Recovery::redo(Task& task) {
   const std::size_t home = machine_->home();
   auto isHomesFailure = [&](std::size_t i) {
     return task.partDevices[i] == home && isOwnFailure(task.parts[i]);
@@ -183,7 +165,7 @@ void Session::redo(Task& task) {
     if (launch)
       redoAtHome(task, launch);
     else
-      callPlan(task);
+      scheduler_.planAgain(task);
     return;
   }
   auto mayHaveBegun = [](const Launch::Issued& each) {
@@ -203,7 +185,7 @@ void Session::redo(Task& task) {
     return;
   reset(task);
   if (task.call.reason.empty())
-    countUnsplit(task, *launch, "a device that took part failed");
+    LaunchObserver::countUnsplit(task, *launch, "a device that took part failed");
   if (isDoneInPart)
     redoPieces(task, *launch);
   else
@@ -211,7 +193,7 @@ void Session::redo(Task& task) {
 }
 
 /// The whole launch, of which nothing was done.
-void Session::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
+void Recovery::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
   launch->wasSplit = launch->isChunked = false;
   const std::vector<Launch::Issued> issued = std::exchange(launch->issued, {});
   launch->merges.clear();
@@ -226,13 +208,13 @@ void Session::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
     }
   }
   if (issued.empty())
-    planUnsplit(task, launch);
+    planner_.planUnsplit(task, launch);
   else
     homeCommands_.plan(task, uses, executor_.homeCall(task, *launch));
 }
 
 /// Those pieces of the launch that are missing.
-void Session::redoPieces(Task& task, Launch& launch) {
+void Recovery::redoPieces(Task& task, Launch& launch) {
   merger_.redo(task, launch);
   const std::size_t home = machine_->home();
   const NodeId node = machine_->homeDevice().node;

@@ -6,11 +6,10 @@
 // transfers count, and whose kernel is booked as work on the bytes that it uses, but not as the
 // writer of any. So nobody waits for it but who wants to use the same bytes on that device. Should
 // it fail, then so has the device.
-#include "runtime/session/launch.h"
+#include "runtime/session/rehearsals.h"
 
 #include "runtime/core/log.h"
 #include "runtime/cost/known_speeds.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 
@@ -70,9 +69,7 @@ Rehearsal::Launch launchWithout(const NDRange& range, const LaunchHistory& histo
 
 } // namespace
 
-/// Whether the device can take part in the launch by now. What an earlier run knew to be worth it
-/// is built as soon as it is missed.
-bool Session::canTakePart(std::size_t i, const Launch& launch, const LaunchHistory& history) {
+bool Rehearsals::canTakePart(std::size_t i, const Launch& launch, const LaunchHistory& history) {
   const Device& device = machine_->devices()[i];
   const auto& kernel = launch.code->kernels[i];
   if (isLatecomer(*machine_, options_.policy, i)) {
@@ -86,9 +83,8 @@ bool Session::canTakePart(std::size_t i, const Launch& launch, const LaunchHisto
                                  (device.nonUniformGroups || !isNonUniform(launch.range))));
 }
 
-/// Whoever is known well enough from other launches or earlier runs need not rehearse.
-void Session::settleRehearsals(const Launch& launch, LaunchHistory& history,
-                               const ShareController::Prior& prior) const {
+void Rehearsals::settle(const Launch& launch, LaunchHistory& history,
+                        const ShareController::Prior& prior) const {
   using From = ShareController::Prior::From;
   history.rehearsals.resize(machine_->devices().size());
   if (prior.from != From::SameLaunch && prior.from != From::OtherLaunches)
@@ -108,11 +104,10 @@ void Session::settleRehearsals(const Launch& launch, LaunchHistory& history,
       history.rehearsals[i].settle(Rehearsal::isWorthIt(prior.speeds[i] * groupsPerItem, without));
 }
 
-/// Has latecomers rehearse beside the launch, which `task` is about to issue: on what it starts
-/// from, since nobody knows what the kernel would do with its own results, a second time.
-void Session::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try {
-  if (options_.policy.kind != Policy::Kind::Auto || ending_ || steppingAside_ || recovering_ ||
-      !launch->plan->merges.empty() || std::ranges::count(launch->code->loaded, true) > 0)
+void Rehearsals::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try {
+  if (options_.policy.kind != Policy::Kind::Auto || shared_.ending || shared_.steppingAside ||
+      scheduler_.isRecovering() || !launch->plan->merges.empty() ||
+      std::ranges::count(launch->code->loaded, true) > 0)
     return;
   LaunchHistory& history = launch->code->histories.at(launch->key);
   const Rehearsal::Launch without = launchWithout(launch->range, history);
@@ -134,8 +129,8 @@ void Session::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try {
   log(LogLevel::Debug, "nobody rehearses: ", error.what());
 }
 
-void Session::rehearseOn(std::size_t device, const GroupBox& box, Task& task, Launch& launch,
-                         LaunchHistory& history) {
+void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task, Launch& launch,
+                            LaunchHistory& history) {
   Device& on = machine_->devices()[device];
   if (mover_.works(device))
     return; // for another kernel
@@ -148,7 +143,7 @@ void Session::rehearseOn(std::size_t device, const GroupBox& box, Task& task, La
     history.lacksRoom.at(device) = true;
   if (!why.empty() || !provider_.provide(pending).empty())
     return; // the next launch finds it there
-  const Piece piece = planPiece(launch.request, planDevices(launch), device, box);
+  const Piece piece = planPiece(launch.request, planDevicesOf(*machine_, launch), device, box);
   Instruction instruction = executor_.pieceInstruction(launch, piece, launch.program->context);
   std::uint64_t missing = 0;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
@@ -163,7 +158,7 @@ void Session::rehearseOn(std::size_t device, const GroupBox& box, Task& task, La
     missing += directory.missing(on.node, use.needs).size();
     mover_.requireSomewhere(*launch.buffers[b], use.needs);
   }
-  if (movingSeconds(missing) > rehearsalPart * secondsOf(*launch.code))
+  if (shared_.moving.seconds(missing) > rehearsalPart * secondsOf(*launch.code))
     return;
 
   auto work = std::make_shared<Task>();
@@ -200,8 +195,8 @@ void Session::rehearseOn(std::size_t device, const GroupBox& box, Task& task, La
   mover_.note(std::move(work));
 }
 
-void Session::rehearsed(std::size_t device, std::uint64_t groups, KernelCode& code,
-                        const LaunchKey& key, const NDRange& range, const Completion& kernel) {
+void Rehearsals::rehearsed(std::size_t device, std::uint64_t groups, KernelCode& code,
+                           const LaunchKey& key, const NDRange& range, const Completion& kernel) {
   LaunchHistory& history = code.histories.at(key);
   const auto interval = kernel.interval();
   if (!interval || device >= history.rehearsals.size())

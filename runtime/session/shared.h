@@ -3,32 +3,61 @@
 
 #include "runtime/core/options.h"
 #include "runtime/cost/known_speeds.h"
+#include "runtime/cost/moving_rate.h"
 #include "runtime/device/machine.h"
 #include "runtime/session/stats.h"
 #include "runtime/session/tracer.h"
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace libsplit::runtime {
+
+/// The session's lock, held.
+using Lock = std::unique_lock<std::mutex>;
 
 /// Under `mutex`, but for what never changes and what is atomic. Outlives the parts.
 struct Shared {
   explicit Shared(const Dispatch& table, Options with = {}) : cl(table), options(std::move(with)) {}
 
+  /// False once libsplit has stepped aside for good: everything is native then.
+  bool isActive() const { return active.load(std::memory_order_acquire); }
+  /// Nothing is pending and every byte is at home alone, so any command may go to the driver as it
+  /// is. That is how a program runs that can't be split: this is all that most of its calls cost.
+  /// Asked by a call that is in the table of calls: it stays so until that one is over.
+  bool isQuiet() const { return engagements == 0; }
+  /// None until there is a machine.
+  std::span<const Device> devices() const {
+    return machine ? std::span<const Device>(machine->devices()) : std::span<const Device>();
+  }
+
   const Dispatch& cl;
   const Options options;
+  std::atomic<bool> active{true};
+  std::atomic<std::size_t> engagements{0}; ///< unfinished tasks and engaged buffers
+  std::atomic<bool> userEvents{false};     ///< the program has made some
+  std::atomic<bool> ending{false};         ///< the process is about to end
+  /// Steps aside for good; the text is for the log. Without the lock.
+  std::function<void(const std::string&)> stepAside;
+  /// Told when no task is unfinished any more. With the lock.
+  std::function<void()> allRetired;
+
   std::mutex mutex;                 ///< the session's lock
   std::condition_variable progress; ///< a task retired, a kernel got ready
-  std::atomic<bool> ending{false};  ///< the process is about to end
+  bool steppingAside = false;       ///< nothing is split any more; inactive once all is at home
   cl_device_id home = nullptr;      ///< the device of the program's first queue
   std::unique_ptr<Machine> machine; ///< null until the first kernel is made ready; then it stays
   std::unique_ptr<KnownSpeeds> knownSpeeds; ///< made with the machine
   Stats stats;
   Tracer tracer;
+  MovingRate moving;
   bool mayHaveLost = false; ///< a device that failed may have had sole copies
 };
 

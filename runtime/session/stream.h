@@ -3,10 +3,11 @@
 //
 // A queue is used natively as long as libsplit has nothing pending on it. A launch that is split
 // becomes a Task; while a queue has unfinished tasks, whatever else the application enqueues there
-// becomes a task too, so that the queue's order holds. A task is first *parked*, until what the
-// application made it wait for is on its way; then it is *planned*: its commands are issued to the
-// lanes; once all have ended it is *retired*: measured, its event completed. When the last is
-// retired the queue is native again.
+// becomes a task too, so that the queue's order holds. A task is first *parked*: submitted, then
+// fenced, which is behind what its queue has natively, until what the application made it wait for
+// is on its way. Then it is *planned*: its commands are issued to the lanes; where planning it
+// takes what is still on its way, it is parked again. Once all have ended it is *retired*:
+// measured, its event completed. When the last is retired the queue is native again.
 //
 // Tasks of a queue retire in order, each on whatever thread waits for it: the application's in
 // clFinish, clWaitForEvents or a blocking read, which saves waking it up; else the queue's own.
@@ -76,10 +77,16 @@ struct Stream {
 };
 
 struct Task : std::enable_shared_from_this<Task> {
-  enum class State { Parked, Active, Retired };
+  enum class State {
+    Submitted, ///< it may come before calls to the driver that are still under way
+    Fenced,    ///< behind what its queue has natively
+    Planned,   ///< its instructions are issued, or more will be
+    Retiring,  ///< some thread has begun to end it: its status is final
+    Retired
+  };
 
   std::shared_ptr<Stream> stream;
-  std::atomic<State> state = State::Parked; ///< changed under the session's lock
+  std::atomic<State> state = State::Submitted; ///< changed under the session's lock
   /// Emits the task's instructions, or says what it waits for and is called again. Session lock
   /// held; kept until the task retires: it holds what the instructions use.
   std::function<void(Task&)> plan;
@@ -89,7 +96,6 @@ struct Task : std::enable_shared_from_this<Task> {
   /// Calls to the driver that come before it, or have to be over for it to be planned.
   std::shared_ptr<const CallTable::Awaited> calls;
   CallTable::Tickets within;                    ///< calls in whose callback it was enqueued
-  bool isFenced = false;                        ///< behind what its queue had natively
   unsigned unresolved = 0;                      ///< foreign events that are not complete yet
   std::vector<std::shared_ptr<Task>> waitTasks; ///< must be planned, be over and retire before
   std::vector<CompletionPtr> events;            ///< of native commands that it waits for
@@ -112,15 +118,23 @@ struct Task : std::enable_shared_from_this<Task> {
   bool learning = false;              ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{};
   cl_int status = CL_SUCCESS;
-  bool hasLost = false;  ///< it failed for want of bytes that a device had alone which failed
-  unsigned helpers = 0;  ///< threads of the application that wait for it
-  bool retiring = false; ///< some thread has begun to end it
+  bool hasLost = false; ///< it failed for want of bytes that a device had alone which failed
+  unsigned helpers = 0; ///< threads of the application that wait for it
   std::shared_ptr<TaskEvent> event;
   CompletionPtr begin; ///< profiling: starts the event's times
   CompletionPtr end;   ///< ends them
   TracedCall call;     ///< these two only if tracing is on
   std::vector<std::shared_ptr<TracedWork>> traced;
 
+  /// It waits for what failed.
+  void failBehind(const Task& before) {
+    status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    hasLost = hasLost || before.hasLost;
+  }
+  /// Not planned yet, or to be planned again.
+  bool isParked() const { return state < State::Planned; }
+  /// Nobody else is to end it.
+  bool isEnding() const { return state >= State::Retiring; }
   bool awaitsCalls() const { return calls && !calls->areOver(); }
   /// Also where it is over by now: the planning went on without it.
   bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty() || calls; }

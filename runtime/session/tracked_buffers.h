@@ -4,7 +4,10 @@
 #include "runtime/device/memory.h"
 #include "runtime/session/shared.h"
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -31,9 +34,22 @@ public:
     return buffers;
   }
 
+  /// Nobody but `user` may touch these until it has left them: it works on them step by step.
+  void reserve(const void* user, const std::vector<std::shared_ptr<Buffer>>& buffers) {
+    reserved_[user] = buffers;
+  }
+  void leave(const void* user) { reserved_.erase(user); }
+  bool isReserved(const std::shared_ptr<Buffer>& buffer) const {
+    return std::ranges::any_of(reserved_, [&](const auto& entry) {
+      return std::ranges::find(entry.second, buffer) != entry.second.end();
+    });
+  }
+  bool isAnyReserved() const { return !reserved_.empty(); }
+
 private:
   const std::unique_ptr<Machine>& machine_;
   std::vector<std::weak_ptr<Buffer>> all_; ///< perhaps with some that are gone
+  std::map<const void*, std::vector<std::shared_ptr<Buffer>>> reserved_; ///< by user
 };
 
 } // namespace libsplit::runtime

@@ -1,5 +1,5 @@
 // What the runtime decides for launches of a simulated program: its controllers, its cycle and its
-// rules about memory, called as Session calls them (plan_launch.cpp, observe_launch.cpp).
+// rules about memory, called as the runtime calls them (plan_launch.cpp, observe_launch.cpp).
 #pragma once
 
 #include "tests/simulator/world.h"

@@ -63,7 +63,7 @@ TEST_F(EventTableTest, TellsWhatBecomesOfTheTask) {
   EXPECT_EQ(info<cl_command_type>(CL_EVENT_COMMAND_TYPE),
             cl_command_type{CL_COMMAND_NDRANGE_KERNEL});
   EXPECT_EQ(info<cl_int>(CL_EVENT_COMMAND_EXECUTION_STATUS), CL_QUEUED);
-  task->state = Task::State::Active;
+  task->state = Task::State::Planned;
   EXPECT_EQ(info<cl_int>(CL_EVENT_COMMAND_EXECUTION_STATUS), CL_SUBMITTED);
   event->ended = true;
   event->status = CL_COMPLETE;

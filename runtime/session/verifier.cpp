@@ -9,9 +9,9 @@
 // Other queues may use the same buffers, as long as they keep to other bytes of them. So only what
 // the launch was given, a sub-buffer or all of a buffer, is read, put back and compared; and from
 // the first task to the last nobody else plans, or passes on to the driver, what uses its buffers.
+#include "runtime/session/verifier.h"
+
 #include "runtime/core/log.h"
-#include "runtime/session/launch.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -73,8 +73,8 @@ struct Verification {
   Contents before, split, unsplit;
 };
 
-void Session::planReadAll(Task& task, const Verification& verification,
-                          std::vector<std::vector<std::byte>>& contents) {
+void Verifier::readAll(Task& task, const Verification& verification,
+                       std::vector<std::vector<std::byte>>& contents) {
   for (const Part& part : verification.parts) {
     contents.emplace_back(part.bytes.size());
     homeCommands_.planRead(task, *verification.launch->buffers[part.buffer], part.bytes,
@@ -82,7 +82,7 @@ void Session::planReadAll(Task& task, const Verification& verification,
   }
 }
 
-void Session::planRestore(Task& task, Verification& verification) {
+void Verifier::restore(Task& task, Verification& verification) {
   for (std::size_t p = 0; p < verification.parts.size(); ++p) {
     const auto& [index, range] = verification.parts[p];
     const std::shared_ptr<Buffer>& buffer = verification.launch->buffers[index];
@@ -108,14 +108,14 @@ void Session::planRestore(Task& task, Verification& verification) {
   }
 }
 
-cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Launch>& launch) {
-  auto stream = findStream(command.queue);
+void Verifier::submit(const Command& command, const std::shared_ptr<Launch>& launch) {
+  auto stream = scheduler_.find(command.queue);
   auto verification = std::make_shared<Verification>(launch);
   Command internal;
   internal.queue = command.queue;
   std::shared_ptr<Task> previous;
   auto add = [&](const Command& as, auto plan, std::function<void(Task&)> retired) {
-    auto task = newTask(stream, as);
+    auto task = scheduler_.create(stream, as);
     if (previous)
       task->waitTasks.push_back(previous);
     task->program = launch->program.get();
@@ -128,66 +128,63 @@ cl_int Session::launchVerified(const Command& command, const std::shared_ptr<Lau
 
   Command waiting = command;
   waiting.event = nullptr;
-  submit(add(
-      waiting,
-      [this, verification](Task& task) {
-        verification->launch->reason = engage(task, *verification->launch);
-        if (task.mustBePlannedAgain())
-          return;
-        openVerification_ = verification;
-        planReadAll(task, *verification, verification->before);
-      },
-      nullptr));
+  scheduler_.submit(
+      add(waiting, [this, verification](Task& task) { begin(task, verification); }, nullptr));
   auto split = add(
-      internal, [this, launch](Task& task) { planLaunch(task, launch); },
-      [this, launch](Task& task) { observe(task, *launch); });
+      internal, [this, launch](Task& task) { planner_.plan(task, launch); },
+      [this, launch](Task& task) { observer_.observe(task, *launch); });
   split->isLaunch = true;
   split->launch = launch;
-  submit(split);
-  submit(add(
+  scheduler_.submit(split);
+  scheduler_.submit(add(
       internal,
-      [this, verification](Task& task) { planReadAll(task, *verification, verification->split); },
+      [this, verification](Task& task) { readAll(task, *verification, verification->split); },
       nullptr));
-  submit(add(
+  scheduler_.submit(add(
       internal,
       [this, verification](Task& task) {
         if (!verification->launch->wasSplit)
           return;
-        planRestore(task, *verification);
-        planUnsplit(task, verification->launch);
+        restore(task, *verification);
+        planner_.planUnsplit(task, verification->launch);
       },
       nullptr));
   auto last = add(
       internal,
       [this, verification](Task& task) {
         issuer_.issueMarkers(task, true);
-        planReadAll(task, *verification, verification->unsplit);
+        readAll(task, *verification, verification->unsplit);
         issuer_.issueMarkers(task, false);
       },
-      [this, verification](Task& task) {
-        if (openVerification_ == verification)
-          openVerification_.reset();
-        if (task.status >= 0 && verification->launch->wasSplit)
-          compare(*verification);
-      });
+      [this, verification](Task& task) { end(task, *verification); });
   Command visible = command;
   visible.waitCount = 0;
   visible.waitList = nullptr;
-  attachEvent(*last, visible);
-  submit(last);
-  return CL_SUCCESS;
+  scheduler_.attachEvent(*last, visible);
+  scheduler_.submit(last);
 }
 
-/// Whether only the launch that is being verified may use `buffer` now.
-bool Session::isBeingVerified(const Buffer& buffer) const {
-  if (!openVerification_)
-    return false;
-  const auto& buffers = openVerification_->launch->buffers;
-  return std::any_of(buffers.begin(), buffers.end(),
-                     [&](const auto& each) { return each.get() == &buffer; });
+void Verifier::begin(Task& task, const std::shared_ptr<Verification>& verification) {
+  verification->launch->reason = nativeWork_.engage(task, *verification->launch);
+  if (task.mustBePlannedAgain())
+    return;
+  open_ = verification;
+  scheduler_.reserveFor(verification.get());
+  tracked_.reserve(this, verification->launch->buffers);
+  readAll(task, *verification, verification->before);
 }
 
-void Session::compare(const Verification& verification) {
+void Verifier::end(const Task& task, const Verification& verification) {
+  if (open_.get() == &verification) {
+    scheduler_.reserveFor(nullptr);
+    tracked_.leave(this);
+    open_.reset();
+  }
+  if (task.status >= 0 && verification.launch->wasSplit)
+    compare(verification);
+}
+
+void Verifier::compare(const Verification& verification) {
   const Launch& launch = *verification.launch;
   const KernelSummary& summary = *launch.code->summaries[machine_->home()];
   ++shared_.stats.verifiedLaunches;

@@ -1,0 +1,47 @@
+// What launches took: told to their controllers, to other launches and later runs, and to the
+// statistics.
+#pragma once
+
+#include "runtime/session/launch.h"
+#include "runtime/session/merger.h"
+#include "runtime/session/shared.h"
+#include "runtime/session/stream.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Under the session's lock.
+class LaunchObserver {
+public:
+  LaunchObserver(Shared& shared, Merger& merger)
+      : shared_(shared), options_(shared.options), machine_(shared.machine),
+        knownSpeeds_(shared.knownSpeeds), merger_(merger) {}
+
+  /// The launch is over.
+  void observe(Task& task, Launch& launch);
+  /// Counts a launch that was a task, and says why it was not split.
+  static void countUnsplit(Task& task, const Launch& launch, const std::string& why);
+  /// Notes what it took to find out that the launch is short.
+  void spendOnShort(const Launch& launch, double seconds) const;
+  /// Whether any launch was split.
+  bool hasSplit() const { return hasSplit_; }
+
+private:
+  void observeChunks(Launch& launch, double wall);
+  void countSplit(const Launch& launch, double wall, std::vector<double> shares,
+                  std::vector<double> seconds);
+  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
+
+  Shared& shared_;
+  const Options& options_;
+  const std::unique_ptr<Machine>& machine_;
+  const std::unique_ptr<KnownSpeeds>& knownSpeeds_;
+  Merger& merger_;
+  bool hasSplit_ = false;
+};
+
+} // namespace libsplit::runtime

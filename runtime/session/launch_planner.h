@@ -1,0 +1,72 @@
+// Whether and how a launch is split: plan_launch.cpp tells how that is found.
+#pragma once
+
+#include "runtime/session/chunked_launch.h"
+#include "runtime/session/contents_fetcher.h"
+#include "runtime/session/executor.h"
+#include "runtime/session/home_commands.h"
+#include "runtime/session/launch.h"
+#include "runtime/session/launch_observer.h"
+#include "runtime/session/native_work.h"
+#include "runtime/session/rehearsals.h"
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace libsplit::runtime {
+
+/// Under the session's lock.
+class LaunchPlanner {
+public:
+  LaunchPlanner(Shared& shared, NativeWork& nativeWork, ContentsFetcher& contents,
+                Executor& executor, HomeCommands& homeCommands, ChunkedLaunches& chunks,
+                Rehearsals& rehearsals, LaunchObserver& observer)
+      : shared_(shared), options_(shared.options), machine_(shared.machine),
+        knownSpeeds_(shared.knownSpeeds), nativeWork_(nativeWork), contentsFetcher_(contents),
+        executor_(executor), homeCommands_(homeCommands), chunks_(chunks), rehearsals_(rehearsals),
+        observer_(observer) {}
+
+  /// What is to become of the launch: its action and its shares.
+  void decide(Stream& stream, Launch& launch);
+  /// Plans the launch and issues it, split or not; or the task waits for what that takes.
+  void plan(Task& task, const std::shared_ptr<Launch>& launch);
+  /// Issues it for the home device alone, as the program had it.
+  void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
+
+private:
+  double movingSeconds(const Launch& launch) const;
+  bool hasNewcomer(const Launch& launch, const LaunchHistory& history);
+  bool isFasterElsewhere(const Launch& launch) const;
+  void takeControl(const Launch& launch, LaunchHistory& history);
+  bool decideWithout(std::size_t device, Launch& launch);
+  static void adopt(Launch& launch, const ShareController::Decision& decision);
+  LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
+  std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
+  std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<const LaunchPlan>
+  boundariesFirstOf(const Task& task, Launch& launch,
+                    const std::shared_ptr<const LaunchPlan>& plan);
+  std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
+  std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
+                                                std::span<const double> shares, std::string& why);
+  std::shared_ptr<const LaunchPlan> choosePlan(const Task& task, Launch& launch,
+                                               std::span<const double> shares, std::string& why);
+  std::vector<PlanDevice> planDevices(const Launch& launch) const {
+    return planDevicesOf(*machine_, launch);
+  }
+
+  Shared& shared_;
+  const Options& options_;
+  const std::unique_ptr<Machine>& machine_;
+  const std::unique_ptr<KnownSpeeds>& knownSpeeds_;
+  NativeWork& nativeWork_;
+  ContentsFetcher& contentsFetcher_;
+  Executor& executor_;
+  HomeCommands& homeCommands_;
+  ChunkedLaunches& chunks_;
+  Rehearsals& rehearsals_;
+  LaunchObserver& observer_;
+};
+
+} // namespace libsplit::runtime

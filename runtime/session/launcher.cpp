@@ -1,0 +1,233 @@
+// clEnqueueNDRangeKernel.
+//
+// A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing
+// is in its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as
+// the call returns) and a task made of it. When the task is planned the shares become counts of
+// work-groups, the planner's regions become transfers (plan_launch.cpp), and each piece becomes an
+// instruction of its device's lane (executor.h). When it retires it is measured
+// (observe_launch.cpp).
+#include "runtime/session/launcher.h"
+
+#include "runtime/core/log.h"
+#include "runtime/session/splittable.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+std::uint64_t itemsOf(const LaunchArguments& arguments) {
+  std::uint64_t items = 1;
+  for (unsigned d = 0; d < arguments.dimensions; ++d)
+    items *= arguments.global[d];
+  return items;
+}
+
+} // namespace
+
+/// `noted`, if any, is told of its end.
+cl_int Launcher::launchNative(const Command& command, const LaunchArguments& arguments,
+                              const CompletionPtr& noted) const {
+  auto call = [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+    if (command.type == CL_COMMAND_TASK)
+      return cl_.clEnqueueTask(command.queue, arguments.kernel, count, list, event);
+    return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel, arguments.dimensions,
+                                      arguments.offset, arguments.global, arguments.local, count,
+                                      list, event);
+  };
+  return noted ? nativeWork_.callNoted(command, noted, call)
+               : call(CL_FALSE, command.waitCount, command.waitList, command.event);
+}
+
+/// As it came, and noting how long it takes. On a queue that tells no times that is from when it
+/// was enqueued, or from when the launch before was over, until its end gets known here.
+cl_int Launcher::launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
+                             const Kernel& kernel, bool isProfiled) {
+  const std::uint64_t items = itemsOf(arguments);
+  kernel.code->times.timing(items);
+  lock.unlock();
+  cl_event event = nullptr;
+  Command own = command;
+  own.event = &event;
+  const auto begin = std::chrono::steady_clock::now();
+  const cl_int status = launchNative(own, arguments);
+  if (status != CL_SUCCESS)
+    return status;
+  auto timed = command.event ? Ref<cl_event>::retain(cl_, event) : Ref<cl_event>::adopt(cl_, event);
+  if (command.event)
+    *command.event = event;
+  cl_.clFlush(command.queue); // the end of what was not begun would never come
+  scheduler_.callOnEnd(event, [this, timed, begin, isProfiled, items, code = kernel.code,
+                               build = kernel.program->build] {
+    const auto now = std::chrono::steady_clock::now();
+    auto at = [&](cl_profiling_info name) {
+      return property<cl_ulong>(cl_.clGetEventProfilingInfo, timed.get(), name);
+    };
+    const cl_ulong start = isProfiled ? at(CL_PROFILING_COMMAND_START) : 0;
+    const cl_ulong end = isProfiled ? at(CL_PROFILING_COMMAND_END) : 0;
+    Lock done(shared_.mutex);
+    const std::chrono::duration<double> passed = now - std::max(begin, lastTimedEnd_);
+    lastTimedEnd_ = now;
+    preparer_.launchTook(*code, *build, items,
+                         end > start ? 1e-9 * static_cast<double>(end - start) : passed.count());
+  });
+  return status;
+}
+
+/// For a launch whose error the application must get in this call, if the driver finds one: nothing
+/// is pending then, and its bytes are at home.
+cl_int Launcher::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                               const Kernel& kernel, const LaunchArguments& arguments) {
+  const cl_int status = commands_.settle(lock, enqueuing, command, usesOf(kernel));
+  lock.unlock();
+  if (status != CL_SUCCESS)
+    return status;
+  return launchNative(command, arguments);
+}
+
+/// False if the driver makes no second object of the kernel.
+bool Launcher::makeClone(Kernel& kernel) const {
+  if (kernel.clone)
+    return true;
+  cl_int error = CL_SUCCESS;
+  auto clone = std::make_shared<LaneKernel>();
+  clone->kernel = Ref<cl_kernel>::adopt(
+      cl_, cl_.clCreateKernel(kernel.program->handle, kernel.code->name.c_str(), &error));
+  if (error != CL_SUCCESS)
+    return false;
+  kernel.clone = clone;
+  return true;
+}
+
+std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
+                                       const LaunchArguments& arguments) {
+  if (options_.policy.kind == Policy::Kind::Off)
+    return "LIBSPLIT_POLICY=off";
+  if (shared_.steppingAside)
+    return shared_.stats.steppedAside;
+  if (shared_.ending)
+    return "the program ends";
+  if (std::string why = preparer_.whyNotReady(lock, kernel, stream.device); !why.empty())
+    return why;
+  if (stream.device != shared_.home)
+    return "the queue is not on the program's own device";
+  return runtime::whyNotSplittable(*machine_, options_, samplers_, kernel, arguments);
+}
+
+/// A launch goes to the driver as it came: says why, where somebody wants to know.
+void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& arguments,
+                            const std::string& why) {
+  shared_.tracer.native(kernel.code->name, why, shared_.devices());
+  if (!options_.wantsStats())
+    return;
+  KernelStats::PerRange& range =
+      kernel.code->stats
+          ->ranges[isRange(arguments) ? rangeName(rangeOf(arguments), arguments.local != nullptr)
+                                      : "invalid"];
+  ++range.launches;
+  range.countUnsplit(why);
+}
+
+/// Whether the launch is probably too short to be worth a look. Where data lies on several nodes,
+/// short launches are part of what longer ones gain.
+bool Launcher::rests(const Kernel& kernel, const LaunchArguments& arguments,
+                     TrialBudget::Clock::time_point now) const {
+  if (options_.policy.kind != Policy::Kind::Auto || (machine_->nodes() > 1 && observer_.hasSplit()))
+    return false;
+  double items = 1;
+  for (cl_uint d = 0; d < arguments.dimensions; ++d)
+    items *= static_cast<double>(arguments.global[d]);
+  return kernel.code->trials.rests(items, now);
+}
+
+void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& command,
+                      const std::shared_ptr<Launch>& launch) {
+  if (options_.verify && launch->reason.empty())
+    return verifier_.submit(command, launch);
+  auto task = scheduler_.create(stream, command);
+  scheduler_.attachEvent(*task, command);
+  task->isLaunch = true;
+  task->program = launch->program.get();
+  task->launch = launch;
+  task->plan = [this, launch](Task& planned) { planner_.plan(planned, launch); };
+  task->retired = [this, launch](Task& ended) { observer_.observe(ended, *launch); };
+  scheduler_.submit(task);
+}
+
+cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments) {
+  Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Undecided);
+  Lock lock(shared_.mutex);
+  auto asItCame = [&](const CompletionPtr& noted = nullptr) {
+    enqueuing.admit();
+    lock.unlock();
+    return launchNative(command, arguments, noted);
+  };
+  const std::shared_ptr<Kernel> kernel = kernels_.find(arguments.kernel);
+  if (kernel && !options_.explain.empty() && kernel->code->name == options_.explain)
+    explainOnce(lock, command.queue, *kernel, arguments);
+  if (kernel && shared_.isQuiet() && kernel->code->state == KernelCode::State::Unsplittable) {
+    ++kernel->code->stats->launches;
+    countUnsplit(*kernel, arguments, kernel->code->reason);
+    return asItCame();
+  }
+  auto stream = scheduler_.streamOf(lock, command.queue);
+  if (kernel)
+    ++kernel->code->stats->launches;
+  if (!shared_.isActive() || !stream || !kernel) {
+    if (kernel)
+      countUnsplit(*kernel, arguments,
+                   !stream                              ? "its queue is not known"
+                   : shared_.stats.steppedAside.empty() ? "libsplit is not active"
+                                                        : shared_.stats.steppedAside);
+    return asItCame();
+  }
+  if (!isOfOneContext(*stream, *kernel) || !commands_.isOfOneContext(*stream, command, {})) {
+    countUnsplit(*kernel, arguments, "its objects are of several contexts");
+    return launchSettled(lock, enqueuing, command, *kernel, arguments);
+  }
+  std::string reason = whyNotSplittable(lock, *stream, *kernel, arguments);
+  std::shared_ptr<Launch> launch;
+  const auto began = TrialBudget::Clock::now();
+  if (reason.empty() && rests(*kernel, arguments, began))
+    reason = tooShortToLookAt;
+  if (reason.empty()) {
+    launch = snapshot(cl_, samplers_, *kernel, arguments);
+    if (stream->idle())
+      planner_.decide(*stream, *launch);
+    const auto decided = TrialBudget::Clock::now();
+    launch->lookSeconds = std::chrono::duration<double>(decided - began).count();
+    if (launch->action == ShareController::Action::Native) {
+      reason = launch->whyNative();
+      observer_.spendOnShort(*launch, launch->lookSeconds);
+    }
+  }
+  if (!reason.empty()) {
+    CompletionPtr noted;
+    const bool isTimed = reason == notWorthPreparing && isRange(arguments) &&
+                         preparer_.launches(*kernel, itemsOf(arguments)) && !shared_.ending;
+    if (commands_.admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {
+      countUnsplit(*kernel, arguments, reason);
+      if (isTimed && !noted)
+        return launchTimed(lock, command, arguments, *kernel, stream->profiled);
+      return asItCame(noted);
+    }
+  } else if (!commands_.isValid(command, {})) {
+    countUnsplit(*kernel, arguments, "the driver is to refuse it");
+    return asItCame();
+  }
+  if (!makeClone(*kernel) || (!launch && driverMayRefuse(cl_, *kernel, *stream, arguments))) {
+    countUnsplit(*kernel, arguments,
+                 reason.empty() ? "the driver makes no second object of the kernel" : reason);
+    return launchSettled(lock, enqueuing, command, *kernel, arguments);
+  }
+  if (!launch)
+    launch = snapshot(cl_, samplers_, *kernel, arguments);
+  launch->clone = kernel->clone;
+  launch->reason = reason;
+  submit(stream, command, launch);
+  return CL_SUCCESS;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,71 @@
+// clEnqueueNDRangeKernel: launcher.cpp tells what becomes of it.
+#pragma once
+
+#include "runtime/device/pump.h"
+#include "runtime/session/command.h"
+#include "runtime/session/commands.h"
+#include "runtime/session/kernels.h"
+#include "runtime/session/launch_planner.h"
+#include "runtime/session/preparer.h"
+#include "runtime/session/samplers.h"
+#include "runtime/session/scheduler.h"
+#include "runtime/session/verifier.h"
+
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Any thread, without the session's lock.
+class Launcher {
+public:
+  Launcher(Shared& shared, Scheduler& scheduler, Pumps& pumps, Kernels& kernels,
+           const Samplers& samplers, Preparer& preparer, Commands& commands, NativeWork& nativeWork,
+           LaunchPlanner& planner, LaunchObserver& observer, Verifier& verifier)
+      : shared_(shared), cl_(shared.cl), options_(shared.options), machine_(shared.machine),
+        scheduler_(scheduler), pumps_(pumps), kernels_(kernels), samplers_(samplers),
+        preparer_(preparer), commands_(commands), nativeWork_(nativeWork), planner_(planner),
+        observer_(observer), verifier_(verifier) {}
+
+  cl_int launch(const Command& command, const LaunchArguments& arguments);
+
+private:
+  std::string whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
+                               const LaunchArguments& arguments);
+  bool rests(const Kernel& kernel, const LaunchArguments& arguments,
+             TrialBudget::Clock::time_point now) const;
+  void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, const std::string& why);
+  void explainOnce(Lock& lock, cl_command_queue queue, const Kernel& kernel,
+                   const LaunchArguments& arguments);
+  void submit(const std::shared_ptr<Stream>& stream, const Command& command,
+              const std::shared_ptr<Launch>& launch);
+  cl_int launchNative(const Command& command, const LaunchArguments& arguments,
+                      const CompletionPtr& noted = nullptr) const;
+  cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                       const Kernel& kernel, const LaunchArguments& arguments);
+  cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
+                     const Kernel& kernel, bool isProfiled);
+  bool makeClone(Kernel& kernel) const;
+
+  Shared& shared_;
+  const Dispatch& cl_;
+  const Options& options_;
+  const std::unique_ptr<Machine>& machine_;
+  Scheduler& scheduler_;
+  Pumps& pumps_;
+  Kernels& kernels_;
+  const Samplers& samplers_;
+  Preparer& preparer_;
+  Commands& commands_;
+  NativeWork& nativeWork_;
+  LaunchPlanner& planner_;
+  LaunchObserver& observer_;
+  Verifier& verifier_;
+  std::chrono::steady_clock::time_point lastTimedEnd_{}; ///< of a launch that was timed
+  std::set<std::shared_ptr<KernelStats>> explained_;     ///< kernels that LIBSPLIT_EXPLAIN told of
+};
+
+} // namespace libsplit::runtime

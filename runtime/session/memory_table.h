@@ -1,0 +1,66 @@
+// The program's buffers and images: what each handle stands for, how often the program holds it,
+// where it has mapped them.
+#pragma once
+
+#include "runtime/device/memory.h"
+#include "runtime/session/command.h"
+#include "runtime/session/mover.h"
+#include "runtime/session/shared.h"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Any thread, without the session's lock where nothing else is said.
+class MemoryTable {
+public:
+  MemoryTable(Shared& shared, Mover& mover) : shared_(shared), cl_(shared.cl), mover_(mover) {}
+
+  // Objects, as the program makes and drops them.
+  void bufferCreated(cl_mem buffer);
+  void subBufferCreated(cl_mem part, cl_mem parent);
+  void imageCreated(cl_mem image);
+  void imageOverBuffer(cl_mem image, cl_mem buffer);
+  /// The object's bytes can change behind libsplit's back, or be read there.
+  void keepAtHome(cl_mem buffer, const std::string& why);
+  void retained(cl_mem object);
+  void released(cl_mem object);
+
+  // Maps.
+  /// One map more. `writes`: it may be written to.
+  void mapped(cl_mem buffer, const void* address, bool writes);
+  /// One map less.
+  void unmapped(cl_mem buffer, const void* address);
+  bool isMappedForWriting(cl_mem buffer) const;
+  /// Whether the program has mapped it there; true also for what is no tracked buffer.
+  bool mayBeMapped(cl_mem object, const void* address) const;
+
+  /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.
+  bool overlap(const BufferUse& a, const BufferUse& b) const;
+
+  // With the lock.
+  /// Null if it is not known.
+  std::shared_ptr<MemoryObject> find(cl_mem object) const;
+  /// Those whose bytes are kept book of.
+  std::vector<std::shared_ptr<MemoryObject>> engaged() const;
+  /// The uses' objects, which stay alive for as long as these do.
+  std::vector<HeldUse> hold(const std::vector<BufferUse>& uses) const;
+  static void addMap(Buffer& buffer, const MappedRegion& region, bool writes);
+
+private:
+  struct Entry {
+    std::shared_ptr<MemoryObject> object;
+    int references = 1; ///< the program's
+  };
+  void add(cl_mem handle, std::shared_ptr<MemoryObject> object);
+
+  Shared& shared_;
+  const Dispatch& cl_;
+  Mover& mover_;
+  std::unordered_map<cl_mem, Entry> objects_;
+};
+
+} // namespace libsplit::runtime

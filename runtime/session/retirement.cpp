@@ -1,0 +1,217 @@
+// How tasks go: each on whatever thread waits for it, else on its queue's own.
+#include "runtime/session/scheduler.h"
+
+#include "runtime/core/callback_scope.h"
+#include "runtime/core/log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Whether something that the task takes failed on another device than home, for good.
+bool helperFailed(const Task& task, std::size_t home) {
+  for (std::size_t i = 0; i < task.parts.size(); ++i)
+    if (task.partDevices[i] != home && task.parts[i]->hasFailed())
+      return true;
+  return false;
+}
+
+} // namespace
+
+void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
+  Lock lock(shared_.mutex);
+  while (true) {
+    // Not for ever: a thread would keep a process alive whose own threads have all ended.
+    stream->wake.wait_for(lock, std::chrono::milliseconds(100),
+                          [&] { return !stream->active.empty() || stream->closed; });
+    if (stream->active.empty()) {
+      stream->retiring = false;
+      return;
+    }
+    retireOldest(lock, stream, false);
+  }
+}
+
+void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
+  std::shared_ptr<Task> task = stream->active.front();
+  task->helpers += helping;
+  shared_.progress.wait(lock, [&] { return !task->open; });
+  awaitParts(lock, *task, helping);
+  task->helpers -= helping;
+  // The application's callbacks run in the queue's own thread: they may take locks that a thread of
+  // the application holds while it waits.
+  auto runsCallbacks = [&] { return task->event && task->event->callbacks; };
+  if (helping && runsCallbacks())
+    shared_.progress.notify_all();
+  else if (!helping)
+    shared_.progress.wait(
+        lock, [&] { return task->isEnding() || task->helpers == 0 || runsCallbacks(); });
+  if (task->isEnding() || (helping && runsCallbacks())) {
+    awaitRetired(lock, *task);
+    return;
+  }
+  task->state = Task::State::Retiring;
+  retire(lock, task);
+}
+
+/// Waits for what was issued for the task, and for what is issued anew where that failed. Its
+/// status is final then.
+void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
+  for (;;) {
+    const unsigned round = task.redone;
+    const std::vector<CompletionPtr> parts = task.parts;
+    lock.unlock();
+    if (helping)
+      machine_->help(parts);
+    cl_int status = CL_SUCCESS;
+    for (const CompletionPtr& part : parts)
+      status = std::min(status, part->wait());
+    lock.lock();
+    shared_.progress.wait(lock, [&] { return !recovering_; });
+    if (task.redone != round)
+      continue;
+    if (task.planFailed)
+      status = std::min(status, CL_OUT_OF_HOST_MEMORY);
+    if (status < 0 && !task.isEnding() && failures_.recover(lock, task))
+      continue;
+    if (!task.isEnding() && status < 0 && task.status >= 0) {
+      task.status = status;
+      task.hasLost = helperFailed(task, machine_->home());
+      failures_.loseOutputs(task);
+    }
+    return;
+  }
+}
+
+/// Another thread is about to end `task`.
+void Scheduler::awaitRetired(Lock& lock, const Task& task) {
+  constexpr auto longEnough = std::chrono::microseconds(50);
+  lock.unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  while (task.state != Task::State::Retired &&
+         std::chrono::steady_clock::now() - begin < longEnough)
+    std::this_thread::yield();
+  lock.lock();
+  shared_.progress.wait(lock, [&] { return task.state == Task::State::Retired; });
+}
+
+void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
+  // Whoever sees this one's event complete must see those complete that it waited for.
+  for (const auto& before : task->waitTasks)
+    waitFor(lock, before);
+  task->waitTasks.clear();
+  if (task->status < 0)
+    log(LogLevel::Debug, "a command ended with error ", task->status);
+  if (task->retired)
+    task->retired(*task);
+  shared_.tracer.retired(*task, shared_.devices());
+  completeEvent(lock, *task);
+  // What it held goes before anybody sees it retired, so that objects which the application gave
+  // up are gone after clFinish. Not under the lock: drivers may call back into the application.
+  auto plan = std::exchange(task->plan, nullptr);
+  auto retired = std::exchange(task->retired, nullptr);
+  auto held = std::move(task->parts);
+  auto launch = std::move(task->launch);
+  auto outputs = std::move(task->outputs);
+  auto arrived = mover_.takeArrived();
+  task->after.clear();
+  lock.unlock();
+  plan = nullptr;
+  retired = nullptr;
+  held.clear();
+  launch = nullptr;
+  outputs.clear();
+  arrived.clear();
+  lock.lock();
+  std::shared_ptr<Stream> stream = task->stream;
+  task->state = Task::State::Retired;
+  stream->hasLost = stream->hasLost || task->hasLost;
+  stream->active.pop_front();
+  stream->lastRetired = std::chrono::steady_clock::now();
+  --shared_.engagements;
+  if (--unfinished_ == 0 && shared_.allRetired)
+    shared_.allRetired();
+  goOn();
+  if (stream->references == 0 && stream->idle()) {
+    streams_.erase(stream->queue);
+    stream->closed = true;
+    stream->wake.notify_one();
+    auto keep = std::exchange(stream->keep, {});
+    lock.unlock();
+    keep = {};
+    lock.lock();
+  }
+}
+
+/// Before the process ends: lets what is under way come to its end, since handlers that follow may
+/// still ask for it. What waits for the program is not waited for; and what a driver does in the
+/// background, it would not have finished without libsplit either. False if it takes too long.
+bool Scheduler::finish(Lock& lock) {
+  if (CallbackScope::active())
+    return false; // perhaps of one of the tasks
+  auto waitsForProgram = [](const std::shared_ptr<Task>& task) {
+    return !task->waitsForContents && task->awaited.empty();
+  };
+  auto isUnderWay = [&](const auto& entry) {
+    const Stream& stream = *entry.second;
+    return !stream.active.empty() ||
+           !std::all_of(stream.parked.begin(), stream.parked.end(), waitsForProgram);
+  };
+  const bool wouldBeOver = machine_ && machine_->homeDevice().runsInCaller;
+  return shared_.progress.wait_for(lock, std::chrono::seconds(wouldBeOver ? 30 : 2), [&] {
+    return std::none_of(streams_.begin(), streams_.end(), isUnderWay);
+  });
+}
+
+void Scheduler::completeEvent(Lock& lock, Task& task) {
+  TaskEvent* event = task.event.get();
+  if (!event)
+    return;
+  if (event->profiled && task.begin && task.end) {
+    event->times[0] = task.begin->profilingTime(CL_PROFILING_COMMAND_QUEUED).value_or(0);
+    event->times[1] = task.begin->profilingTime(CL_PROFILING_COMMAND_SUBMIT).value_or(0);
+    event->times[2] = task.begin->profilingTime(CL_PROFILING_COMMAND_START).value_or(0);
+    event->times[3] = task.end->profilingTime(CL_PROFILING_COMMAND_END).value_or(0);
+    // They come from several commands, the first perhaps from one that began late.
+    for (std::size_t i = 1; i < std::size(event->times); ++i)
+      event->times[i] = std::max(event->times[i], event->times[i - 1]);
+  }
+  event->status = std::min(task.status, CL_COMPLETE);
+  event->ended = true;
+  // Whoever waits for the event goes on from here, and the application's callbacks run in here.
+  lock.unlock();
+  cl_.clSetUserEventStatus(event->handle.get(), event->status);
+  lock.lock();
+  event->complete = true;
+}
+
+cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
+  const std::shared_ptr<Stream> stream = task->stream;
+  stepBack();
+  while (task->state != Task::State::Retired) {
+    if (stream->active.empty())
+      shared_.progress.wait(lock);
+    else
+      retireOldest(lock, stream, true);
+  }
+  return task->status;
+}
+
+void Scheduler::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
+  stepBack();
+  while (!stream->idle()) {
+    if (stream->active.empty())
+      shared_.progress.wait(lock);
+    else
+      retireOldest(lock, stream, true);
+  }
+  // What the program gave up is gone when its commands are over.
+  if (mover_.sendsUnusedBuffer())
+    mover_.awaitSentAhead(lock);
+}
+
+} // namespace libsplit::runtime

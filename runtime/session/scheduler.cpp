@@ -1,0 +1,387 @@
+// How tasks come: their order, when they are planned.
+#include "runtime/session/scheduler.h"
+
+#include "runtime/core/log.h"
+#include "runtime/core/thread.h"
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer
+/// let what was measured take effect sooner.
+constexpr std::size_t window = 8;
+
+struct Notification {
+  Worker* resolver;
+  std::function<void()> job;
+};
+
+void CL_CALLBACK onForeignEvent(cl_event, cl_int, void* data) {
+  // A driver's thread, perhaps with the driver's locks held: only hand it on.
+  std::unique_ptr<Notification> notification(static_cast<Notification*>(data));
+  notification->resolver->post(std::move(notification->job));
+}
+
+} // namespace
+
+Scheduler::Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover,
+                     FailureHandler& failures)
+    : shared_(shared), cl_(shared.cl), machine_(shared.machine), tracked_(tracked), mover_(mover),
+      failures_(failures), calls_([this] {
+        try {
+          goOnUnlocked();
+        } catch (const std::exception& error) {
+          log(LogLevel::Error, "what waits for calls of the program's is held up: ", error.what());
+        }
+      }),
+      events_(shared.mutex) {}
+
+// --- queues
+
+void Scheduler::created(cl_command_queue queue) {
+  auto query = cl_.clGetCommandQueueInfo;
+  if (!property<cl_device_id>(query, queue, CL_QUEUE_DEVICE))
+    return; // not a queue
+  auto stream = std::make_shared<Stream>();
+  stream->queue = queue;
+  stream->context = property<cl_context>(query, queue, CL_QUEUE_CONTEXT);
+  stream->device = property<cl_device_id>(query, queue, CL_QUEUE_DEVICE);
+  auto properties = property<cl_command_queue_properties>(query, queue, CL_QUEUE_PROPERTIES);
+  if (properties & CL_QUEUE_ON_DEVICE)
+    return;
+  stream->inOrder = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  stream->profiled = properties & CL_QUEUE_PROFILING_ENABLE;
+  std::vector<std::shared_ptr<Buffer>> engaged; // not to be destroyed under the lock
+  Lock lock(shared_.mutex);
+  if (!shared_.home)
+    shared_.home = stream->device;
+  const bool isHome = shared_.home == stream->device;
+  if (streams_.size() == 1) { // the first queue's work is not in the books
+    engaged = tracked_.buffers();
+    for (const auto& buffer : engaged)
+      buffer->unbooked = {};
+  }
+  streams_[queue] = std::move(stream);
+  lock.unlock();
+  if (!isHome)
+    shared_.stepAside("the program uses several devices itself");
+}
+
+void Scheduler::retained(cl_command_queue queue) {
+  const Lock lock(shared_.mutex);
+  if (auto stream = find(queue))
+    ++stream->references;
+}
+
+void Scheduler::released(cl_command_queue queue) {
+  const Lock lock(shared_.mutex);
+  auto stream = find(queue);
+  if (!stream || --stream->references > 0)
+    return;
+  if (stream->idle()) {
+    stream->closed = true;
+    stream->wake.notify_one();
+    streams_.erase(queue);
+  } else {
+    // What is pending may wait for the application, so this call must not: the last task closes it.
+    stream->keep = Ref<cl_command_queue>::retain(cl_, queue);
+  }
+}
+
+std::shared_ptr<Stream> Scheduler::find(cl_command_queue queue) const {
+  auto found = streams_.find(queue);
+  return found == streams_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Stream> Scheduler::streamOf(Lock& lock, cl_command_queue queue) {
+  auto stream = find(queue);
+  if (stream || !queue)
+    return stream;
+  lock.unlock();
+  created(queue);
+  lock.lock();
+  return shared_.isActive() ? find(queue) : nullptr;
+}
+
+// --- tasks
+
+std::shared_ptr<Task> Scheduler::create(const std::shared_ptr<Stream>& stream,
+                                        const Command& command) {
+  auto task = std::make_shared<Task>();
+  task->stream = stream;
+  shared_.tracer.callBegins(*task, command.type, command.blocking != CL_FALSE);
+  addWaitList(task, command);
+  if (!stream->inOrder)
+    addBarriers(task, command);
+  return task;
+}
+
+/// Whether the task comes behind what its queue has natively, of which there may be something new.
+bool Scheduler::needsMarker(const Stream& stream) const {
+  return stream.nativeWork && (stream.inOrder || stream.nativeBarrier || !shared_.userEvents);
+}
+
+/// Puts the task behind what its queue has natively. All that was admitted is there.
+void Scheduler::fence(const std::shared_ptr<Task>& task) {
+  const std::shared_ptr<Stream>& stream = task->stream;
+  task->state = Task::State::Fenced;
+  if (!needsMarker(*stream)) {
+    if (stream->nativeEnd && !stream->nativeEnd->over())
+      task->events.push_back(stream->nativeEnd);
+    return;
+  }
+  cl_event marker = nullptr;
+  cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
+  if (status == CL_SUCCESS) {
+    cl_.clFlush(stream->queue);
+    const std::size_t others = task->events.size();
+    addNativeEvent(task, marker);
+    if (task->events.size() > others)
+      stream->nativeEnd = task->events.back();
+    cl_.clReleaseEvent(marker);
+  } else {
+    auto finished = std::make_shared<Completion>(cl_);
+    startThread([this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
+      finished->finish(cl_.clFinish(queue.get()));
+    }).detach();
+    task->events.push_back(finished);
+    stream->nativeEnd = finished;
+  }
+  stream->nativeWork = stream->nativeBarrier = false;
+}
+
+/// In an out-of-order queue only barriers and markers without a wait list stand behind what came
+/// before, and only barriers hold up what comes after.
+void Scheduler::addBarriers(const std::shared_ptr<Task>& task, const Command& command) {
+  Stream& stream = *task->stream;
+  const bool isBarrier = command.type == CL_COMMAND_BARRIER;
+  if ((isBarrier || command.type == CL_COMMAND_MARKER) && command.waitCount == 0) {
+    task->waitTasks.insert(task->waitTasks.end(), stream.parked.begin(), stream.parked.end());
+    task->waitTasks.insert(task->waitTasks.end(), stream.active.begin(), stream.active.end());
+  } else if (auto barrier = stream.barrier.lock()) {
+    task->waitTasks.push_back(barrier);
+  }
+  if (isBarrier)
+    stream.barrier = task;
+}
+
+void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) {
+  auto status = property<cl_int>(cl_.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
+  if (status < 0) {
+    task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  } else if (status != CL_COMPLETE && !shared_.userEvents) {
+    task->events.push_back(Completion::of(cl_, event));
+  } else if (status != CL_COMPLETE) {
+    ++task->unresolved;
+    auto resolved = [this, weak = std::weak_ptr<Task>(task)] {
+      std::lock_guard lock(shared_.mutex);
+      if (auto waiting = weak.lock()) {
+        --waiting->unresolved;
+        pump();
+      }
+    };
+    if (!callOnEnd(event, resolved)) {
+      --task->unresolved;
+      task->events.push_back(Completion::of(cl_, event));
+    }
+  }
+}
+
+/// Has `job` run by the resolver once the event is complete or failed. False if that can't be.
+bool Scheduler::callOnEnd(cl_event event, std::function<void()> job) {
+  auto notification = std::make_unique<Notification>(Notification{&resolver_, std::move(job)});
+  if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) != CL_SUCCESS)
+    return false;
+  static_cast<void>(notification.release());
+  return true;
+}
+
+void Scheduler::addWaitList(const std::shared_ptr<Task>& task, const Command& command) {
+  for (cl_uint i = 0; i < command.waitCount; ++i) {
+    auto ours = events_.find(command.waitList[i]);
+    if (!ours) {
+      addNativeEvent(task, command.waitList[i]);
+    } else if (!ours->complete) {
+      if (auto before = ours->task.lock())
+        task->waitTasks.push_back(before);
+    } else if (ours->status < 0) {
+      task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
+  }
+}
+
+void Scheduler::attachEvent(Task& task, const Command& command) {
+  if (!command.event)
+    return;
+  cl_int error = CL_SUCCESS;
+  cl_event handle = cl_.clCreateUserEvent(task.stream->context, &error);
+  if (error != CL_SUCCESS)
+    throw std::bad_alloc();
+  auto event = std::make_shared<TaskEvent>();
+  event->handle = Ref<cl_event>::retain(cl_, handle);
+  event->queue = command.queue;
+  event->type = command.type;
+  event->profiled = task.stream->profiled;
+  task.event = event;
+  events_.add(handle, std::move(event));
+  *command.event = handle;
+}
+
+void Scheduler::submit(const std::shared_ptr<Task>& task) {
+  if (task->event)
+    task->event->task = task;
+  ++unfinished_;
+  // While all was quiet nobody kept book of native commands. From here on each is decided about
+  // under the lock, and none goes to this queue.
+  if (shared_.engagements.fetch_add(1) == 0)
+    for (const auto& [queue, each] : streams_)
+      each->nativeWork = each->nativeBarrier = true;
+  task->stream->parked.push_back(task);
+  task->within = calls_.own();
+  if (needsMarker(*task->stream))
+    task->calls = std::make_shared<CallTable::Awaited>(
+        calls_.await(task->stream->queue, CallTable::Queues::This, task->within));
+  pump();
+  shared_.tracer.callReturns(*task);
+}
+
+bool Scheduler::canPlan(const Stream& stream, const Task& task) const {
+  auto isOver = [](const CompletionPtr& each) { return each->over(); };
+  if (task.state != Task::State::Fenced || task.unresolved > 0 || task.waitsForContents ||
+      task.awaitsCalls() || suspended_ > 0 || recovering_ ||
+      (reservedFor_ && reservedFor_ != task.verification) ||
+      !std::all_of(task.awaited.begin(), task.awaited.end(), isOver))
+    return false;
+  for (const auto& before : task.waitTasks)
+    if (before->isParked())
+      return false;
+  if (!task.isLaunch)
+    return true;
+  auto isLearning = [](const std::shared_ptr<Task>& active) { return active->learning; };
+  return std::ranges::none_of(stream.active, isLearning) && launchesOf(stream) < window;
+}
+
+/// Launches that are planned and not retired.
+std::size_t Scheduler::launchesOf(const Stream& stream) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(stream.active, [](const auto& task) { return task->isLaunch; }));
+}
+
+/// Whether the program enqueues launches faster than they are done.
+bool Scheduler::isFilled(const Stream& stream) {
+  return launchesOf(stream) >= window;
+}
+
+void Scheduler::pump(const std::shared_ptr<Stream>& stream) {
+  for (std::size_t i = 0; i < stream->parked.size();) {
+    std::shared_ptr<Task> task = stream->parked[i];
+    if (task->state == Task::State::Submitted && !task->awaitsCalls())
+      fence(task);
+    if (canPlan(*stream, *task)) {
+      stream->parked.erase(stream->parked.begin() + static_cast<std::ptrdiff_t>(i));
+      plan(task);
+      if (!task->mustBePlannedAgain())
+        continue;
+      task->state = Task::State::Fenced;
+      stream->active.pop_back();
+      stream->parked.insert(stream->parked.begin() + static_cast<std::ptrdiff_t>(i), task);
+    }
+    if (stream->inOrder)
+      return;
+    ++i;
+  }
+}
+
+void Scheduler::pump() {
+  // Planning in one queue may free tasks in another.
+  bool again = true;
+  while (again) {
+    again = false;
+    for (const auto& [queue, stream] : streams_) {
+      std::size_t before = stream->parked.size();
+      if (before > 0)
+        pump(stream);
+      again = again || stream->parked.size() != before;
+    }
+  }
+}
+
+void Scheduler::plan(const std::shared_ptr<Task>& task) {
+  Stream& stream = *task->stream;
+  task->state = Task::State::Planned;
+  task->planned = std::chrono::steady_clock::now();
+  task->awaited.clear();
+  task->calls.reset();
+  task->after = task->events;
+  for (const auto& before : task->waitTasks) {
+    task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
+    if (before->state == Task::State::Retired && before->status < 0)
+      task->failBehind(*before);
+  }
+  task->sequence = ++plannings_;
+  stream.active.push_back(task);
+  if (task->status >= 0)
+    callPlan(*task);
+  else
+    failures_.loseOutputs(*task);
+  if (!stream.retiring) {
+    stream.retiring = true;
+    startThread([this, shared = task->stream] { retireLoop(shared); }).detach();
+  }
+  stream.wake.notify_one();
+}
+
+void Scheduler::callPlan(Task& task) {
+  try {
+    task.plan(task);
+  } catch (const LostBytes&) {
+    task.status = CL_OUT_OF_RESOURCES;
+    task.hasLost = true;
+    failures_.loseOutputs(task);
+  } catch (const std::exception& error) {
+    log(LogLevel::Info, "a command could not be issued: ", error.what());
+    task.planFailed = true;
+  }
+}
+
+/// Something is there, or over, that tasks may wait for.
+void Scheduler::goOn() {
+  pump();
+  shared_.progress.notify_all();
+}
+
+void Scheduler::goOnUnlocked() {
+  const std::lock_guard lock(shared_.mutex);
+  goOn();
+}
+
+void Scheduler::goOnAfter(CompletionPtr done) {
+  resolver_.post([this, done = std::move(done)] {
+    done->wait();
+    goOnUnlocked();
+  });
+}
+
+void Scheduler::endRecovery() {
+  recovering_ = false;
+  goOn();
+}
+
+std::vector<std::shared_ptr<Task>> Scheduler::planned() const {
+  std::vector<std::shared_ptr<Task>> tasks;
+  for (const auto& [queue, stream] : streams_)
+    tasks.insert(tasks.end(), stream->active.begin(), stream->active.end());
+  std::ranges::sort(tasks, {}, [](const std::shared_ptr<Task>& task) { return task->sequence; });
+  return tasks;
+}
+
+/// The calling thread waits for tasks, and it may be in a callback within a call that they await.
+void Scheduler::stepBack() {
+  if (calls_.stepBack())
+    pump();
+}
+
+} // namespace libsplit::runtime

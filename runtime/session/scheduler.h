@@ -1,0 +1,153 @@
+// The program's queues and the tasks in them: how tasks come, go and keep their order. stream.h
+// tells the states that a task goes through.
+//
+// Two rules keep this free of deadlocks. A task is planned only when nothing that it waits for
+// depends on the program any more (user events, commands behind them); once planned, its
+// instructions depend only on instructions planned earlier. And no driver call that can wait for
+// other work, and no user callback, happens under the session's lock.
+#pragma once
+
+#include "runtime/core/call_table.h"
+#include "runtime/core/worker.h"
+#include "runtime/session/command.h"
+#include "runtime/session/event_table.h"
+#include "runtime/session/mover.h"
+#include "runtime/session/shared.h"
+#include "runtime/session/stream.h"
+#include "runtime/session/tracked_buffers.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// What becomes of tasks that a device failed. With the session's lock.
+class FailureHandler {
+public:
+  /// Issues anew what can be, of all tasks that failed. Whether that is so for `failed`: its parts
+  /// are other ones then. May give up the lock meanwhile.
+  virtual bool recover(Lock& lock, const Task& failed) = 0;
+  /// The task ended with an error: nobody is to read what it should have written.
+  virtual void loseOutputs(const Task& task) = 0;
+
+protected:
+  ~FailureHandler() = default;
+};
+
+/// With the session's lock, where nothing else is said.
+class Scheduler {
+public:
+  using Streams = std::unordered_map<cl_command_queue, std::shared_ptr<Stream>>;
+
+  /// `failures` need not be there yet.
+  Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover, FailureHandler& failures);
+
+  // Queues, as the program makes and drops them; without the lock.
+  /// One of another device than those before has the session step aside.
+  void created(cl_command_queue queue);
+  void retained(cl_command_queue queue);
+  void released(cl_command_queue queue);
+
+  const Streams& streams() const { return streams_; }
+  /// Null if it is not known.
+  std::shared_ptr<Stream> find(cl_command_queue queue) const;
+  /// Also of a queue that a call made which libsplit does not see, an extension's. Null if it is
+  /// none, or if libsplit has stepped aside. May give up the lock meanwhile.
+  std::shared_ptr<Stream> streamOf(Lock& lock, cl_command_queue queue);
+
+  /// What the program's threads enqueue. Any thread.
+  CallTable& calls() { return calls_; }
+  /// The events that libsplit gave to the program.
+  EventTable& events() { return events_; }
+  const EventTable& events() const { return events_; }
+
+  // A task's way in.
+  /// One that stands for the command: behind what that waits for.
+  std::shared_ptr<Task> create(const std::shared_ptr<Stream>& stream, const Command& command);
+  /// The program gets an event for it, if it wants one. Throws if the driver makes none.
+  void attachEvent(Task& task, const Command& command);
+  /// It comes after all that is in its queue by now.
+  void submit(const std::shared_ptr<Task>& task);
+
+  /// Something is there, or over, that tasks may wait for: plans what can be, tells who waits.
+  void goOn();
+  /// The same, from a thread that has not got the lock.
+  void goOnUnlocked();
+  /// The same once `done` is over.
+  void goOnAfter(CompletionPtr done);
+  /// Has tasks planned that can be, and tells nobody.
+  void pump();
+  /// Has `job` run, on a thread of libsplit's and without the lock, once the event is complete or
+  /// failed. False if that can't be.
+  bool callOnEnd(cl_event event, std::function<void()> job);
+
+  // Waiting, without the lock meanwhile. The calling thread lends a hand.
+  /// The task's status.
+  cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
+  /// Until the queue is native.
+  void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
+  /// Before the process ends: until what is under way is over. False if that takes too long.
+  bool finish(Lock& lock);
+
+  // Who may be planned.
+  /// Nobody, until that is `resumed` as often.
+  void suspend() { ++suspended_; }
+  void resume() { --suspended_; }
+  /// Only what is part of `verification`; of null: everybody.
+  void reserveFor(const Verification* verification) { reservedFor_ = verification; }
+  /// Nobody, and none retires either, while a recovery goes on.
+  void beginRecovery() { recovering_ = true; }
+  void endRecovery();
+  bool isRecovering() const { return recovering_; }
+
+  /// Planned and not retired, in the order in which they were planned.
+  std::vector<std::shared_ptr<Task>> planned() const;
+  /// Plans the task's instructions once more, of which there are none.
+  void planAgain(Task& task) { callPlan(task); }
+  bool isEmpty() const { return unfinished_ == 0; }
+  /// Whether the program enqueues launches faster than they are done.
+  static bool isFilled(const Stream& stream);
+
+private:
+  bool needsMarker(const Stream& stream) const;
+  void fence(const std::shared_ptr<Task>& task);
+  void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
+  static void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
+  void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);
+  void pump(const std::shared_ptr<Stream>& stream);
+  bool canPlan(const Stream& stream, const Task& task) const;
+  static std::size_t launchesOf(const Stream& stream);
+  void plan(const std::shared_ptr<Task>& task);
+  void callPlan(Task& task);
+  void stepBack();
+
+  void retireLoop(std::shared_ptr<Stream> stream);
+  void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
+  void awaitParts(Lock& lock, Task& task, bool helping);
+  void retire(Lock& lock, const std::shared_ptr<Task>& task);
+  void awaitRetired(Lock& lock, const Task& task);
+  void completeEvent(Lock& lock, Task& task);
+
+  Shared& shared_;
+  const Dispatch& cl_;
+  const std::unique_ptr<Machine>& machine_;
+  const TrackedBuffers& tracked_;
+  Mover& mover_;
+  FailureHandler& failures_;
+  CallTable calls_;
+  EventTable events_;
+  Streams streams_;
+  std::size_t unfinished_ = 0;  ///< tasks
+  std::uint64_t plannings_ = 0; ///< of tasks, so far
+  unsigned suspended_ = 0;
+  bool recovering_ = false;
+  const Verification* reservedFor_ = nullptr;
+  Worker resolver_; ///< foreign events that completed
+};
+
+} // namespace libsplit::runtime

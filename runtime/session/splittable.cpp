@@ -1,0 +1,251 @@
+#include "runtime/session/splittable.h"
+
+#include "runtime/plan/piece_range.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace libsplit::runtime {
+
+std::string rangeName(const NDRange& range, bool localGiven) {
+  auto list = [&](const std::array<std::uint64_t, 3>& values) {
+    std::string text;
+    for (unsigned d = 0; d < range.dimensions; ++d)
+      text += (d ? "x" : "") + std::to_string(values[d]);
+    return text;
+  };
+  std::string name = list(range.global) + (localGiven ? "/" + list(range.local) : "");
+  if (range.offset != std::array<std::uint64_t, 3>{0, 0, 0})
+    name += "+" + list(range.offset);
+  return name;
+}
+
+NDRange rangeOf(const LaunchArguments& arguments) {
+  NDRange range;
+  range.dimensions = arguments.dimensions;
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    range.global[d] = arguments.global[d];
+    range.offset[d] = arguments.offset ? arguments.offset[d] : 0;
+    range.local[d] = arguments.local ? arguments.local[d] : cutUnit(d, range.global[d]);
+  }
+  return range;
+}
+
+namespace {
+
+/// One work-group can't be split; but all may be asked to run on one device, or other launches of
+/// the kernel may have shown that another device runs it faster.
+bool mayRunElsewhere(const Options& options, const Kernel& kernel) {
+  return options.policy.kind == Policy::Kind::Single ||
+         (options.policy.kind == Policy::Kind::Auto && kernel.code->stats->splitLaunches > 0);
+}
+
+std::string whyRangeNotSplittable(const Machine& machine, const Options& options,
+                                  const Kernel& kernel, const LaunchArguments& arguments) {
+  if (!isRange(arguments))
+    return "the NDRange is not valid";
+  for (unsigned d = 0; d < arguments.dimensions; ++d) {
+    std::size_t global = arguments.global[d], offset = arguments.offset ? arguments.offset[d] : 0;
+    if (global == 0 || offset + global < offset || (arguments.local && arguments.local[d] == 0))
+      return "the NDRange is empty or not valid";
+  }
+  const KernelSummary& summary = *kernel.code->summaries[machine.home()];
+  NDRange range = rangeOf(arguments);
+  constexpr std::uint64_t mostItems = (std::uint64_t{1} << 31) - 1;
+  if (summary.idsFromGroups &&
+      *std::max_element(range.global.begin(), range.global.end()) > mostItems)
+    return "the kernel's group ids may not fit in 32 bits";
+  if (!arguments.local && summary.dependsOnGroups)
+    return "the local size is left to the driver, and the kernel's result depends on it";
+  if (summary.requiredLocal[0] != 0 && (!arguments.local || summary.requiredLocal != range.local))
+    return "the local size is not the one that the kernel requires";
+  if (arguments.local && isNonUniform(range)) {
+    if (!machine.homeDevice().nonUniformGroups || summary.idsFromGroups)
+      return "the local size does not divide the global size";
+    const std::string& buildOptions = kernel.code->origin->options;
+    if (buildOptions.find("-cl-std=CL2") == std::string::npos &&
+        buildOptions.find("-cl-std=CL3") == std::string::npos)
+      return "the local size does not divide the global size";
+  }
+  if (arguments.local && (groupItems(range) > kernel.code->kernels[machine.home()]->maxGroup ||
+                          !fits(range.local, machine.homeDevice().maxItems)))
+    return "the work-groups are too large for the device";
+  if (range.groups() < 2 && !mayRunElsewhere(options, kernel))
+    return onlyOneGroup;
+  return {};
+}
+
+/// Images have a place of their own on each device. Where nodes stand for memories, those in the
+/// host's memory have none.
+bool sharesHostMemory(const Machine& machine) {
+  return std::ranges::any_of(machine.devices(),
+                             [](const Device& device) { return device.node == hostNode; });
+}
+
+std::string whyArgumentNotSplittable(const Machine& machine, const Samplers& samplers,
+                                     const Kernel& kernel, std::size_t i) {
+  const Argument& argument = kernel.arguments[i];
+  const Parameter& parameter = kernel.code->summaries[machine.home()]->parameters[i];
+  const std::string name = "argument `" + parameter.name + "` ";
+  const std::shared_ptr<MemoryObject> object = kernel.memoryOf(i);
+  if (!argument.isSet)
+    return name + "is not set";
+  switch (parameter.kind) {
+  case ParameterKind::GlobalBuffer:
+  case ParameterKind::ConstantBuffer:
+    if (argument.isNullBuffer() && !kernel.code->loaded[i])
+      break;
+    if (!object || !object->buffer || object->buffer->isImage())
+      return name + "is no buffer that libsplit knows";
+    if (!object->buffer->homeOnly().empty())
+      return name + "can't leave its device: " + object->buffer->homeOnly();
+    if (!object->buffer->maps.empty())
+      return name + "is mapped";
+    break;
+  case ParameterKind::Image:
+    if (!object || !object->buffer || !object->buffer->isImage())
+      return name + "is no image that libsplit can copy";
+    if (!object->buffer->homeOnly().empty())
+      return name + "can't leave its device: " + object->buffer->homeOnly();
+    if (!object->buffer->maps.empty())
+      return name + "is mapped";
+    if (sharesHostMemory(machine))
+      return name + "is an image, and devices work in the host's memory";
+    break;
+  case ParameterKind::Sampler:
+    if (!samplers.of(argument))
+      return name + "is no sampler that libsplit knows";
+    break;
+  case ParameterKind::LocalBuffer:
+    if (!argument.isLocal())
+      return name + "is not local memory";
+    break;
+  case ParameterKind::Scalar:
+    if (argument.value.size() != parameter.size)
+      return name + "has another size than its type";
+    break;
+  default:
+    return name + "is neither buffer nor value";
+  }
+  return {};
+}
+
+} // namespace
+
+std::string whyNotSplittable(const Machine& machine, const Options& options,
+                             const Samplers& samplers, const Kernel& kernel,
+                             const LaunchArguments& arguments) {
+  if (std::string why = whyRangeNotSplittable(machine, options, kernel, arguments); !why.empty())
+    return why;
+  if (kernel.code->summaries[machine.home()]->parameters.size() != kernel.arguments.size())
+    return "the analysis saw other parameters";
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (std::string why = whyArgumentNotSplittable(machine, samplers, kernel, i); !why.empty())
+      return why;
+  return {};
+}
+
+bool driverMayRefuse(const Dispatch& cl, const Kernel& kernel, const Stream& stream,
+                     const LaunchArguments& arguments) {
+  if (!isRange(arguments) || std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                                         [](const Argument& argument) { return !argument.isSet; }))
+    return true;
+  auto limit = [&](cl_kernel_work_group_info name, std::size_t size, void* value) {
+    return cl.clGetKernelWorkGroupInfo(kernel.handle, stream.device, name, size, value, nullptr) ==
+           CL_SUCCESS;
+  };
+  std::size_t required[3] = {0, 0, 0}, maxGroup = 0, items = 1;
+  if (!limit(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required) ||
+      !limit(CL_KERNEL_WORK_GROUP_SIZE, sizeof maxGroup, &maxGroup))
+    return true;
+  auto maxItems =
+      arrayProperty<std::size_t>(cl.clGetDeviceInfo, stream.device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  for (unsigned d = 0; d < arguments.dimensions; ++d) {
+    const std::size_t global = arguments.global[d];
+    const std::size_t offset = arguments.offset ? arguments.offset[d] : 0;
+    if (global == 0 || offset + global < offset)
+      return true;
+    if (!arguments.local) {
+      if (required[0] != 0)
+        return true;
+      continue;
+    }
+    const std::size_t local = arguments.local[d];
+    if (local == 0 || global % local != 0 || (required[0] != 0 && local != required[d]) ||
+        (d < maxItems.size() && local > maxItems[d]))
+      return true;
+    items *= local;
+  }
+  return items > maxGroup;
+}
+
+bool isOfOneContext(const Stream& stream, const Kernel& kernel) {
+  if (kernel.program->context != stream.context)
+    return false;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const std::shared_ptr<MemoryObject> object = kernel.memoryOf(i);
+    if (object && object->buffer && object->buffer->context() != stream.context)
+      return false;
+  }
+  return true;
+}
+
+std::vector<BufferUse> usesOf(const Kernel& kernel) {
+  std::vector<BufferUse> uses;
+  const std::vector<bool>& writes = kernel.code->writes;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    if (!kernel.memoryOf(i))
+      continue;
+    cl_mem handle = nullptr;
+    std::memcpy(&handle, kernel.arguments[i].value.data(), sizeof handle);
+    uses.push_back({handle, i >= writes.size() || writes[i]});
+  }
+  return uses;
+}
+
+std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, const Kernel& kernel,
+                                 const LaunchArguments& arguments) {
+  auto launch = std::make_shared<Launch>();
+  launch->program = kernel.program;
+  launch->code = kernel.code;
+  launch->clone = kernel.clone;
+  launch->arguments = kernel.arguments;
+  launch->range = rangeOf(arguments);
+  launch->localGiven = arguments.local != nullptr;
+  launch->key.range = rangeName(launch->range, launch->localGiven);
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
+    const Argument& argument = launch->arguments[i];
+    launch->objects.push_back(kernel.memoryOf(i));
+    if (launch->objects.back()) {
+      cl_mem handle = nullptr;
+      std::memcpy(&handle, argument.value.data(), sizeof handle);
+      launch->keeps.push_back(Ref<cl_mem>::retain(cl, handle));
+    } else if (const cl_sampler sampler = samplers.of(argument)) {
+      launch->keepsSamplers[i] = Ref<cl_sampler>::retain(cl, sampler);
+    }
+  }
+  LaunchRequest& request = launch->request;
+  request.range = launch->range;
+  request.arguments.resize(launch->arguments.size());
+  for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
+    const Argument& argument = launch->arguments[i];
+    const std::shared_ptr<MemoryObject>& object = launch->objects[i];
+    if (!object || !object->buffer) {
+      request.arguments[i].bytes = argument.value;
+      continue;
+    }
+    request.arguments[i].bufferSize = object->size;
+    auto& buffers = launch->buffers;
+    auto found = std::find(buffers.begin(), buffers.end(), object->buffer);
+    auto index = static_cast<std::size_t>(found - buffers.begin());
+    if (found == buffers.end())
+      buffers.push_back(object->buffer);
+    request.buffers.push_back({static_cast<unsigned>(i), index, object->origin});
+  }
+  request.bufferCount = launch->buffers.size();
+  launch->key.classes = classesOf(kernel.code->workScalars, request.arguments);
+  return launch;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,44 @@
+// What a launch must be for it to be split at all, whatever that gains; and what a driver may
+// refuse.
+#pragma once
+
+#include "runtime/core/options.h"
+#include "runtime/session/command.h"
+#include "runtime/session/launch.h"
+#include "runtime/session/samplers.h"
+#include "runtime/session/stream.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// "64x64/8x8", and the offset if there is one.
+std::string rangeName(const NDRange& range, bool localGiven);
+/// Of arguments that name one.
+NDRange rangeOf(const LaunchArguments& arguments);
+/// Whether they do.
+inline bool isRange(const LaunchArguments& arguments) {
+  return arguments.dimensions >= 1 && arguments.dimensions <= 3 && arguments.global;
+}
+
+/// Why the launch of a kernel that is ready can't be split; empty: it can.
+std::string whyNotSplittable(const Machine& machine, const Options& options,
+                             const Samplers& samplers, const Kernel& kernel,
+                             const LaunchArguments& arguments);
+
+/// Whether there is anything about the launch that a driver answers with an error. It must get that
+/// launch in the call itself, and not from a lane later. Asks the driver for its limits.
+bool driverMayRefuse(const Dispatch& cl, const Kernel& kernel, const Stream& stream,
+                     const LaunchArguments& arguments);
+/// Whether the kernel and all its arguments are of the queue's context.
+bool isOfOneContext(const Stream& stream, const Kernel& kernel);
+
+/// The objects that the kernel's arguments are.
+std::vector<BufferUse> usesOf(const Kernel& kernel);
+/// The launch as it is now, whatever the program does next.
+std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, const Kernel& kernel,
+                                 const LaunchArguments& arguments);
+
+} // namespace libsplit::runtime
