@@ -1,0 +1,90 @@
+#include "runtime/session/mover.h"
+
+#include "tests/unit/session/world.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace libsplit::runtime {
+namespace {
+
+TEST(Mover, BringsBytesToAnotherMemory) {
+  World world;
+  const Bytes bytes = someBytes(5000);
+  const auto buffer = world.buffer(bytes);
+  const NodeId node = world.nodeOf(1);
+  Task task;
+  std::vector<CompletionPtr> arrivals;
+  world.mover.bring(task, *buffer, node, ByteSet(0, bytes.size()), &arrivals);
+  EXPECT_EQ(await(task), CL_SUCCESS);
+  ASSERT_FALSE(arrivals.empty());
+  EXPECT_TRUE(std::ranges::all_of(arrivals, [](const auto& each) { return each->succeeded(); }));
+  EXPECT_TRUE(buffer->directory().isValid(node, ByteSet(0, bytes.size())));
+  EXPECT_TRUE(buffer->directory().isValid(world.nodeOf(0), ByteSet(0, bytes.size())));
+  EXPECT_EQ(world.read(*buffer, 1), bytes);
+}
+
+TEST(Mover, BringsNothingThatIsThere) {
+  World world;
+  const auto buffer = world.buffer(someBytes(64));
+  Task task;
+  world.mover.bring(task, *buffer, world.nodeOf(0), ByteSet(0, 64));
+  EXPECT_TRUE(task.parts.empty());
+}
+
+TEST(Mover, BringsOnlyWhatIsAskedFor) {
+  World world;
+  const Bytes bytes = someBytes(4096);
+  const auto buffer = world.buffer(bytes);
+  const Bytes zeros(4096);
+  world.write(*buffer, 1, 0, zeros);
+  Task task;
+  world.mover.bring(task, *buffer, world.nodeOf(1), ByteSet(1024, 2048));
+  EXPECT_EQ(await(task), CL_SUCCESS);
+  Bytes expected = zeros;
+  std::copy(bytes.begin() + 1024, bytes.begin() + 2048, expected.begin() + 1024);
+  EXPECT_EQ(world.read(*buffer, 1), expected);
+  EXPECT_FALSE(buffer->directory().isValid(world.nodeOf(1), ByteSet(0, 4096)));
+}
+
+TEST(Mover, ExchangesSeveralTimesWhatItsRingsHold) {
+  constexpr std::size_t ring = 64 << 10, size = 20 * ring, half = size / 2;
+  World world(ring);
+  const Bytes old = someBytes(size), changed = someBytes(size, 1);
+  const auto buffer = world.buffer(old);
+  // Each node has one half of what there is.
+  const auto tail = changed.begin() + half;
+  world.write(*buffer, 1, half, Bytes(tail, changed.end()));
+  buffer->wrote(world.nodeOf(1), ByteSet(half, size));
+  Bytes expected(old.begin(), old.begin() + half);
+  expected.insert(expected.end(), tail, changed.end());
+
+  const ByteSet all(0, size);
+  const std::vector<Directory::Need> needs = {{world.nodeOf(0), &all}, {world.nodeOf(1), &all}};
+  const Directory::State before = buffer->directory().state();
+  std::vector<BufferMove> moves;
+  for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
+    moves.push_back({buffer.get(), std::move(each.move), before});
+  ASSERT_EQ(moves.size(), 2U);
+  Task task;
+  world.mover.transfer(task, moves);
+  EXPECT_EQ(await(task), CL_SUCCESS);
+  EXPECT_EQ(world.read(*buffer, 0), expected);
+  EXPECT_EQ(world.read(*buffer, 1), expected);
+  EXPECT_EQ(world.shared.stats.bytesBetweenNodes, size);
+}
+
+TEST(Mover, SaysSoIfBytesAreNowhereAnyMore) {
+  World world;
+  const auto buffer = world.buffer(someBytes(64));
+  world.shared.mayHaveLost = true;
+  buffer->directory().spoiled(world.nodeOf(0), ByteSet(16, 32));
+  Task task;
+  EXPECT_THROW(world.mover.bring(task, *buffer, world.nodeOf(1), ByteSet(0, 64)), LostBytes);
+  EXPECT_TRUE(task.parts.empty());
+  EXPECT_NO_THROW(world.mover.requireSomewhere(*buffer, ByteSet(32, 64)));
+}
+
+} // namespace
+} // namespace libsplit::runtime

@@ -1,0 +1,229 @@
+#include "runtime/session/scheduler.h"
+
+#include "tests/unit/session/world.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace libsplit::runtime {
+namespace {
+
+/// Issues nothing anew, and notes what was asked.
+struct Failures final : FailureHandler {
+  bool recover(Lock&, const Task&) override {
+    ++recovered;
+    return false;
+  }
+  void loseOutputs(const Task&) override { ++lost; }
+  int recovered = 0, lost = 0;
+};
+
+struct QueueWorld : World {
+  Failures failures;
+  Scheduler scheduler{shared, tracked, mover, failures};
+  std::shared_ptr<Stream> stream;
+  std::string order; ///< of plannings and instructions
+
+  QueueWorld() {
+    scheduler.created(queue.get());
+    const Lock lock(shared.mutex);
+    stream = scheduler.find(queue.get());
+  }
+  ~QueueWorld() {
+    // The queue's own thread outlives its work for a moment, as a session outlives all threads.
+    Lock lock(shared.mutex);
+    stream->closed = true;
+    stream->wake.notify_all();
+    while (stream->retiring)
+      shared.progress.wait_for(lock, std::chrono::milliseconds(1));
+  }
+  QueueWorld(const QueueWorld&) = delete;
+  QueueWorld& operator=(const QueueWorld&) = delete;
+
+  /// A task that issues one instruction of the host's, which returns `status`.
+  std::shared_ptr<Task> submit(const std::string& name, cl_int status = CL_SUCCESS,
+                               std::vector<cl_event> waitFor = {}, cl_event* event = nullptr) {
+    Command command;
+    command.queue = queue.get();
+    command.type = CL_COMMAND_USER;
+    command.waitCount = static_cast<cl_uint>(waitFor.size());
+    command.waitList = waitFor.empty() ? nullptr : waitFor.data();
+    command.event = event;
+    const Lock lock(shared.mutex);
+    auto task = scheduler.create(stream, command);
+    scheduler.attachEvent(*task, command);
+    task->plan = [this, name, status](Task& planned) {
+      order += name;
+      issuer.issue(planned, 0, step([status] { return status; }));
+    };
+    scheduler.submit(task);
+    return task;
+  }
+  cl_int wait(const std::shared_ptr<Task>& task) {
+    Lock lock(shared.mutex);
+    return scheduler.waitFor(lock, task);
+  }
+  cl_int statusOf(cl_event event) {
+    cl_int status = 0;
+    const auto answer = scheduler.events().info(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                sizeof status, &status, nullptr);
+    EXPECT_EQ(answer, std::optional<cl_int>(CL_SUCCESS));
+    return status;
+  }
+};
+
+TEST(Scheduler, PlansInOrderAndIsIdleOnceAllHaveRetired) {
+  QueueWorld world;
+  const auto first = world.submit("a");
+  const auto second = world.submit("b");
+  EXPECT_EQ(world.wait(second), CL_SUCCESS);
+  EXPECT_EQ(first->state, Task::State::Retired);
+  EXPECT_EQ(world.order, "ab");
+  const Lock lock(world.shared.mutex);
+  EXPECT_TRUE(world.stream->idle());
+  EXPECT_TRUE(world.scheduler.isEmpty());
+  EXPECT_FALSE(second->plan) << "what it held is gone";
+}
+
+TEST(Scheduler, CountsTasksAsEngagements) {
+  QueueWorld world;
+  EXPECT_TRUE(world.shared.isQuiet());
+  world.scheduler.suspend();
+  const auto task = world.submit("a");
+  EXPECT_FALSE(world.shared.isQuiet());
+  {
+    const Lock lock(world.shared.mutex);
+    world.scheduler.resume();
+    world.scheduler.goOn();
+  }
+  world.wait(task);
+  EXPECT_TRUE(world.shared.isQuiet());
+}
+
+TEST(Scheduler, ParksWhatWaitsForAUserEvent) {
+  QueueWorld world;
+  world.shared.userEvents = true;
+  cl_int error = CL_SUCCESS;
+  const auto gate =
+      Ref<cl_event>::adopt(world.cl, world.cl.clCreateUserEvent(world.context.get(), &error));
+  cl_event event = nullptr;
+  const auto task = world.submit("a", CL_SUCCESS, {gate.get()}, &event);
+  const auto behind = world.submit("b");
+  EXPECT_TRUE(task->isParked());
+  EXPECT_TRUE(behind->isParked());
+  EXPECT_EQ(world.statusOf(event), CL_QUEUED);
+  EXPECT_EQ(world.order, "");
+  world.cl.clSetUserEventStatus(gate.get(), CL_COMPLETE);
+  EXPECT_EQ(world.wait(behind), CL_SUCCESS);
+  EXPECT_EQ(world.order, "ab");
+  EXPECT_EQ(world.statusOf(event), CL_COMPLETE);
+  world.scheduler.events().released(event);
+  world.cl.clReleaseEvent(event);
+}
+
+TEST(Scheduler, EndsATaskWithWhatItWaitedFor) {
+  QueueWorld world;
+  world.shared.userEvents = true;
+  cl_int error = CL_SUCCESS;
+  const auto gate =
+      Ref<cl_event>::adopt(world.cl, world.cl.clCreateUserEvent(world.context.get(), &error));
+  world.cl.clSetUserEventStatus(gate.get(), CL_INVALID_VALUE);
+  const auto task = world.submit("a", CL_SUCCESS, {gate.get()});
+  EXPECT_EQ(world.wait(task), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(world.order, "") << "it is not even planned";
+  EXPECT_EQ(world.failures.lost, 1);
+}
+
+TEST(Scheduler, AsksForARecoveryBeforeATaskFails) {
+  QueueWorld world;
+  const auto task = world.submit("a", CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(world.wait(task), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(world.failures.recovered, 1);
+  EXPECT_EQ(world.failures.lost, 1);
+}
+
+TEST(Scheduler, PlansATaskAnewThatFoundSomethingOnItsWay) {
+  QueueWorld world;
+  const CompletionPtr there = world.completion();
+  std::shared_ptr<Task> task;
+  {
+    Command command;
+    command.queue = world.queue.get();
+    const Lock lock(world.shared.mutex);
+    task = world.scheduler.create(world.stream, command);
+    task->plan = [&](Task& planned) {
+      world.order += "p";
+      if (!there->over())
+        planned.awaited.push_back(there);
+    };
+    world.scheduler.submit(task);
+  }
+  EXPECT_EQ(task->state, Task::State::Fenced);
+  EXPECT_EQ(world.order, "p");
+  world.scheduler.goOnAfter(there);
+  there->finish(CL_SUCCESS);
+  EXPECT_EQ(world.wait(task), CL_SUCCESS);
+  EXPECT_EQ(world.order, "pp");
+}
+
+TEST(Scheduler, PlansOnlyWhatIsPartOfAVerificationWhileThatGoesOn) {
+  QueueWorld world;
+  int some = 0;
+  const auto* verification = reinterpret_cast<const Verification*>(&some);
+  {
+    const Lock lock(world.shared.mutex);
+    world.scheduler.reserveFor(verification);
+  }
+  const auto task = world.submit("a");
+  EXPECT_EQ(task->state, Task::State::Fenced);
+  {
+    const Lock lock(world.shared.mutex);
+    world.scheduler.reserveFor(nullptr);
+    world.scheduler.goOn();
+  }
+  EXPECT_EQ(world.wait(task), CL_SUCCESS);
+}
+
+TEST(Scheduler, RetiresWithoutAnybodyWaiting) {
+  QueueWorld world;
+  std::atomic<bool> retired = false;
+  {
+    Command command;
+    command.queue = world.queue.get();
+    const Lock lock(world.shared.mutex);
+    const auto task = world.scheduler.create(world.stream, command);
+    task->plan = [](Task&) {};
+    task->retired = [&](Task&) { retired = true; };
+    world.scheduler.submit(task);
+  }
+  Lock lock(world.shared.mutex);
+  world.shared.progress.wait(lock, [&] { return world.scheduler.isEmpty(); });
+  EXPECT_TRUE(retired);
+}
+
+TEST(Scheduler, KeepsAQueueThatTheProgramGaveUpUntilItsTasksAreOver) {
+  QueueWorld world;
+  world.scheduler.suspend();
+  const auto task = world.submit("a");
+  world.scheduler.released(world.queue.get());
+  {
+    const Lock lock(world.shared.mutex);
+    EXPECT_TRUE(world.scheduler.find(world.queue.get()));
+    world.scheduler.resume();
+    world.scheduler.goOn();
+  }
+  EXPECT_EQ(world.wait(task), CL_SUCCESS);
+  Lock lock(world.shared.mutex);
+  world.shared.progress.wait(lock, [&] { return world.scheduler.isEmpty(); });
+  EXPECT_FALSE(world.scheduler.find(world.queue.get()));
+}
+
+} // namespace
+} // namespace libsplit::runtime
