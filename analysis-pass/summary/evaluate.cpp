@@ -97,9 +97,7 @@ public:
     std::optional<Cause> unknown = unknown_;
     if (exact) {
       certain = bytes;
-    } else if (const Domain whole = domain_; refine()) {
-      bytes = collected(pieces_);
-      certain = collected(exactPieces_);
+    } else if (const Domain whole = domain_; refine(bytes, certain)) {
       unknown = unknown_;
     } else {
       domain_ = whole;
@@ -158,20 +156,27 @@ public:
 
 private:
   void keep(ByteSet bytes, ByteSet certain) {
+    auto addTo = [&](ByteSet& all) {
+      uniteInto(all, std::move(bytes));
+      if (all.ranges().size() > maxRuns_)
+        all = ByteSet(all.hull());
+    };
     switch (access_.effect) {
     case Effect::Read:
-      uniteInto(regions_.reads, std::move(bytes));
+      addTo(regions_.reads);
       break;
     case Effect::Rewrite:
-      uniteInto(regions_.rewrites, std::move(bytes));
+      addTo(regions_.rewrites);
       break;
     case Effect::Update:
-      uniteInto(regions_.updatedBy(access_), std::move(bytes));
+      addTo(regions_.updatedBy(access_));
       break;
     case Effect::Write:
       if (access_.certain)
         uniteInto(regions_.certainWrites, std::move(certain));
-      uniteInto(regions_.possibleWrites, std::move(bytes));
+      if (regions_.certainWrites.ranges().size() > maxRuns_)
+        regions_.certainWrites = {};
+      addTo(regions_.possibleWrites);
       break;
     }
   }
@@ -224,11 +229,14 @@ private:
   }
 
   /// Cuts the domain where a condition, a choice or a minimum was undecided, and the parts again,
-  /// until each is exact or can't be cut. False if there would be too many.
-  bool refine() {
+  /// until each is exact or can't be cut; then `bytes` and `certain` are what all touch. False if
+  /// there would be too many.
+  bool refine(ByteSet& bytes, ByteSet& certain) {
     if (!domain_.cut() || domain_.opaques())
       return false;
     std::optional<Cause> unknown;
+    std::vector<StridedRuns> exactRuns, otherRuns;
+    ByteSet unbounded;
     std::vector<Domain> open{domain_};
     while (!open.empty()) {
       const Domain whole = open.back();
@@ -243,24 +251,53 @@ private:
         domain_.confine(cut.variable, half);
         if (domain_.empty())
           continue;
-        ByteSet bytes;
-        const bool exact = attempt(bytes);
+        ByteSet beyond;
+        std::vector<StridedRuns> runs;
+        runsOfPart_ = &runs;
+        const bool exact = attempt(beyond);
+        runsOfPart_ = nullptr;
         if (!exact && domain_.cut()) {
           open.push_back(domain_);
           continue;
         }
         if (unknown_ && !unknown)
           unknown = unknown_;
-        auto take = [&](std::vector<ByteRange>& all) {
-          all.insert(all.end(), bytes.ranges().begin(), bytes.ranges().end());
-        };
-        take(pieces_);
-        if (exact)
-          take(exactPieces_);
+        uniteInto(unbounded, std::move(beyond));
+        std::vector<StridedRuns>& all = exact ? exactRuns : otherRuns;
+        all.insert(all.end(), runs.begin(), runs.end());
       }
     }
     unknown_ = unknown;
+    // What is too scattered to be laid out exactly is not certain.
+    const bool isAll = gather(exactRuns, certain);
+    bytes = certain;
+    if (!isAll || !otherRuns.empty()) {
+      exactRuns.insert(exactRuns.end(), otherRuns.begin(), otherRuns.end());
+      gather(exactRuns, bytes);
+      if (!isAll)
+        certain = {};
+    }
+    uniteInto(bytes, std::move(unbounded));
     return true;
+  }
+
+  /// `bytes` becomes the bytes of `runs`, or more: then false.
+  bool gather(std::vector<StridedRuns>& runs, ByteSet& bytes) const {
+    coalesce(runs);
+    bool isExact = true;
+    std::vector<ByteRange> ranges;
+    for (const StridedRuns& each : runs) {
+      ByteSet of;
+      isExact &= addRuns(of, each, maxRuns_);
+      ranges.insert(ranges.end(), of.ranges().begin(), of.ranges().end());
+    }
+    auto before = [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; };
+    if (!std::is_sorted(ranges.begin(), ranges.end(), before))
+      std::sort(ranges.begin(), ranges.end(), before);
+    bytes = {};
+    for (const ByteRange& range : ranges)
+      bytes.add(range);
+    return isExact;
   }
 
   /// Where the domain is no box and could not be cut into such: what its relations leave of
@@ -311,15 +348,6 @@ private:
       bound(y, sign * q, x, p - sign * q);
       bound(x, p, y, q - sign * p);
     }
-  }
-
-  static ByteSet collected(std::vector<ByteRange>& ranges) {
-    std::sort(ranges.begin(), ranges.end(),
-              [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
-    ByteSet all;
-    for (const ByteRange& range : ranges)
-      all.add(range);
-    return all;
   }
 
   /// Narrows the domain by every condition until nothing changes. True if the domain then holds
@@ -581,7 +609,10 @@ private:
       runs.base = add(runs.base, multiply(c, c > 0 ? r.low : r.high));
       runs.add({c > 0 ? c : -c, r.high - r.low + 1});
     });
-    return addRuns(bytes, runs, maxRuns_);
+    if (!runsOfPart_)
+      return addRuns(bytes, runs, maxRuns_);
+    runsOfPart_->push_back(runs);
+    return true;
   }
 
   void explain(const Cause& cause) {
@@ -611,7 +642,7 @@ private:
   Cause loopCause_;              ///< why a loop is not bounded
   std::optional<Cause> unknown_; ///< why the bytes are
   unsigned& budget_;             ///< parts that may still be made
-  std::vector<ByteRange> pieces_, exactPieces_;
+  std::vector<StridedRuns>* runsOfPart_ = nullptr; ///< if set, runs go there, to be laid out later
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;
@@ -724,19 +755,6 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
     launch.contents = access.effect == Effect::Update ? nullptr : contents;
     evaluateParts(alike, Mentions(alike), launch, inside, 0, summary.parameters, maxRanges, budget,
                   regions[access.parameter]);
-  }
-  for (ArgumentRegions& r : regions) {
-    if (r.reads.ranges().size() > maxRanges)
-      r.reads = ByteSet(r.reads.hull());
-    if (r.possibleWrites.ranges().size() > maxRanges)
-      r.possibleWrites = ByteSet(r.possibleWrites.hull());
-    if (r.certainWrites.ranges().size() > maxRanges)
-      r.certainWrites = {};
-    if (r.rewrites.ranges().size() > maxRanges)
-      r.rewrites = ByteSet(r.rewrites.hull());
-    for (UpdatedBytes& updated : r.updates)
-      if (updated.bytes.ranges().size() > maxRanges)
-        updated.bytes = ByteSet(updated.bytes.hull());
   }
   return regions;
 }

@@ -7,6 +7,7 @@
 #include "analysis-pass/summary/image.h"
 
 #include <algorithm>
+#include <compare>
 #include <vector>
 
 namespace libsplit {
@@ -18,26 +19,17 @@ Interval StridedRuns::hull() const {
   return {base, last};
 }
 
-ByteRange cut(Interval bytes, std::uint64_t bufferSize) {
-  const Int begin = std::clamp(bytes.low, Int{0}, Int{bufferSize});
-  const Int end = std::clamp(bytes.high + 1, begin, Int{bufferSize});
-  return {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
-}
-
-namespace {
-
-/// Rewrites `runs` so that what is left of its strides, smallest first, are rows with gaps between.
-void mergeStrides(StridedRuns& runs) {
-  Stride* const first = runs.strides;
-  std::sort(first, first + runs.strideCount,
+void StridedRuns::simplify() {
+  Stride* const first = strides;
+  std::sort(first, first + strideCount,
             [](const Stride& a, const Stride& b) { return a.step < b.step; });
   std::size_t rows = 0;
-  for (std::size_t i = 0; i < runs.strideCount; ++i) {
+  for (std::size_t i = 0; i < strideCount; ++i) {
     const Stride s = first[i];
     if (s.count == 1)
       continue;
-    if (rows == 0 && s.step <= runs.length) {
-      runs.length += s.step * (s.count - 1);
+    if (rows == 0 && s.step <= length) {
+      length += s.step * (s.count - 1);
       continue;
     }
     if (rows > 0) {
@@ -49,8 +41,52 @@ void mergeStrides(StridedRuns& runs) {
     }
     first[rows++] = s;
   }
-  runs.strideCount = rows;
+  strideCount = rows;
 }
+
+namespace {
+
+std::strong_ordering compareStrides(const StridedRuns& a, const StridedRuns& b) {
+  return std::lexicographical_compare_three_way(
+      a.strides, a.strides + a.strideCount, b.strides, b.strides + b.strideCount,
+      [](const Stride& x, const Stride& y) {
+        return x.step != y.step ? x.step <=> y.step : x.count <=> y.count;
+      });
+}
+
+} // namespace
+
+void coalesce(std::vector<StridedRuns>& runs) {
+  for (StridedRuns& each : runs)
+    each.simplify();
+  for (std::size_t before = runs.size() + 1; runs.size() < before;) {
+    before = runs.size();
+    std::sort(runs.begin(), runs.end(), [](const StridedRuns& a, const StridedRuns& b) {
+      const auto strides = compareStrides(a, b);
+      return strides != 0 ? strides < 0 : a.base < b.base;
+    });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      StridedRuns& last = runs[kept];
+      const StridedRuns& next = runs[i];
+      if (compareStrides(last, next) == 0 && next.base <= libsplit::add(last.base, last.length))
+        last.length = std::max(last.length, next.base - last.base + next.length);
+      else if (++kept < i)
+        runs[kept] = next;
+    }
+    runs.resize(std::min(runs.size(), kept + 1));
+    for (StridedRuns& each : runs)
+      each.simplify();
+  }
+}
+
+ByteRange cut(Interval bytes, std::uint64_t bufferSize) {
+  const Int begin = std::clamp(bytes.low, Int{0}, Int{bufferSize});
+  const Int end = std::clamp(bytes.high + 1, begin, Int{bufferSize});
+  return {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)};
+}
+
+namespace {
 
 /// Calls `body(begin)` for every row, the last stride slowest.
 template <typename Body> void forEachRow(const StridedRuns& runs, Body body) {
@@ -82,7 +118,7 @@ bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns) {
     bytes = unite(bytes, ByteSet(cut(whole, runs.bufferSize)));
     return false;
   }
-  mergeStrides(runs);
+  runs.simplify();
 
   Int count = 1;
   Int extent = runs.length;

@@ -156,6 +156,19 @@ TEST(Evaluate, halvesOfALargeSymmetricMatrixDoNotMeet) {
   EXPECT_EQ(second.size(), std::uint64_t{8192} * 8192);
 }
 
+/// A periodic plane's left and upper neighbours, over rows [16, 32) of 64: two rectangles of cells,
+/// and what wraps.
+TEST(Evaluate, periodicNeighboursAreWholeRows) {
+  const NDRange plane{2, {}, {64, 64, 1}, {16, 16, 1}};
+  auto before = [&](const Expr& at) {
+    return Expr::node(Op::Select, {at, c(1), at + c(63), at + c(-1)}); // at < 1 ?
+  };
+  const auto left = regions({read(c(4) * (g1 * c(64) + before(g0)))}, plane, slab(plane, 1, 1, 2));
+  EXPECT_EQ(toString(left.reads), "[4096,8192)");
+  const auto upper = regions({read(c(4) * (before(g1) * c(64) + g0))}, plane, slab(plane, 1, 0, 1));
+  EXPECT_EQ(toString(upper.reads), "[0,3840) [16128,16384)");
+}
+
 TEST(Evaluate, aGuardOverTwoIdsIsExact) {
   const auto r =
       regions({write(c(4) * g0, {{g0, Relation::Less, g1 + c(2)}})}, square, slab(square, 1, 0, 1));
