@@ -330,7 +330,7 @@ void Tracer::native(const std::string& kernel, const std::string& why,
 }
 
 void Tracer::nameDevices(std::span<const Device> devices) {
-  if (named_ == 0)
+  if (!std::exchange(applicationNamed_, true))
     trace_->nameProcess(Trace::application, std::string(::program_invocation_short_name) + " (" +
                                                 std::to_string(::getpid()) + ")");
   for (; named_ < devices.size(); ++named_) {

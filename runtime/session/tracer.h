@@ -74,6 +74,7 @@ private:
   void showHoldings(const Task& task, std::span<const Device> devices);
 
   std::unique_ptr<Trace> trace_;
+  bool applicationNamed_ = false;
   std::size_t named_ = 0; ///< devices
   // What was described so far. A number is given once.
   Numbers<Buffer, std::uint64_t> buffers_;
