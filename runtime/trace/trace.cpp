@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include <fcntl.h>
@@ -21,17 +22,44 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// These are most of what a trace costs, so they know the simple cases by themselves.
+
 /// Microseconds with three decimals, without a detour by floating point.
 std::string microseconds(HostTime nanoseconds) {
-  char text[32];
   nanoseconds = std::max<HostTime>(nanoseconds, 0);
-  std::snprintf(text, sizeof text, "%" PRId64 ".%03" PRId64, nanoseconds / 1000,
-                nanoseconds % 1000);
-  return text;
+  std::string text = std::to_string(nanoseconds);
+  if (text.size() < 4)
+    text.insert(0, 4 - text.size(), '0');
+  return text.insert(text.size() - 3, 1, '.');
 }
 
 std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const bool isPlain = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  return isPlain ? '"' + text + '"'
+                 : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string numberText(double number) {
+  if (!std::isfinite(number))
+    return "null";
+  std::array<char, 32> text; // enough for the shortest text that means the same number
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  return {text.data(), end};
+}
+
+/// `textOf`: of one of them.
+template <class Values, class TextOf> std::string listText(const Values& values, TextOf textOf) {
+  std::string text = "[";
+  for (const auto& each : values) {
+    text += text.size() > 1 ? "," : "";
+    text += textOf(each);
+  }
+  return text += "]";
+}
+
+std::string numbersText(std::span<const std::uint64_t> numbers) {
+  return listText(numbers, [](std::uint64_t number) { return std::to_string(number); });
 }
 
 /// Right after a write that failed.
@@ -67,17 +95,15 @@ HostTime DeviceClock::toHost(cl_ulong device) const {
 Trace::Argument::Argument(std::string key, std::uint64_t number)
     : name(std::move(key)), json(std::to_string(number)) {}
 Trace::Argument::Argument(std::string key, double number)
-    : name(std::move(key)), json(Json(number).dump()) {}
+    : name(std::move(key)), json(numberText(number)) {}
 Trace::Argument::Argument(std::string key, const std::string& text)
     : name(std::move(key)), json(quoted(text)) {}
-
 Trace::Argument::Argument(std::string key, std::span<const std::uint64_t> numbers)
-    : name(std::move(key)), json(Json(numbers).dump()) {}
+    : name(std::move(key)), json(numbersText(numbers)) {}
 Trace::Argument::Argument(std::string key, std::span<const std::string> texts)
-    : name(std::move(key)), json(Json(texts).dump(-1, ' ', false, Json::error_handler_t::replace)) {
-}
+    : name(std::move(key)), json(listText(texts, quoted)) {}
 Trace::Argument::Argument(std::string key, std::span<const std::vector<std::uint64_t>> rows)
-    : name(std::move(key)), json(Json(rows).dump()) {}
+    : name(std::move(key)), json(listText(rows, numbersText)) {}
 
 std::unique_ptr<Trace> Trace::open(const std::string& pattern) {
   const std::string path = withProcessId(pattern);
@@ -94,7 +120,7 @@ Trace::Trace(int file) : file_(file), origin_(hostNow()) {
   if (failed_)
     complain();
   const std::uint64_t version = TraceLayout::version;
-  add({{'M', application, 0, 0, 0, 0, "libsplit_trace", {{"version", version}}}});
+  add(Event{'M', application, 0, 0, 0, 0, "libsplit_trace", {{"version", version}}});
   writer_ = startThread([this] { writeLoop(); });
 }
 
@@ -114,16 +140,15 @@ void Trace::close() {
   ::close(file_);
 }
 
-void Trace::add(std::vector<Event> events) {
+template <class... Events> void Trace::add(Events... events) {
   std::lock_guard lock(mutex_);
   if (closing_ || failed_)
     return;
-  if (pending_.size() + events.size() > maxPending) {
-    dropped_ += events.size();
+  if (pending_.size() + sizeof...(events) > maxPending) {
+    dropped_ += sizeof...(events);
     return;
   }
-  for (Event& event : events)
-    pending_.push_back(std::move(event));
+  (pending_.push_back(std::move(events)), ...);
   if (pending_.size() >= maxPending / 2)
     changed_.notify_one();
 }
@@ -134,40 +159,34 @@ void Trace::nameProcess(int process, const std::string& name) {
 }
 
 void Trace::nameThread(int process, int thread, const std::string& name) {
-  add({{'M', process, thread, 0, 0, 0, "thread_name", {{"name", name}}},
-       {'M',
-        process,
-        thread,
-        0,
-        0,
-        0,
-        "thread_sort_index",
-        {{"sort_index", static_cast<std::uint64_t>(thread)}}}});
+  const auto index = static_cast<std::uint64_t>(thread);
+  add(Event{'M', process, thread, 0, 0, 0, "thread_name", {{"name", name}}},
+      Event{'M', process, thread, 0, 0, 0, "thread_sort_index", {{"sort_index", index}}});
 }
 
 void Trace::slice(int process, int thread, std::string name, HostTime begin, HostTime end,
                   Arguments arguments) {
-  add({{'X', process, thread, begin, std::max<HostTime>(end - begin, 0), 0, std::move(name),
-        std::move(arguments)}});
+  add(Event{'X', process, thread, begin, std::max<HostTime>(end - begin, 0), 0, std::move(name),
+            std::move(arguments)});
 }
 
 void Trace::instant(int process, int thread, std::string name, HostTime at, Arguments arguments) {
-  add({{'i', process, thread, at, 0, 0, std::move(name), std::move(arguments)}});
+  add(Event{'i', process, thread, at, 0, 0, std::move(name), std::move(arguments)});
 }
 
 void Trace::metadata(int process, std::string name, Arguments arguments) {
-  add({{'M', process, 0, 0, 0, 0, std::move(name), std::move(arguments)}});
+  add(Event{'M', process, 0, 0, 0, 0, std::move(name), std::move(arguments)});
 }
 
 void Trace::counter(int process, std::string name, HostTime at, Arguments values) {
-  add({{'C', process, 0, at, 0, 0, std::move(name), std::move(values)}});
+  add(Event{'C', process, 0, at, 0, 0, std::move(name), std::move(values)});
 }
 
 void Trace::arrow(int fromProcess, int fromThread, HostTime from, int toProcess, int toThread,
                   HostTime to) {
   const std::uint64_t id = ++arrows_;
-  add({{'s', fromProcess, fromThread, from, 0, id, "caused", {}},
-       {'f', toProcess, toThread, to, 0, id, "caused", {}}});
+  add(Event{'s', fromProcess, fromThread, from, 0, id, "caused", {}},
+      Event{'f', toProcess, toThread, to, 0, id, "caused", {}});
 }
 
 DeviceClock& Trace::clock(std::size_t device) {

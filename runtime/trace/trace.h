@@ -166,7 +166,7 @@ private:
     Arguments arguments;
   };
   /// All of them or, where there is no room, none.
-  void add(std::vector<Event> events);
+  template <class... Events> void add(Events... events);
   void writeLoop();
   bool write(const std::deque<Event>& events);
   bool writeText(std::string_view text);

@@ -2,7 +2,7 @@
 // how many do so depends on the order of work-groups, the answer does not.
 //@ splits first
 //@ splits last
-//@ splits strides
+//@ splits_from_source strides
 //@ splits_never count_skipped
 //@ buffer data 131072 below:100 23
 //@ buffer found 256 below:2000000 29
