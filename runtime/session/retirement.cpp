@@ -76,7 +76,7 @@ void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
       continue;
     if (task.planFailed)
       status = std::min(status, CL_OUT_OF_HOST_MEMORY);
-    if (status < 0 && !task.isEnding() && failures_.recover(lock, task))
+    if (status < 0 && task.status >= 0 && !task.isEnding() && failures_.recover(lock, task))
       continue;
     if (!task.isEnding() && status < 0 && task.status >= 0) {
       task.status = status;
