@@ -23,6 +23,10 @@ public:
     sample::check(error, "clCreateSubBuffer");
     sample::setArguments(kernel_, whole_);
   }
+  Trips(const Trips&) = delete;
+  Trips& operator=(const Trips&) = delete;
+  /// Where something went wrong, reads into its memory may still be on their way.
+  ~Trips() { clFinish(queue_); }
 
   void trip(std::size_t number) {
     number_ = number;
