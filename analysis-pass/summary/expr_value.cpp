@@ -88,7 +88,7 @@ private:
     case Op::LoopVariable:
       if (d >= Domain::maxLoops)
         return Form::unknown({Cause::Kind::TooManyLoops});
-      return domain_.iteration(d);
+      return domain_.isCountedFrom(d) ? domain_.iteration(d) : variable(Domain::loop(d));
     default:
       return Form::unknown({Cause::Kind::TooDeep});
     }
