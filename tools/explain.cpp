@@ -111,6 +111,12 @@ ImaginedRequest imagine(const KernelSummary& kernel, const ImaginedLaunch& launc
                              ? std::uint64_t{1} << 28
                              : static_cast<std::uint64_t>(given->second);
       request.buffers.push_back({i, request.bufferCount++, 0});
+    } else if (parameter.kind == ParameterKind::Image) {
+      const ImageNumbers numbers{4, request.range.global}; // a pixel for each work-item
+      bytes.resize(sizeof numbers);
+      std::memcpy(bytes.data(), &numbers, sizeof numbers);
+      value.bufferSize = 4 * numbers.size[0] * numbers.size[1] * numbers.size[2];
+      request.buffers.push_back({i, request.bufferCount++, 0});
     } else if (parameter.kind == ParameterKind::Scalar && !bytes.empty()) {
       std::int64_t number = given == launch.arguments.end()
                                 ? static_cast<std::int64_t>(request.range.global[0])

@@ -132,8 +132,12 @@ Builtin classifyBuiltin(StringRef name) {
     return of(BuiltinKind::VectorStore);
   if (startsWithAny(name, {"atomic_", "atom_", "__opencl_atomic_"}))
     return of(BuiltinKind::Atomic);
-  if (startsWithAny(name, {"read_image", "write_image", "get_image_"}))
-    return of(BuiltinKind::Image);
+  if (name.starts_with("get_image_"))
+    return of(BuiltinKind::ImageQuery);
+  if (name.starts_with("read_image"))
+    return of(BuiltinKind::ImageRead);
+  if (name.starts_with("write_image"))
+    return of(BuiltinKind::ImageWrite);
   if (startsWithAny(name, {"read_pipe", "write_pipe", "reserve_", "commit_", "work_group_reserve_",
                            "work_group_commit_", "sub_group_reserve_", "sub_group_commit_",
                            "get_pipe_", "__read_pipe", "__write_pipe", "__reserve_", "__commit_",
@@ -208,6 +212,19 @@ std::optional<ElementSize> mangledPointeeSize(StringRef functionName, unsigned p
       return std::nullopt;
     }
   }
+}
+
+std::optional<unsigned> imageDimension(const llvm::CallBase& call) {
+  const StringRef name = builtinName(call.getCalledFunction()->getName());
+  if (name == "get_image_width")
+    return 0;
+  if (name == "get_image_height")
+    return 1;
+  if (name == "get_image_depth")
+    return 2;
+  if (name == "get_image_array_size")
+    return call.getCalledFunction()->getName().contains("1d_array") ? 1 : 2;
+  return std::nullopt;
 }
 
 VectorAccess vectorAccess(const llvm::CallBase& call, const llvm::DataLayout& layout) {

@@ -35,7 +35,9 @@ enum class BuiltinKind {
   PointerCast,    ///< to_global, to_local, to_private
   Atomic,
   Printf,
-  Image,
+  ImageQuery, ///< get_image_width and the like
+  ImageRead,
+  ImageWrite,
   Pipe,
   DeviceEnqueue,
 };
@@ -66,6 +68,10 @@ struct ElementSize {
 /// from a mangled name: 16 bytes for the first of "_Z4copyPU3AS1Dv4_f". Nothing if it is no
 /// arithmetic type.
 std::optional<ElementSize> mangledPointeeSize(llvm::StringRef functionName, unsigned parameter);
+
+/// What get_image_width and the like tell: the number of pixels, rows, slices or layers in this
+/// dimension of ImageNumbers::size. Nothing for those that tell something else.
+std::optional<unsigned> imageDimension(const llvm::CallBase& call);
 
 /// What a vloadN or vstoreN touches.
 struct VectorAccess {

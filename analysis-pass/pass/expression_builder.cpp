@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/expression_builder.h"
 
 #include "analysis-pass/pass/divisions.h"
+#include "analysis-pass/summary/kernel_summary.h"
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -519,6 +520,11 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     Expr linear = position(2) * id(Op::GlobalSize, 1) + position(1);
     return viewed(linear * id(Op::GlobalSize, 0) + position(0), width, view);
   }
+  case BuiltinKind::ImageQuery:
+    if (auto* image = dyn_cast<llvm::Argument>(call.getArgOperand(0)))
+      if (const std::optional<unsigned> dimension = imageDimension(call))
+        return viewed(ImageNumbers::sizeOf(image->getArgNo(), *dimension), width, view);
+    break;
   case BuiltinKind::LocalLinearId: {
     Expr linear = id(Op::LocalId, 2) * id(Op::LocalSize, 1) + id(Op::LocalId, 1);
     return viewed(linear * id(Op::LocalSize, 0) + id(Op::LocalId, 0), width, view);
@@ -571,6 +577,15 @@ Expr ExpressionBuilder::component(llvm::ExtractElementInst& extract, View view) 
       return Expr::argument(argument->getArgNo(), width, view != View::Unsigned, bit);
     if (auto* whole = dyn_cast<llvm::LoadInst>(vector))
       return load(*whole, width, bit, view);
+    // get_image_dim: width and height, and of three dimensions the depth, and 0.
+    if (auto* call = dyn_cast<llvm::CallInst>(vector); call && call->getCalledFunction())
+      if (auto* image =
+              call->arg_empty() ? nullptr : dyn_cast<llvm::Argument>(call->getArgOperand(0));
+          image && builtinName(call->getCalledFunction()->getName()) == "get_image_dim" &&
+          lane->getValue().ult(3))
+        return viewed(
+            ImageNumbers::sizeOf(image->getArgNo(), static_cast<unsigned>(lane->getZExtValue())),
+            width, view);
   }
   return Expr::unknown("component of a computed vector", lineOf(&extract));
 }

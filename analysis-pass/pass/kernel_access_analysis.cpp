@@ -20,6 +20,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
@@ -122,6 +123,8 @@ private:
   void visitCall(llvm::CallBase& call);
   void visitIntrinsic(llvm::IntrinsicInst& call);
   void asyncCopy(llvm::CallBase& call, bool strided);
+  void writeImage(llvm::CallBase& call);
+  std::vector<Expr> components(llvm::Value* value, unsigned count, View view);
   bool isSelfContained(llvm::CallBase& call);
   void noteQueries(const llvm::Function& function,
                    llvm::SmallPtrSetImpl<const llvm::Function*>& seen);
@@ -188,16 +191,18 @@ void KernelWalk::readSignature() {
     SourceLine line{{}, function_.getSubprogram() ? function_.getSubprogram()->getLine() : 0};
     if (parameter.kind == ParameterKind::Image) {
       // Where in an image a kernel reads is not asked: each device gets all of it.
-      if (metadataText(function_, "kernel_arg_access_qual", i) == "read_only") {
+      const std::string qualifier = metadataText(function_, "kernel_arg_access_qual", i);
+      parameter.members = {{0, ".pixel"}, {64, ".width"}, {128, ".height"}, {192, ".depth"}};
+      if (qualifier == "read_only") {
         Access whole;
         whole.parameter = i;
         whole.offset = Expr::unknown("it is an image", line.line);
         whole.length = 1;
         whole.where = line;
         imageReads_.push_back(std::move(whole));
-      } else {
+      } else if (qualifier != "write_only") {
         summary_.obstacles.push_back(
-            {Kind::Image, {"image parameter `" + parameter.name + "` is written to", line}});
+            {Kind::Image, {"image parameter `" + parameter.name + "` is read and written", line}});
       }
     }
     if (parameter.kind == ParameterKind::Other)
@@ -362,10 +367,11 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
     return;
   case BuiltinKind::Printf:
     return obstacle(Kind::Printf, call, "printf");
-  case BuiltinKind::Image:
-    if (name.starts_with("write_"))
-      obstacle(Kind::Image, call, "image access by `" + name + "`");
+  case BuiltinKind::ImageQuery:
+  case BuiltinKind::ImageRead:
     return;
+  case BuiltinKind::ImageWrite:
+    return writeImage(call);
   case BuiltinKind::Pipe:
     return obstacle(Kind::Pipe, call, "pipe access by `" + name + "`");
   case BuiltinKind::DeviceEnqueue:
@@ -435,6 +441,73 @@ void KernelWalk::asyncCopy(llvm::CallBase& call, bool strided) {
     touch(call, copy);
     touchPadding(call, std::move(copy), padding);
   }
+}
+
+/// Of a vector, or the number itself.
+std::vector<Expr> KernelWalk::components(llvm::Value* value, unsigned count, View view) {
+  std::vector<Expr> all;
+  if (count == 1 && value->getType()->isIntegerTy())
+    return {builder_.build(value, view)};
+  for (unsigned lane = 0; lane < count; ++lane) {
+    llvm::Value* scalar = llvm::findScalarElement(value, lane);
+    all.push_back(scalar ? builder_.build(scalar, view)
+                         : Expr::unknown("component of a computed vector", lineOf(value)));
+  }
+  return all;
+}
+
+/// A pixel of an image that the kernel only writes. Drivers do nothing where there is none, though
+/// OpenCL lets them do anything, and programs count on that.
+void KernelWalk::writeImage(llvm::CallBase& call) {
+  auto* image = dyn_cast<llvm::Argument>(call.getArgOperand(0));
+  llvm::Type* type = call.getArgOperand(1)->getType();
+  auto* vector = dyn_cast<llvm::FixedVectorType>(type);
+  const bool isKnown = image && call.arg_size() == 3 && type->isIntOrIntVectorTy(32) &&
+                       summary_.parameters[image->getArgNo()].kind == ParameterKind::Image;
+  if (!isKnown) // a mip level, or an image from elsewhere
+    return obstacle(Kind::Image, call,
+                    "image access by `" + builtinName(call.getCalledFunction()->getName()).str() +
+                        "`");
+  // One, two or four: of a volume and of an array of pictures the last does not count.
+  const unsigned dimensions = vector ? std::min(vector->getNumElements(), 3u) : 1;
+  const unsigned parameter = image->getArgNo();
+  const std::vector<Expr> at = components(call.getArgOperand(1), dimensions, View::Signed);
+  PathOfBlock path = paths_.of(call.getParent());
+  for (LoopRuns& loop : path.loops)
+    loop.variable = names_.of(loop.loop);
+  Access access;
+  access.parameter = parameter;
+  access.effect = Effect::Write;
+  access.certain = true;
+  access.length = 1;
+  access.where = where(call);
+  std::vector<bool> loaded(function_.arg_size());
+  std::vector<Guard> inside;
+  Expr pixel;
+  for (unsigned d = dimensions; d-- > 0;) {
+    const Expr size = ImageNumbers::sizeOf(parameter, d);
+    noteLoads(at[d], loaded);
+    if (at[d].op() != Expr::Op::Constant || at[d].value() < 0)
+      inside.push_back({Expr::constant(0), Guard::Relation::LessEqual, at[d]});
+    inside.push_back({at[d], Guard::Relation::Less, size});
+    pixel = combine(Expr::Op::Add, {combine(Expr::Op::Mul, {pixel, size}), at[d]});
+  }
+  // By what buffers hold no rows are found that are anybody's own.
+  if (llvm::is_contained(loaded, true))
+    pixel = Expr::unknown("coordinates of `" + summary_.parameters[parameter].name +
+                              "` that are read from a buffer",
+                          access.where.line);
+  if (findUnknown(pixel)) {
+    access.offset = pixel;
+  } else {
+    const auto depth = static_cast<unsigned>(path.loops.size());
+    const Expr bytes = ImageNumbers::pixelOf(parameter);
+    access.offset =
+        combine(Expr::Op::Add, {combine(Expr::Op::Mul, {bytes, pixel}), Expr::loop(depth)});
+    path.condition = both(path.condition, {{std::move(inside)}, true, {}});
+    path.loops.push_back({nullptr, bytes, true, true, {}});
+  }
+  accesses_.add(std::move(access), path);
 }
 
 /// Components that are loaded only because others of their vector are, the program does not read;
@@ -610,7 +683,11 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
       obstacle(Kind::UnknownPointer, instruction, "access through " + target.name);
       continue;
     case PointerTarget::Kind::Parameter:
-      break;
+      if (summary_.parameters[target.parameter].kind != ParameterKind::Image)
+        break;
+      obstacle(Kind::Image, instruction,
+               "access to image `" + summary_.parameters[target.parameter].name + "` as memory");
+      continue;
     }
     // Who looks for what others store must read it so, or the compiler need not look again.
     if (isVolatile && touch.effect == Effect::Read)

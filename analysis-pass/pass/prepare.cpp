@@ -71,7 +71,7 @@ private:
       BuiltinKind kind = classifyCall(*call).kind;
       if (kind == BuiltinKind::IdQuery || kind == BuiltinKind::WorkDim ||
           kind == BuiltinKind::GlobalLinearId || kind == BuiltinKind::LocalLinearId ||
-          kind == BuiltinKind::IntegerMath)
+          kind == BuiltinKind::IntegerMath || kind == BuiltinKind::ImageQuery)
         return true;
     }
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {

@@ -20,8 +20,10 @@ namespace libsplit {
 
 /// The value of one argument at a launch.
 struct ArgumentValue {
-  std::span<const std::byte> bytes; ///< by-value arguments: as given to clSetKernelArg
-  std::uint64_t bufferSize = 0;     ///< buffers: bytes of the buffer or sub-buffer; 0 for NULL
+  /// By-value arguments: as given to clSetKernelArg. Images: their ImageNumbers.
+  std::span<const std::byte> bytes;
+  /// Bytes of the buffer or sub-buffer, 0 for NULL; of an image as it is packed.
+  std::uint64_t bufferSize = 0;
 };
 
 /// Bytes that may be updated by atomics of one kind.

@@ -18,6 +18,7 @@
 #include "analysis-pass/summary/expr.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -48,6 +49,23 @@ enum class ParameterKind {
   Sampler,
   Other
 };
+
+/// What an argument that is an image is to expressions: a struct of these, which Expr::argument
+/// names by bits. A launch gives them in ArgumentValue::bytes.
+///
+/// The image's bytes are counted as clEnqueueReadImage packs them: pixel (x, y, z) begins at byte
+/// pixel * ((z * size[1] + y) * size[0] + x). The layers of an array count as rows (1-D) or slices.
+struct ImageNumbers {
+  std::uint64_t pixel = 0; ///< bytes
+  std::array<std::uint64_t, 3> size{1, 1, 1};
+  bool operator==(const ImageNumbers&) const = default;
+
+  static Expr pixelOf(unsigned parameter) { return Expr::argument(parameter, 64, false, 0); }
+  static Expr sizeOf(unsigned parameter, unsigned dimension) {
+    return Expr::argument(parameter, 64, false, 64 * (dimension + 1));
+  }
+};
+static_assert(sizeof(ImageNumbers) == 32);
 
 struct Parameter {
   std::string name; ///< as in the source; "arg3" where the IR has no names
@@ -106,7 +124,7 @@ struct Loop {
   Expr step{};
 };
 
-/// One load or store (or builtin that acts as one) of a buffer parameter.
+/// One load or store (or builtin that acts as one) of a buffer parameter, or of an image's pixels.
 /// It touches bytes [offset, offset + length) from the argument's address, for every work-item of
 /// the box that satisfies all guards and every value of the loop variables.
 struct Access {

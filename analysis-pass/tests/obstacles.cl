@@ -23,14 +23,6 @@ kernel void local_atomic(global int* a, local int* sum) {
   a[get_group_id(0)] = *sum;
 }
 
-// CHECK-LABEL: kernel images(
-// CHECK-DAG: can't be split: image parameter `out` is written to
-// CHECK-DAG: can't be split: image access by `write_imagef`
-kernel void images(read_only image2d_t in, write_only image2d_t out, sampler_t s) {
-  int2 p = (int2)(get_global_id(0), get_global_id(1));
-  write_imagef(out, p, read_imagef(in, s, p));
-}
-
 // CHECK-LABEL: kernel waits(
 // CHECK: can't be split: volatile read of `flag`
 kernel void waits(global volatile int* flag) { while (*flag == 0) {} }

@@ -3,6 +3,7 @@
 #include "runtime/core/log.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 namespace libsplit::runtime {
@@ -181,8 +182,11 @@ std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
   default:
     return std::nullopt;
   }
-  shape.bytes = get(CL_IMAGE_ELEMENT_SIZE) * shape.region[0] * shape.region[1] * shape.region[2];
-  const bool isPlain = property<cl_uint>(cl.clGetImageInfo, image, CL_IMAGE_NUM_MIP_LEVELS) < 2 &&
+  const std::size_t pixel = get(CL_IMAGE_ELEMENT_SIZE);
+  shape.bytes = pixel * shape.region[0] * shape.region[1] * shape.region[2];
+  shape.numbers = {pixel, {shape.region[0], shape.region[1], shape.region[2]}};
+  const bool isPlain = std::has_single_bit(pixel) && pixel <= largestPixel &&
+                       property<cl_uint>(cl.clGetImageInfo, image, CL_IMAGE_NUM_MIP_LEVELS) < 2 &&
                        property<cl_uint>(cl.clGetImageInfo, image, CL_IMAGE_NUM_SAMPLES) < 2;
   return isPlain && shape.bytes > 0 ? std::optional(shape) : std::nullopt;
 }
@@ -277,11 +281,7 @@ HostWay Buffer::wayTo(Machine& machine, std::size_t device, Engine engine) {
 std::vector<Rows> Buffer::rowsOf(const ByteSet& bytes) const {
   if (!image_)
     return asRows(bytes);
-  const ImageLayout layout = image_->layout();
-  std::vector<Rows> slices;
-  for (std::uint64_t at = 0; at < size_; at += layout.rowBytes * layout.rows)
-    slices.push_back({at, layout.rowBytes, layout.rows > 1 ? layout.rowBytes : 0, layout.rows});
-  return slices;
+  return asRows(bytes, image_->layout());
 }
 
 } // namespace libsplit::runtime

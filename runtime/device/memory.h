@@ -6,6 +6,7 @@
 // then it costs nothing. All members are used under the session's lock.
 #pragma once
 
+#include "analysis-pass/summary/kernel_summary.h"
 #include "runtime/core/call_table.h"
 #include "runtime/device/accesses.h"
 #include "runtime/device/host_block.h"
@@ -112,11 +113,12 @@ struct ImageShape {
   cl_image_desc description{};
   std::array<std::size_t, 3> region{1, 1, 1};
   std::size_t bytes = 0;
+  ImageNumbers numbers{}; ///< what expressions ask of it
   /// Nothing if it is of a kind that is not followed.
   static std::optional<ImageShape> of(const Dispatch& cl, cl_mem image);
   ImageLayout layout() const {
-    const std::size_t rows = region[1] * region[2];
-    return {bytes / rows, region[1], bytes / rows / region[0]};
+    return {numbers.pixel * region[0], region[1], numbers.pixel,
+            description.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY};
   }
 };
 
@@ -136,7 +138,7 @@ public:
       : cl_(cl), context_(context), home_(home), size_(size), access_(access),
         engagements_(engagements) {}
   ~Buffer();
-  /// One that stands for an image. All that happens to it happens to all of it.
+  /// One that stands for an image. All that the program's commands do to it they do to all of it.
   Buffer(const Dispatch& cl, cl_context context, cl_mem home, const ImageShape& image,
          std::atomic<std::size_t>& engagements)
       : Buffer(cl, context, home, image.bytes, {}, engagements) {
@@ -149,6 +151,10 @@ public:
   cl_mem home() const { return home_; }
   std::size_t size() const { return size_; }
   bool isImage() const { return image_.has_value(); }
+  /// Of an image: its ImageNumbers, for as long as the buffer lives.
+  std::span<const std::byte> imageNumbers() const {
+    return std::as_bytes(std::span(&image_->numbers, 1));
+  }
   /// To the home buffer; the copies have no such limits.
   const HostAccess& homeAccess() const { return access_; }
   bool engaged() const { return directory_.has_value(); }
@@ -202,7 +208,7 @@ public:
   /// The way between the copy of `device` and the host's memory; false if there is none. Its
   /// commands belong on that engine's queue alone, whose order keeps the relay in order.
   HostWay wayTo(Machine& machine, std::size_t device, Engine engine);
-  /// What copies of `bytes` go by: rows of an image, which is copied as a whole.
+  /// What copies of `bytes` go by. Of an image they are whole pixels.
   std::vector<Rows> rowsOf(const ByteSet& bytes) const;
   /// The host node's memory: `size()` bytes. Null if there is none and none can be allocated, or if
   /// it is the home buffer's own and its address is not known.

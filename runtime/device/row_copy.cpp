@@ -39,7 +39,7 @@ std::vector<Step> stepsOf(const RowCopy& copy) {
     std::byte* at = copy.packed ? next : copy.host + each.first;
     next += each.length * each.count;
     if (copy.way.image) {
-      steps.push_back({each, at, 0});
+      steps.push_back({each, at, pitch == each.length || each.count == 1 ? 0 : pitch});
       continue;
     }
     // The rect commands want the last row's pitch inside the buffer too: the last row goes by
@@ -82,18 +82,17 @@ public:
   }
 
 private:
-  /// Rows that lie one behind the other.
   cl_int ofImage(const Step& step, const ImageLayout& layout, cl_event* event) const {
     const std::uint64_t row = step.rows.first / layout.rowBytes;
     const Triple origin{step.rows.first % layout.rowBytes / layout.elementBytes, row % layout.rows,
                         row / layout.rows};
     const Triple region{step.rows.length / layout.elementBytes, step.rows.count, 1};
     return copy_.toHost ? cl_.clEnqueueReadImage(copy_.queue, copy_.way.memory, CL_FALSE,
-                                                 origin.data(), region.data(), 0, 0, step.at,
-                                                 waits_.count(), waits_.data(), event)
+                                                 origin.data(), region.data(), step.pitch, 0,
+                                                 step.at, waits_.count(), waits_.data(), event)
                         : cl_.clEnqueueWriteImage(copy_.queue, copy_.way.memory, CL_FALSE,
-                                                  origin.data(), region.data(), 0, 0, step.at,
-                                                  waits_.count(), waits_.data(), event);
+                                                  origin.data(), region.data(), step.pitch, 0,
+                                                  step.at, waits_.count(), waits_.data(), event);
   }
 
   cl_int toOrFrom(cl_mem memory, const Rows& rows, const Step& step, cl_event* event) const {

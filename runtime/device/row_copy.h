@@ -20,13 +20,6 @@ struct HostAccess {
   bool isFull() const { return reads && writes; }
 };
 
-/// How an image's bytes lie where they are packed.
-struct ImageLayout {
-  std::uint64_t rowBytes = 0;
-  std::uint64_t rows = 1; ///< of a slice
-  std::uint64_t elementBytes = 1;
-};
-
 /// How bytes get from a device's copy of a buffer to the host's memory and back.
 struct HostWay {
   cl_mem memory = nullptr;
@@ -44,7 +37,7 @@ struct RowCopy {
   cl_command_queue queue = nullptr; ///< in order
   HostWay way;
   bool toHost = false;
-  std::vector<Rows> rows; ///< of an image: rows of one slice, or parts of one row
+  std::vector<Rows> rows; ///< of an image: as asRows has them, or parts of one row
   /// Where the buffer's byte 0 would lie; or, if it is `packed`, where the first row does, and the
   /// others one behind the other.
   std::byte* host = nullptr;

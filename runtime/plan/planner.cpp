@@ -3,6 +3,7 @@
 #include "runtime/plan/merge_plan.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <sstream>
 
@@ -17,6 +18,30 @@ struct PieceRegions {
   bool inPlace = false; ///< what it writes overlaps with others' and must lie in one memory
 };
 
+/// Bytes of a pixel; 0: the argument is no image.
+std::uint64_t pixelOf(const LaunchRequest& request, const KernelSummary& summary,
+                      unsigned parameter) {
+  ImageNumbers numbers;
+  const std::span<const std::byte> bytes = request.arguments[parameter].bytes;
+  if (summary.parameters[parameter].kind != ParameterKind::Image || bytes.size() != sizeof numbers)
+    return 0;
+  std::memcpy(&numbers, bytes.data(), sizeof numbers);
+  return numbers.pixel;
+}
+
+/// Pixels travel whole: those of which `bytes` has any, or only those of which it has all.
+ByteSet inPixels(const ByteSet& bytes, std::uint64_t pixel, bool partly) {
+  ByteSet pixels;
+  for (const ByteRange& each : bytes.ranges()) {
+    const std::uint64_t more = pixel - 1;
+    const ByteRange whole{(each.begin + (partly ? 0 : more)) / pixel * pixel,
+                          (each.end + (partly ? more : 0)) / pixel * pixel};
+    if (whole.begin < whole.end)
+      pixels.add(whole);
+  }
+  return pixels;
+}
+
 /// `taken`: by parameter, whether the piece is taken to read all of it and to write nothing.
 PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summary,
                        const GroupBox& box, const std::vector<bool>& taken = {}) {
@@ -28,7 +53,12 @@ PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summar
   PieceRegions regions;
   regions.effects.buffers.resize(request.bufferCount);
   for (const BufferArgument& argument : request.buffers) {
-    const ArgumentRegions& of = byArgument[argument.parameter];
+    ArgumentRegions& of = byArgument[argument.parameter];
+    if (const std::uint64_t pixel = pixelOf(request, summary, argument.parameter)) {
+      of.reads = inPixels(of.reads, pixel, true);
+      of.possibleWrites = inPixels(of.possibleWrites, pixel, true);
+      of.certainWrites = inPixels(of.certainWrites, pixel, false);
+    }
     BufferEffects& effects = regions.effects.buffers[argument.buffer];
     auto add = [&](ByteSet& to, const ByteSet& bytes) {
       to = unite(to, shift(bytes, argument.origin));
@@ -156,6 +186,27 @@ std::optional<Reason> findRace(const LaunchRequest& request, std::span<const Pla
   return std::nullopt;
 }
 
+/// What several devices may write in an image is not put together: that takes bytes that lie
+/// somewhere.
+std::optional<Reason> findImage(const LaunchRequest& request, const KernelSummary& summary,
+                                std::span<const Merge> merges) {
+  for (const Merge& merge : merges)
+    for (const BufferArgument& argument : request.buffers)
+      if (argument.buffer == merge.buffer &&
+          summary.parameters[argument.parameter].kind == ParameterKind::Image) {
+        const auto unknown = std::ranges::find_if(summary.accesses, [&](const Access& access) {
+          return access.parameter == argument.parameter && access.effect == Effect::Write &&
+                 access.offset.op() == Expr::Op::Unknown;
+        });
+        if (unknown != summary.accesses.end())
+          return Reason{unknown->offset.text(), unknown->where};
+        return Reason{"work-groups of several devices may write the same pixels of `" +
+                          summary.parameters[argument.parameter].name + "`",
+                      {}};
+      }
+  return std::nullopt;
+}
+
 /// Bytes that a device may store back as they were are its own where nobody else writes them:
 /// vectors then stay whole where they travel. They must be there before, and are valid after.
 void makeOwn(BufferEffects& effects, const ByteSet& bytes) {
@@ -271,6 +322,8 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
     if (auto* reason = std::get_if<Reason>(&merges))
       return *reason;
     plan.merges = std::get<std::vector<Merge>>(std::move(merges));
+    if (auto reason = findImage(request, *devices[plan.pieces.front().device].summary, plan.merges))
+      return *reason;
     for (const Merge& merge : plan.merges)
       shared[merge.buffer] = unite(shared[merge.buffer], merge.bytes);
   }

@@ -51,6 +51,38 @@ std::vector<Rows> asRows(const ByteSet& bytes) {
   return all;
 }
 
+std::vector<Rows> asRows(const ByteSet& pixels, const ImageLayout& layout) {
+  std::vector<Rows> all;
+  // A few rectangles may take turns, as in rows of which the middle is left out.
+  auto goesOn = [&](const Rows& part) {
+    const std::uint64_t row = part.first / layout.rowBytes;
+    for (std::size_t back = 1; back <= std::min(mostTurns, all.size()); ++back) {
+      Rows& above = all[all.size() - back];
+      const std::uint64_t next = above.first + above.count * layout.rowBytes;
+      if (above.length != part.length || next != part.first || row % layout.rows == 0)
+        continue;
+      above.pitch = layout.rowBytes;
+      ++above.count;
+      return true;
+    }
+    return false;
+  };
+  for (const ByteRange& range : pixels.ranges())
+    for (std::uint64_t at = range.begin; at < range.end;) {
+      const std::uint64_t row = at / layout.rowBytes, column = at % layout.rowBytes;
+      const std::uint64_t whole = column > 0 ? 0
+                                             : std::min((range.end - at) / layout.rowBytes,
+                                                        layout.rows - row % layout.rows);
+      Rows rows{at, layout.rowBytes, whole > 1 ? layout.rowBytes : 0, whole};
+      if (whole == 0)
+        rows = {at, std::min(range.end - at, layout.rowBytes - column), 0, 1};
+      at += rows.length * rows.count;
+      if (whole > 0 || layout.isLayered || !goesOn(rows))
+        all.push_back(rows);
+    }
+  return all;
+}
+
 std::vector<Chunk> inChunks(const std::vector<Rows>& rows, std::uint64_t most) {
   std::vector<Rows> pieces;
   for (const Rows& each : rows) {

@@ -195,9 +195,8 @@ std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
       continue;
     if (!ring)
       throw std::runtime_error("no host memory to copy through");
-    constexpr std::size_t element = 16; // the largest: no chunk begins within one
-    transfer.chunks =
-        inChunks(transfer.buffer->rowsOf(transfer.bytes), ring->chunk() / element * element);
+    const std::uint64_t most = ring->chunk() / largestPixel * largestPixel;
+    transfer.chunks = inChunks(transfer.buffer->rowsOf(transfer.bytes), most);
   }
   return transfers;
 }

@@ -240,8 +240,9 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
   key.range = launch.range;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
-    const bool decides = !object && launch.code->decidingScalars[i];
-    key.values.push_back(decides ? launch.arguments[i].value : std::vector<std::byte>());
+    const std::span<const std::byte> value = launch.request.arguments[i].bytes;
+    const bool decides = launch.code->decidingScalars[i];
+    key.values.emplace_back(value.begin(), decides ? value.end() : value.begin());
     key.sizes.push_back(object ? object->size : 0);
   }
   for (const BufferArgument& argument : launch.request.buffers)

@@ -131,6 +131,20 @@ std::string whyArgumentNotSplittable(const Machine& machine, const Samplers& sam
   return {};
 }
 
+/// An image that is written is given once: where in it others read is not known.
+std::string whyImagesNotSplittable(const Kernel& kernel, std::span<const Parameter> parameters) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].kind != ParameterKind::Image || !kernel.code->writes[i])
+      continue;
+    for (std::size_t other = 0; other < parameters.size(); ++other)
+      if (other != i && parameters[other].kind == ParameterKind::Image &&
+          kernel.memoryOf(other)->buffer == kernel.memoryOf(i)->buffer)
+        return "arguments `" + parameters[i].name + "` and `" + parameters[other].name +
+               "` are the same image, which the kernel writes";
+  }
+  return {};
+}
+
 } // namespace
 
 std::string whyNotSplittable(const Machine& machine, const Options& options,
@@ -143,7 +157,7 @@ std::string whyNotSplittable(const Machine& machine, const Options& options,
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
     if (std::string why = whyArgumentNotSplittable(machine, samplers, kernel, i); !why.empty())
       return why;
-  return {};
+  return whyImagesNotSplittable(kernel, kernel.code->summaries[machine.home()]->parameters);
 }
 
 bool driverMayRefuse(const Dispatch& cl, const Kernel& kernel, const Stream& stream,
@@ -236,6 +250,8 @@ std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, c
       continue;
     }
     request.arguments[i].bufferSize = object->size;
+    if (object->buffer->isImage())
+      request.arguments[i].bytes = object->buffer->imageNumbers();
     auto& buffers = launch->buffers;
     auto found = std::find(buffers.begin(), buffers.end(), object->buffer);
     auto index = static_cast<std::size_t>(found - buffers.begin());

@@ -238,8 +238,9 @@ std::uint64_t Tracer::numberOf(const Launch& launch) {
     static_assert(std::is_trivially_copyable_v<std::decay_t<decltype(value)>>);
     key.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
-  auto decides = [&](std::size_t i) {
-    return !launch.objects[i] && launch.code->decidingScalars[i];
+  auto decidingValue = [&](std::size_t i) {
+    return launch.code->decidingScalars[i] ? launch.request.arguments[i].bytes
+                                           : std::span<const std::byte>();
   };
   const std::uint64_t code = numberOf(launch.code);
   add(code);
@@ -248,9 +249,8 @@ std::uint64_t Tracer::numberOf(const Launch& launch) {
          {launch.range.offset[d], launch.range.global[d], launch.range.local[d]})
       add(each);
   for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-    if (decides(i))
-      key.append(reinterpret_cast<const char*>(launch.arguments[i].value.data()),
-                 launch.arguments[i].value.size());
+    for (const std::byte each : decidingValue(i))
+      add(each);
   std::vector<std::vector<std::uint64_t>> buffers;
   for (const BufferArgument& argument : launch.request.buffers) {
     buffers.push_back({argument.parameter, numberOf(*launch.buffers[argument.buffer]),
@@ -264,8 +264,8 @@ std::uint64_t Tracer::numberOf(const Launch& launch) {
   std::vector<std::string> values;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     std::string& value = values.emplace_back();
-    for (std::size_t b = 0; decides(i) && b < launch.arguments[i].value.size(); ++b) {
-      const auto byte = std::to_integer<unsigned>(launch.arguments[i].value[b]);
+    for (const std::byte each : decidingValue(i)) {
+      const auto byte = std::to_integer<unsigned>(each);
       value += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
     }
   }

@@ -63,6 +63,11 @@ class Run:
         added = {key: sum(kernel[key] for kernel in found) for key in ("launches", "split_launches")}
         return {**found[0], **added}
 
+    def require_split(self, name):
+        """All launches of a kernel were split."""
+        counted = self.kernel(name)
+        self.require(counted["split_launches"] == counted["launches"], f"{name} was not split: {counted['reasons']}")
+
     def total(self, key):
         self.require(self.stats, "no stats were written")
         return self.stats["totals"][key]

@@ -33,7 +33,8 @@ SAMPLES = {
     "float_sum": Expectation(whole=("float_sum",), launches={"float_sum": 2}),
     "scatter": Expectation(("scatter",), launches={"scatter": 4}),
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
-    "images": Expectation(whole=("to_image", "blur"), launches={"blur": 3}),
+    # Where devices share a memory images stay at home.
+    "images": Expectation(launches={"blur": 3}),
     "two_queues": Expectation(launches={"scale": 8, "add": 4}),
     # Launches from callbacks, which PoCL's basic device runs inside other calls.
     "many_threads": Expectation(("triple", "scatter", "gather"), launches={"triple": 48, "tally": 96},
@@ -50,8 +51,8 @@ SAMPLES = {
     # PoCL reads samplers late: on a device with a thread of its own this fails natively as well.
     "late_release": Expectation(("slow",), launches={"look": 4}, homes=("0.0",)),
     "short_map": Expectation(("short_map",), launches={"short_map": 8}),
-    # Where devices share a memory images stay at home.
-    "image_reader": Expectation(whole=("invert",)),
+    "image_reader": Expectation(),
+    "image_writer": Expectation(whole=("halve",)),
     "host_access": Expectation(("advance", "fill_columns", "tally", "scatter")),
     "shared_virtual": Expectation(whole=("add",), launches={"add": 1}),
     "two_devices": Expectation(homes=("0.0",)),
@@ -276,9 +277,32 @@ def images_are_copied(bench):
                                                      "VERIFY": verify}, dump=True)
                 run.require_same_as(native)
                 for kernel in ("look", "look_through") if not variant and policy != "dynamic" else ():
-                    counted = run.kernel(kernel)
-                    run.require(counted["split_launches"] == counted["launches"],
-                                f"{kernel} was not split: {counted['reasons']}")
+                    run.require_split(kernel)
+
+
+def images_are_written_in_parts(bench):
+    """Where each device has a memory of its own, kernels run on all that write pixels which nobody else writes; images of
+    all kinds, pixels of all sizes."""
+    devices = {"POCL_DEVICES": "pthread pthread", "OPENCL_LAYERS": str(bench.build / "doors" / "libdoor_as_gpus.so"),
+               "AS_GPUS": "pthread"}
+    for home, variant, env in (("0.0", "", {}), ("0.1", "", {}), ("0.1", "", devices), ("0.0", "random", {}),
+                               ("0.1", "random", {}), ("0.1", "random", devices)):
+        command = bench.sample("image_writer", "--device", home, "--variant", variant, "--seed", "7")
+        native = bench.native(command, env=env, dump=True)
+        native.require_success()
+        for options in ({"POLICY": "static:0.5,0.5"}, {"POLICY": "static:0.2,0.8", "STAGING": "1K"},
+                        {"POLICY": "static:0.5,0.5", "VERIFY": "1"}, {"POLICY": "dynamic"}, {"POLICY": "auto", "MIN_LAUNCH": "0"}):
+            run = bench.run(command, "preload", {"SEPARATE_NODES": "1", "WAIT_ANALYSIS": "1", **options}, env=env, dump=True)
+            run.require_same_as(native)
+            if variant or "static" not in options["POLICY"]:
+                continue
+            for kernel in ("mix_pixels", "flip", "quads", "columns", "where_even", "volume", "pictures", "lines"):
+                run.require_split(kernel)
+            for kernel, why in (("in_rows", "coordinates of `out` that are read from a buffer"),
+                                ("corner", "may write the same pixels of `out`"), ("halve", "are the same image")):
+                counted = run.kernel(kernel)
+                run.require(counted["split_launches"] == 0, f"{kernel} was split")
+                run.require(all(why in reason for reason in counted["reasons"]), f"{kernel}: {counted['reasons']}")
 
 
 def preparation_goes_on_in_the_next_run(bench):
@@ -345,6 +369,7 @@ if __name__ == "__main__":
         "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
         "images_are_copied": images_are_copied,
+        "images_are_written_in_parts": images_are_written_in_parts,
         "preparation_goes_on_in_the_next_run": preparation_goes_on_in_the_next_run,
         "callbacks_that_launch": callbacks_that_launch,
         "threads_that_share_a_buffer": threads_that_share_a_buffer,

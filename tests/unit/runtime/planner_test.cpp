@@ -356,5 +356,76 @@ TEST(Planner, CountsScatteredBytesAsMore) {
             costOfMoving(apart, devices, directories));
 }
 
+/// A kernel that writes pixel (G0, G1) of an image of 10 by 8 pixels of 4 bytes, one byte of it if
+/// it is not to write all.
+struct Painting {
+  ImageNumbers numbers{4, {10, 8, 1}};
+  KernelSummary summary;
+  LaunchRequest request;
+
+  explicit Painting(Expr row, bool wholePixels = true) {
+    summary.name = "paint";
+    summary.parameters = {{"out", "image2d_t", ParameterKind::Image, 0}};
+    Access access;
+    access.effect = Effect::Write;
+    access.certain = true;
+    access.length = 1;
+    const Expr pixel = row * ImageNumbers::sizeOf(0, 0) + Expr::id(Expr::Op::GlobalId, 0);
+    access.offset = ImageNumbers::pixelOf(0) * pixel + Expr::loop(0);
+    access.loops.push_back({wholePixels ? ImageNumbers::pixelOf(0) : Expr::constant(1)});
+    access.guards.push_back(
+        {Expr::id(Expr::Op::GlobalId, 0), Guard::Relation::Less, ImageNumbers::sizeOf(0, 0)});
+    summary.accesses = {access};
+    request.range.dimensions = 2;
+    request.range.global = {16, 8, 1};
+    request.range.local = {8, 2, 1};
+    request.arguments.resize(1);
+    request.arguments[0].bytes = std::as_bytes(std::span(&numbers, 1));
+    request.arguments[0].bufferSize = 320;
+    request.buffers = {{0, 0, 0}};
+    request.bufferCount = 1;
+  }
+  Painting(const Painting&) = delete;
+
+  PlanResult cut(unsigned dimension, std::vector<std::uint64_t> groups) {
+    const std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
+    return planCut(request, devices, dimension, groups);
+  }
+};
+
+TEST(Planner, CutsAnImageByItsRows) {
+  Painting painting(Expr::id(Expr::Op::GlobalId, 1));
+  const PlanResult result = painting.cut(1, {1, 3});
+  ASSERT_TRUE(std::holds_alternative<LaunchPlan>(result));
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::Exact);
+  EXPECT_EQ(plan.pieces[0].uses[0].writes, ByteSet(0, 80));
+  EXPECT_EQ(plan.pieces[1].uses[0].writes, ByteSet(80, 320));
+}
+
+TEST(Planner, PixelsTravelWhole) {
+  Painting painting(Expr::id(Expr::Op::GlobalId, 1), false);
+  const PlanResult result = painting.cut(1, {1, 3});
+  ASSERT_TRUE(std::holds_alternative<LaunchPlan>(result));
+  const LaunchPlan& plan = std::get<LaunchPlan>(result);
+  EXPECT_EQ(plan.rung, Rung::Possible);
+  EXPECT_EQ(plan.pieces[0].uses[0].writes, ByteSet(0, 80));
+  EXPECT_EQ(plan.pieces[0].uses[0].needs, ByteSet(0, 80));
+}
+
+TEST(Planner, PixelsThatSeveralMayWriteAreNotPutTogether) {
+  Painting all(Expr::constant(3));
+  const PlanResult same = all.cut(1, {1, 3});
+  ASSERT_TRUE(std::holds_alternative<Reason>(same));
+  EXPECT_EQ(std::get<Reason>(same).text,
+            "work-groups of several devices may write the same pixels of `out`");
+  Painting unknown(Expr::id(Expr::Op::GlobalId, 1));
+  unknown.summary.accesses[0].offset = Expr::unknown("who knows where");
+  unknown.summary.accesses[0].certain = false;
+  const PlanResult anywhere = unknown.cut(1, {1, 3});
+  ASSERT_TRUE(std::holds_alternative<Reason>(anywhere));
+  EXPECT_EQ(std::get<Reason>(anywhere).text, "who knows where");
+}
+
 } // namespace
 } // namespace libsplit::runtime

@@ -68,6 +68,53 @@ TEST(StridedRows, coverExactlyTheSet) {
   }
 }
 
+constexpr ImageLayout picture{40, 4, 4}; // slices of 4 rows of 10 pixels
+
+TEST(ImageRows, wholeOnesOfASliceGoTogether) {
+  EXPECT_EQ(asRows(ByteSet(80, 160), picture), (std::vector<Rows>{{80, 40, 40, 2}}));
+  EXPECT_EQ(asRows(ByteSet(120, 240), picture),
+            (std::vector<Rows>{{120, 40, 0, 1}, {160, 40, 40, 2}}));
+}
+
+TEST(ImageRows, aBandIsARectangle) {
+  ByteSet left, sides;
+  for (std::uint64_t row = 0; row < 4; ++row) {
+    left.add({40 * row, 40 * row + 12});
+    sides.add({40 * row, 40 * row + 4});
+    sides.add({40 * row + 32, 40 * row + 40});
+  }
+  EXPECT_EQ(asRows(left, picture), (std::vector<Rows>{{0, 12, 40, 4}}));
+  // Of neighbouring rows the right side and the left one are one range.
+  EXPECT_EQ(asRows(sides, picture), (std::vector<Rows>{{0, 4, 40, 4}, {32, 8, 40, 4}}));
+  ImageLayout layered = picture;
+  layered.isLayered = true;
+  EXPECT_EQ(asRows(left, layered).size(), 4u);
+}
+
+TEST(ImageRows, coverExactlyTheSetAndStayInTheirSlices) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](std::uint64_t n) { return random() % n; };
+    const std::uint64_t pixel = std::uint64_t{1} << below(5);
+    const ImageLayout layout{pixel * (1 + below(9)), 1 + below(5), pixel, below(4) == 0};
+    ByteSet pixels;
+    for (std::uint64_t i = 0; i < 1 + below(20); ++i) {
+      const std::uint64_t begin = pixel * below(100);
+      pixels.add({begin, begin + pixel * (1 + below(below(2) * 40 + 2))});
+    }
+    const std::vector<Rows> all = asRows(pixels, layout);
+    EXPECT_EQ(bytesOf(all), pixels) << "seed " << seed;
+    EXPECT_EQ(sizeOf(all), pixels.size()) << "seed " << seed << ": something is there twice";
+    for (const Rows& each : all) {
+      const std::uint64_t first = each.first / layout.rowBytes, last = first + each.count - 1;
+      EXPECT_EQ(first / layout.rows, last / layout.rows) << "seed " << seed;
+      EXPECT_LE(each.first % layout.rowBytes + each.length, layout.rowBytes) << "seed " << seed;
+      EXPECT_TRUE(each.count == 1 || each.pitch == layout.rowBytes) << "seed " << seed;
+      EXPECT_TRUE(each.count == 1 || !layout.isLayered || each.length == layout.rowBytes);
+    }
+  }
+}
+
 std::vector<Rows> rowsOf(const std::vector<Chunk>& chunks) {
   std::vector<Rows> all;
   for (const Chunk& chunk : chunks)
