@@ -1,10 +1,12 @@
-// How much of the machine's processors the program uses.
+// How much of the machine's processors is left to the program.
 #pragma once
 
 #include <sched.h>
 
 #include <chrono>
 #include <ctime>
+#include <optional>
+#include <string_view>
 
 namespace libsplit::runtime {
 
@@ -15,27 +17,26 @@ inline int usableProcessors() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/// Over a stretch of time that begins when it is made.
+/// Clock ticks that the processors in `set` had nothing to do, since the machine started, by what
+/// /proc/stat says. Nothing if that tells of none of them. Pure.
+std::optional<double> idleTicks(std::string_view stat, const cpu_set_t& set);
+
+/// Over a stretch of time that begins when it is made. Not thread-safe.
 class CpuUse {
 public:
-  /// Processors that the process had no use for, on average; 0: it kept all of them busy, or no
-  /// time has passed.
-  double idle() const {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
-    if (!(passed.count() > 0))
-      return 0;
-    return usableProcessors() - (processSeconds() - used_) / passed.count();
-  }
+  CpuUse();
+
+  /// Processors that the process had no use for, and nobody else either, on average; 0: all were
+  /// kept busy, or no time has passed. What is found is good for as long as a clock tick or two.
+  double idle();
 
 private:
-  static double processSeconds() {
-    timespec used{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-  }
+  using Clock = std::chrono::steady_clock;
 
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double used_ = processSeconds();
+  Clock::time_point begin_ = Clock::now(), looked_ = begin_;
+  double used_ = 0;                    ///< seconds of the process, at the beginning
+  std::optional<double> machineIdled_; ///< seconds, then; nothing: it can't be known
+  double idle_ = 0;                    ///< when it was looked at
 };
 
 } // namespace libsplit::runtime

@@ -4,13 +4,13 @@
 //
 // So what is not known from an earlier run is prepared once the launches so far took so long at
 // home that preparing is a part of it that the program can bear: who ran for so long is expected to
-// go on. Where the program itself keeps all processors busy, that is a small part, since it takes
-// longer by what is taken from it. Where it leaves one idle, as most do whose work a GPU does, it
-// loses nothing, and preparing may take as long as the launches did: so at most as much is wasted
-// as was of use. What preparing takes was seen in earlier runs of any program. Launches are timed
-// until the least of a few tells what one takes; the first of its size is not one of them, since
-// drivers compile then, and how much longer it took tells what compiling the kernel for another
-// device may take. Launches too short to be split count for nothing.
+// go on. Where the program itself keeps all processors busy, or others do, that is a small part,
+// since it takes longer by what is taken from it. Where it leaves one idle, as most do whose work a
+// GPU does, it loses nothing, and preparing may take as long as the launches did: so at most as
+// much is wasted as was of use. What preparing takes was seen in earlier runs of any program.
+// Launches are timed until the least of a few tells what one takes; the first of its size is not
+// one of them, since drivers compile then, and how much longer it took tells what compiling the
+// kernel for another device may take. Launches too short to be split count for nothing.
 //
 // Once a program is prepared for one kernel, all others that it launches follow, also those whose
 // launches are short, as long as compiling them is such a part of what all launches took: what one

@@ -188,7 +188,7 @@ void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build
 
 // --- what is prepared
 
-bool Preparer::isWorthPreparing(const Kernel& kernel) const {
+bool Preparer::isWorthPreparing(const Kernel& kernel) {
   const Build& build = *kernel.program->build;
   const double program =
       build.isAnalysed ? build.seconds : std::max(build.seconds, preparationSeconds_);

@@ -69,7 +69,7 @@ public:
   void save();
 
 private:
-  bool isWorthPreparing(const Kernel& kernel) const;
+  bool isWorthPreparing(const Kernel& kernel);
   void recallPreparation();
   void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
                     const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
