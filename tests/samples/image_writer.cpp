@@ -83,6 +83,11 @@ public:
       command(step, in, out);
       s_.output(contents(out, region()));
     }
+    // In turns, and without a wait between.
+    for (unsigned i = 0; i < 6 * s_.options().iterations; ++i)
+      mixPixels(images_[i % 2], images_[(i + 1) % 2], static_cast<int>(i % 5) - 2);
+    for (const sample::Memory& each : images_)
+      s_.output(contents(each, region()));
     // Each work-item reads and writes the same pixel.
     sample::setArguments(halve_, out, out);
     sample::launch(at_, halve_, range(), {8, 4});
