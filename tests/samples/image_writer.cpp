@@ -92,6 +92,7 @@ public:
     sample::setArguments(halve_, out, out);
     sample::launch(at_, halve_, range(), {8, 4});
     s_.output(contents(out, region()));
+    shapes();
     others();
   }
 
@@ -140,11 +141,12 @@ private:
         std::clamp<std::ptrdiff_t>(moved, 0, static_cast<std::ptrdiff_t>(size) - 1));
   }
 
-  sample::Memory image(cl_mem_object_type type) const {
+  sample::Memory image(cl_mem_object_type type) const { return image(type, width_, height_); }
+  sample::Memory image(cl_mem_object_type type, std::size_t width, std::size_t height) const {
     cl_image_desc description = {};
     description.image_type = type;
-    description.image_width = width_;
-    description.image_height = height_;
+    description.image_width = width;
+    description.image_height = height;
     description.image_depth = description.image_array_size = depth;
     cl_int error = CL_SUCCESS;
     sample::Memory made = clCreateImage(s_.context(), CL_MEM_READ_WRITE, &format_.format,
@@ -253,6 +255,21 @@ private:
         mapped[y * pitch + x] = static_cast<unsigned char>(mapped[y * pitch + x] * 3 + 1);
     sample::check(clEnqueueUnmapMemObject(at_, image, mapped, 0, nullptr, nullptr),
                   "clEnqueueUnmapMemObject");
+  }
+
+  /// Images of as many bytes and other shapes, by the same launches.
+  void shapes() {
+    const std::size_t half = width_ / 2;
+    const auto wide = image(CL_MEM_OBJECT_IMAGE2D, 2 * half, half),
+               high = image(CL_MEM_OBJECT_IMAGE2D, half, 2 * half);
+    for (const auto* each : {&wide, &high, &wide}) {
+      const bool isWide = each == &wide;
+      const Three size = {isWide ? 2 * half : half, isWide ? half : 2 * half, 1};
+      sample::setArguments(flip_, images_[0], *each);
+      const std::size_t side = sample::roundUp(2 * half, 8);
+      sample::launch(at_, flip_, {side, side}, {8, 4});
+      s_.output(contents(*each, size));
+    }
   }
 
   /// Images of other kinds, of which some pixels are written after all were.
