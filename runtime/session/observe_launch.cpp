@@ -44,7 +44,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     return;
   merger_.finish(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
-  double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  double wall = task.endedUnseen ? 0 : passed.count();
   launch.code->readySeconds += wall;
   if (launch.isChunked) {
     observeChunks(launch, wall);
@@ -54,7 +55,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   }
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample> samples(devices);
-  bool complete = true;
+  bool complete = !task.endedUnseen;
   for (const Launch::Issued& issued : launch.issued) {
     auto interval = issued.kernel->interval();
     complete = complete && interval;

@@ -23,23 +23,37 @@ bool helperFailed(const Task& task, std::size_t home) {
 } // namespace
 
 void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
+  constexpr auto pause = std::chrono::milliseconds(2); // how late what nobody waits for may retire
+  constexpr unsigned mostPauses = 50;
+  const auto isWatched = [](const std::shared_ptr<Task>& task) { return task->isWatched; };
   Lock lock(shared_.mutex);
-  while (true) {
-    // Not for ever: a thread would keep a process alive whose own threads have all ended.
-    stream->wake.wait_for(lock, std::chrono::milliseconds(100),
-                          [&] { return !stream->active.empty() || stream->closed; });
-    if (stream->active.empty()) {
-      stream->retiring = false;
-      return;
-    }
-    retireOldest(lock, stream, false);
+  // Not for ever: a thread would keep a process alive whose own threads have all ended.
+  for (unsigned pauses = 0; pauses < mostPauses; ++pauses) {
+    stream->wake.wait_for(lock, pause, [&] {
+      return stream->closed || std::ranges::any_of(stream->active, isWatched);
+    });
+    if (std::exchange(stream->hasNew, false))
+      pauses = 0;
+    if (!stream->active.empty())
+      retireOldest(lock, stream, false);
+    else if (stream->closed)
+      break;
   }
+  stream->retiring = false;
+  --retirers_;
+  shared_.progress.notify_all();
 }
 
 void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
   std::shared_ptr<Task> task = stream->active.front();
   task->helpers += helping;
   shared_.progress.wait(lock, [&] { return !task->open; });
+  if (std::ranges::all_of(task->parts, [](const CompletionPtr& part) { return part->poll(); })) {
+    task->endedUnseen = task->endedUnseen || (!task->isWatched && task->helpers == helping);
+    stream->awaited = 0;
+  } else if (helping) {
+    ++stream->awaited;
+  }
   awaitParts(lock, *task, helping);
   task->helpers -= helping;
   // The application's callbacks run in the queue's own thread: they may take locks that a thread of
@@ -54,6 +68,8 @@ void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, 
     awaitRetired(lock, *task);
     return;
   }
+  if (!helping)
+    stream->awaited = 0;
   task->state = Task::State::Retiring;
   retire(lock, task);
 }
@@ -161,6 +177,8 @@ bool Scheduler::finish(Lock& lock) {
     return !stream.active.empty() ||
            !std::all_of(stream.parked.begin(), stream.parked.end(), waitsForProgram);
   };
+  for (const auto& [queue, stream] : streams_)
+    watch(*stream);
   const bool wouldBeOver = machine_ && machine_->homeDevice().runsInCaller;
   return shared_.progress.wait_for(lock, std::chrono::seconds(wouldBeOver ? 30 : 2), [&] {
     return std::none_of(streams_.begin(), streams_.end(), isUnderWay);

@@ -14,6 +14,9 @@ namespace {
 /// let what was measured take effect sooner.
 constexpr std::size_t window = 8;
 
+/// Tasks in a row for which the application has waited, after which it is expected to wait again.
+constexpr unsigned rowOfWaits = 4;
+
 struct Notification {
   Worker* resolver;
   std::function<void()> job;
@@ -38,6 +41,15 @@ Scheduler::Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover
         }
       }),
       events_(shared.mutex) {}
+
+Scheduler::~Scheduler() {
+  Lock lock(shared_.mutex);
+  for (const auto& [queue, stream] : streams_) {
+    stream->closed = true;
+    stream->wake.notify_all();
+  }
+  shared_.progress.wait(lock, [&] { return retirers_ == 0; });
+}
 
 // --- queues
 
@@ -290,9 +302,12 @@ void Scheduler::pump(const std::shared_ptr<Stream>& stream) {
       stream->parked.insert(stream->parked.begin() + static_cast<std::ptrdiff_t>(i), task);
     }
     if (stream->inOrder)
-      return;
+      break;
     ++i;
   }
+  const auto isWatched = [](const std::shared_ptr<Task>& task) { return task->isWatched; };
+  if (!stream->parked.empty() && !std::ranges::all_of(stream->active, isWatched))
+    watch(*stream); // what is parked may have to wait for it
 }
 
 void Scheduler::pump() {
@@ -327,10 +342,26 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
     callPlan(*task);
   else
     failures_.loseOutputs(*task);
+  stream.hasNew = true;
   if (!stream.retiring) {
-    stream.retiring = true;
     startThread([this, shared = task->stream] { retireLoop(shared); }).detach();
+    stream.retiring = true;
+    ++retirers_;
   }
+  if (!expectsWaiter(stream, *task))
+    watch(stream);
+}
+
+/// Whether a thread of the application will probably wait for the task, and nothing else depends on
+/// when it retires.
+bool Scheduler::expectsWaiter(const Stream& stream, const Task& task) {
+  return stream.awaited >= rowOfWaits && !task.event && !task.open && stream.parked.empty();
+}
+
+/// Has the queue's own thread see to it that what is planned retires.
+void Scheduler::watch(Stream& stream) {
+  for (const std::shared_ptr<Task>& task : stream.active)
+    task->isWatched = true;
   stream.wake.notify_one();
 }
 

@@ -46,6 +46,10 @@ public:
 
   /// `failures` need not be there yet.
   Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover, FailureHandler& failures);
+  /// Ends the queues' own threads. No task is left, and nobody calls any more.
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
 
   // Queues, as the program makes and drops them; without the lock.
   /// One of another device than those before has the session step aside.
@@ -123,6 +127,8 @@ private:
   bool canPlan(const Stream& stream, const Task& task) const;
   static std::size_t launchesOf(const Stream& stream);
   void plan(const std::shared_ptr<Task>& task);
+  static bool expectsWaiter(const Stream& stream, const Task& task);
+  static void watch(Stream& stream);
   void callPlan(Task& task);
   void stepBack();
 
@@ -145,6 +151,7 @@ private:
   std::size_t unfinished_ = 0;  ///< tasks
   std::uint64_t plannings_ = 0; ///< of tasks, so far
   unsigned suspended_ = 0;
+  unsigned retirers_ = 0; ///< queues' own threads that run
   bool recovering_ = false;
   const Verification* reservedFor_ = nullptr;
   Worker resolver_; ///< foreign events that completed

@@ -11,6 +11,10 @@
 //
 // Tasks of a queue retire in order, each on whatever thread waits for it: the application's in
 // clFinish, clWaitForEvents or a blocking read, which saves waking it up; else the queue's own.
+// Where the application has waited for some tasks in a row, the queue's own thread is not told of
+// the next one unless something depends on that: to wake it takes as long as all else that a
+// launch takes of the host. It looks by itself every now and then, should the application do
+// something else this time.
 #pragma once
 
 #include "runtime/core/call_table.h"
@@ -66,9 +70,11 @@ struct Stream {
   std::deque<std::shared_ptr<Task>> parked;
   std::deque<std::shared_ptr<Task>> active; ///< planned, oldest first
   bool retiring = false;                    ///< its retiring thread runs
-  bool closed = false;                      ///< the application gave it up: the thread may end
-  std::condition_variable wake;             ///< of the retiring thread
-  bool hasLost = false;                     ///< a command's bytes, of which no clFinish told yet
+  bool hasNew = false;                      ///< tasks were planned since that thread looked
+  unsigned awaited = 0;         ///< tasks in a row that the application waited for when they ended
+  bool closed = false;          ///< the application gave it up: the thread may end
+  std::condition_variable wake; ///< of the retiring thread
+  bool hasLost = false;         ///< a command's bytes, of which no clFinish told yet
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
   LaunchCycle cycle; ///< of its split launches
@@ -112,6 +118,8 @@ struct Task : std::enable_shared_from_this<Task> {
   const Verification* verification = nullptr; ///< that it is a step of
   bool isLaunch = false;                      ///< counts against the stream's window
   bool open = false;                          ///< more parts will come; it can't retire yet
+  bool isWatched = false;                     ///< its queue's retiring thread was told of it
+  bool endedUnseen = false; ///< nobody waited when it ended, and when that was nobody knows
   // Planning it takes what is on its way: it is parked again, and then planned anew.
   bool waitsForContents = false;      ///< what buffers hold
   std::vector<CompletionPtr> awaited; ///< where buffers lie, and the ends of unbooked work on them

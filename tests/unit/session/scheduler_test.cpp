@@ -36,16 +36,6 @@ struct QueueWorld : World {
     const Lock lock(shared.mutex);
     stream = scheduler.find(queue.get());
   }
-  ~QueueWorld() {
-    // The queue's own thread outlives its work for a moment, as a session outlives all threads.
-    Lock lock(shared.mutex);
-    stream->closed = true;
-    stream->wake.notify_all();
-    while (stream->retiring)
-      shared.progress.wait_for(lock, std::chrono::milliseconds(1));
-  }
-  QueueWorld(const QueueWorld&) = delete;
-  QueueWorld& operator=(const QueueWorld&) = delete;
 
   /// A task that issues one instruction of the host's, which returns `status`.
   std::shared_ptr<Task> submit(const std::string& name, cl_int status = CL_SUCCESS,
