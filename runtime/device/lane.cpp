@@ -119,7 +119,8 @@ void Lane::executeAlone(Instruction& instruction) {
   {
     std::lock_guard lock(mutex_);
     busy_ = false;
-    if (!queue_.empty() || stopping_) // else its thread has nothing to do, and to wake it takes long
+    if (!queue_.empty() ||
+        stopping_) // else its thread has nothing to do, and to wake it takes long
       changed_.notify_one();
   }
   if (follower_)

@@ -56,7 +56,7 @@ void sample(int, siginfo_t* info, void*) {
 
 /// Has the calling thread interrupted, for good.
 void sampleThisThread() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = sample;
   action.sa_flags = SA_RESTART | SA_SIGINFO;
   ::sigaction(SIGPROF, &action, nullptr);
