@@ -136,6 +136,11 @@ bool Completion::over() const {
   return state_ == State::Over;
 }
 
+bool Completion::succeeded() const {
+  std::lock_guard lock(mutex_);
+  return state_ == State::Over && outcome_ == Outcome::Succeeded;
+}
+
 bool Completion::poll() {
   std::lock_guard lock(mutex_);
   if (state_ != State::Submitted)

@@ -71,7 +71,7 @@ public:
   /// Once it is over.
   Outcome outcome() const;
   /// Known to be over, and done. Never blocks.
-  bool succeeded() const { return over() && outcome() == Outcome::Succeeded; }
+  bool succeeded() const;
   /// Known to be over, and not done, or not all of it. Never blocks.
   bool hasFailed() const { return over() && outcome() != Outcome::Succeeded; }
 

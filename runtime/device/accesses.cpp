@@ -27,9 +27,20 @@ void Accesses::collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
       after.push_back(access.done);
 }
 
-void Accesses::add(BufferAccess access) {
-  // Of work that failed others must still learn, until a recovery has dealt with it.
+/// But for work that failed: others must still learn of it, until a recovery has dealt with it.
+void Accesses::forgetDone() {
   std::erase_if(accesses_, [](const BufferAccess& each) { return each.done->succeeded(); });
+}
+
+void Accesses::add(std::vector<BufferAccess> accesses) {
+  forgetDone();
+  for (BufferAccess& access : accesses)
+    if (!access.reads.empty() || !access.writes.empty())
+      accesses_.push_back(std::move(access));
+}
+
+void Accesses::add(BufferAccess access) {
+  forgetDone();
   if (!access.reads.empty() || !access.writes.empty())
     accesses_.push_back(std::move(access));
 }

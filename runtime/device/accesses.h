@@ -36,6 +36,8 @@ public:
   void collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                std::vector<CompletionPtr>& after) const;
   void add(BufferAccess access);
+  /// The same of several, in less time.
+  void add(std::vector<BufferAccess> accesses);
   /// Nothing is under way, as far as is known, that a reader of `bytes`, or who also `writes` them,
   /// would have to wait for.
   bool isIdle(NodeId node, const ByteSet& bytes, bool writes) const;
@@ -43,6 +45,8 @@ public:
   void forget() { accesses_.clear(); }
 
 private:
+  void forgetDone();
+
   std::vector<BufferAccess> accesses_; ///< not known to have succeeded
 };
 

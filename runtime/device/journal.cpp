@@ -25,14 +25,24 @@ bool Journal::Entry::succeeded() const {
   return std::ranges::all_of(items, &Item::succeeded);
 }
 
-void Journal::note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
-                   std::vector<CompletionPtr> done) {
+Journal::Entry& Journal::entryOf(const Directory::State& before) {
   auto isOfThese = [&](const Entry& entry) { return isSame(entry.before, before); };
   while (!entries_.empty() && entries_.front().succeeded() && !isOfThese(entries_.front()))
     entries_.pop_front();
   if (entries_.empty() || !isOfThese(entries_.back()))
     entries_.push_back({before, {}});
-  entries_.back().items.push_back({effect, node, std::move(bytes), std::move(done)});
+  return entries_.back();
+}
+
+void Journal::note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
+                   std::vector<CompletionPtr> done) {
+  entryOf(before).items.push_back({effect, node, std::move(bytes), std::move(done)});
+}
+
+void Journal::note(const Directory::State& before, std::vector<Item> items) {
+  while (!entries_.empty() && entries_.front().succeeded())
+    entries_.pop_front();
+  entries_.push_back({before, std::move(items)});
 }
 
 void Journal::collect(std::vector<CompletionPtr>& pending) const {

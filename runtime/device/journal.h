@@ -36,13 +36,6 @@ public:
   /// begun.
   void note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
             std::vector<CompletionPtr> done);
-  /// All that is not known to have succeeded.
-  void collect(std::vector<CompletionPtr>& pending) const;
-  /// After everything noted is over: corrects `directory`, and forgets. True if anything had
-  /// failed.
-  bool settle(Directory& directory);
-
-private:
   struct Item {
     Effect effect = Effect::Arrives;
     NodeId node = hostNode;
@@ -50,6 +43,15 @@ private:
     std::vector<CompletionPtr> done;
     bool succeeded() const;
   };
+  /// The same of all that it counted at once.
+  void note(const Directory::State& before, std::vector<Item> items);
+  /// All that is not known to have succeeded.
+  void collect(std::vector<CompletionPtr>& pending) const;
+  /// After everything noted is over: corrects `directory`, and forgets. True if anything had
+  /// failed.
+  bool settle(Directory& directory);
+
+private:
   /// What the directory counted at once, such as all transfers of a launch: `before` is the state
   /// before all of them, so they are remembered, or forgotten, together.
   struct Entry {
@@ -57,6 +59,8 @@ private:
     std::vector<Item> items;
     bool succeeded() const;
   };
+  Entry& entryOf(const Directory::State& before);
+
   std::deque<Entry> entries_;
 };
 

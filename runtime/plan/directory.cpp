@@ -1,5 +1,6 @@
 #include "runtime/plan/directory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -60,6 +61,16 @@ void Directory::spoiled(NodeId node, const ByteSet& bytes) {
 void Directory::restore(const State& state) {
   changed();
   valid_ = state;
+}
+
+bool Directory::isKnownToBe(const State& state) const {
+  return std::ranges::equal(valid_, state, SetMemo::areSame);
+}
+
+void Directory::follow(const State& state, bool changes) {
+  valid_ = state;
+  if (changes)
+    changed();
 }
 
 ByteSet Directory::lost(const ByteSet& wanted) const {

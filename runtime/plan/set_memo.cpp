@@ -2,16 +2,6 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
-/// Whether they are known to be equal in no time: small ones, which are made anew each time, can be
-/// compared.
-bool areSame(const ByteSet& a, const ByteSet& b) {
-  return a.isSame(b) || (a.ranges().size() <= SetMemo::leastRanges && a == b);
-}
-
-} // namespace
-
 ByteSet SetMemo::find(Operation operation, const ByteSet& a, const ByteSet& b) {
   if (a.ranges().size() + b.ranges().size() < leastRanges)
     return operation(a, b);

@@ -27,6 +27,12 @@ public:
   ByteSet subtract(const ByteSet& a, const ByteSet& b) { return find(libsplit::subtract, a, b); }
   ByteSet fillGaps(const ByteSet& a, const ByteSet& b) { return find(libsplit::fillGaps, a, b); }
 
+  /// Whether they are known to be equal in no time: small ones, which are made anew each time, can
+  /// be compared.
+  static bool areSame(const ByteSet& a, const ByteSet& b) {
+    return a.isSame(b) || (a.ranges().size() <= leastRanges && a == b);
+  }
+
 private:
   using Operation = ByteSet (*)(const ByteSet&, const ByteSet&);
   struct Entry {

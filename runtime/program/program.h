@@ -7,12 +7,14 @@
 #include "runtime/cost/preparation.h"
 #include "runtime/cost/trial_budget.h"
 #include "runtime/device/memory.h"
+#include "runtime/plan/instruction_graph.h"
 #include "runtime/plan/piece_range.h"
 #include "runtime/plan/planner.h"
 #include "runtime/program/inspection.h"
 #include "runtime/program/origin.h"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -86,7 +88,10 @@ struct LaneKernel {
 
 private:
   static constexpr std::size_t mostForms = 256;
-  std::set<std::vector<std::size_t>> forms_; ///< of launches that there were
+  using Form = std::array<std::size_t, 9>;
+  static Form formOf(const EnqueuedRange& range);
+
+  std::set<Form> forms_; ///< of launches that there were
 };
 
 class Program;
@@ -127,6 +132,7 @@ struct KernelCode {
   bool isBuiltForLatecomers = false; ///< or that was tried, or is on its way
   std::vector<bool> decidingScalars; ///< by parameter, on any device
   PlanMemo plans;
+  GraphMemo graphs;
   TrialBudget trials;                       ///< under `auto`
   std::unique_ptr<Inspections> inspections; ///< null: there are none
   /// By parameter: do the regions depend on what its buffer holds? Empty if none do.

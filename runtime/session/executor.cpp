@@ -1,115 +1,29 @@
 #include "runtime/session/executor.h"
 
+#include "runtime/core/log.h"
 #include "runtime/plan/piece_range.h"
+#include "runtime/session/kernel_call.h"
 
 #include "analysis-pass/summary/partition_argument.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace libsplit::runtime {
 
 namespace {
 
-/// A value for clSetKernelArg, or the size of local memory.
-struct ArgumentSetting {
-  std::vector<std::byte> value;
-  std::size_t localSize = 0;
-  bool isBuffer = false;
-};
-
-/// One kernel launch, ready to be enqueued.
-struct KernelCall {
-  std::shared_ptr<LaneKernel> kernel;
-  std::vector<ArgumentSetting> arguments;
-  unsigned dimensions = 1;
-  PieceRange range;
-  /// The last argument of the piece's rest, where it is another.
-  std::optional<ArgumentSetting> lastOfRest;
-
-  /// `event` gets the last command's event, and `done` the first one's if there are two.
-  cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
-                 const cl_event* waitList, cl_event* event, Completion* done = nullptr) const;
-
-private:
-  cl_int set(const Dispatch& cl, std::size_t index, const ArgumentSetting& argument) const;
-};
-
-cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
-                           const cl_event* waitList, cl_event* event, Completion* done) const {
-  cl_int status = CL_SUCCESS;
-  for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
-    status = set(cl, i, arguments[i]);
-  auto launch = [&](const EnqueuedRange& each, cl_event* last) {
-    return cl.clEnqueueNDRangeKernel(
-        queue, kernel->kernel.get(), dimensions, each.offset.data(), each.global.data(),
-        each.localGiven ? each.local.data() : nullptr, waitCount, waitList, last);
-  };
-  cl_event first = nullptr;
-  if (status == CL_SUCCESS && range.rest) {
-    const std::size_t last = arguments.size() - 1;
-    if (lastOfRest)
-      status = set(cl, last, *lastOfRest);
-    if (status == CL_SUCCESS)
-      status = launch(*range.rest, done ? &first : nullptr);
-    if (lastOfRest && status == CL_SUCCESS)
-      status = set(cl, last, arguments[last]);
-  }
-  if (first)
-    done->precede(Ref<cl_event>::adopt(cl, first));
-  if (status == CL_SUCCESS)
-    status = launch(range.body, event);
-  // A kernel may keep alive what its arguments name, also after the application has let go of it.
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (const cl_mem nothing = nullptr; arguments[i].isBuffer)
-      cl.clSetKernelArg(kernel->kernel.get(), static_cast<cl_uint>(i), sizeof nothing, &nothing);
-  return status;
+/// One with these bytes.
+template <class T> ArgumentSetting settingOf(const T& value, bool isBuffer = false) {
+  return ArgumentSetting(std::as_bytes(std::span(&value, 1)), isBuffer);
 }
 
-cl_int KernelCall::set(const Dispatch& cl, std::size_t index,
-                       const ArgumentSetting& argument) const {
-  auto number = static_cast<cl_uint>(index);
-  if (argument.localSize > 0)
-    return cl.clSetKernelArg(kernel->kernel.get(), number, argument.localSize, nullptr);
-  if (argument.isBuffer)
-    return cl.clSetKernelArg(kernel->kernel.get(), number, argument.value.size(),
-                             argument.value.data());
-  // What did not change since the kernel's last launch need not be set again, unless it may be a
-  // handle: an object that is gone may have left its address to another.
-  kernel->last.resize(arguments.size());
-  std::vector<std::byte>& last = kernel->last[index];
-  const bool mayBeHandle = argument.value.size() == sizeof(cl_mem);
-  if (!mayBeHandle && !argument.value.empty() && last == argument.value)
-    return CL_SUCCESS;
-  cl_int status =
-      cl.clSetKernelArg(kernel->kernel.get(), number, argument.value.size(), argument.value.data());
-  if (status == CL_SUCCESS)
-    last = argument.value;
-  return status;
-}
-
-/// What a driver may compile a kernel for.
-std::vector<std::size_t> formOf(const EnqueuedRange& range) {
-  std::vector<std::size_t> form;
-  for (std::size_t d = 0; d < 3; ++d)
-    form.insert(form.end(), {range.localGiven ? range.local[d] : 0, range.offset[d] != 0,
-                             range.localGiven ? std::bit_width(range.global[d]) : range.global[d]});
-  return form;
-}
-
-template <class T> std::vector<std::byte> bytesOf(const T& value) {
-  auto first = reinterpret_cast<const std::byte*>(&value);
-  return {first, first + sizeof value};
+/// One that is the same on all devices.
+ArgumentSetting settingOf(const Argument& argument, bool isBuffer = false) {
+  return argument.isLocal() ? ArgumentSetting::local(argument.size)
+                            : ArgumentSetting(argument.value, isBuffer);
 }
 
 } // namespace
-
-bool LaneKernel::isNew(const PieceRange& range) {
-  if (forms_.size() >= mostForms)
-    forms_.clear();
-  const bool bodyIsNew = forms_.insert(formOf(range.body)).second;
-  return (range.rest && forms_.insert(formOf(*range.rest)).second) || bodyIsNew;
-}
 
 HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
   KernelCall call;
@@ -117,8 +31,8 @@ HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
-    call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0,
-                              object && object->buffer && !object->buffer->isImage()});
+    call.arguments.push_back(
+        settingOf(argument, object && object->buffer && !object->buffer->isImage()));
   }
   call.dimensions = launch.range.dimensions;
   call.range.body = enqueuedRange(launch.range, launch.localGiven, wholeBox(launch.range));
@@ -222,16 +136,17 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
   const bool isWholeAtHome =
       machine_->devices()[piece.device].isHome && piece.box == wholeBox(range);
   call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
+  call.arguments.reserve(launch.arguments.size() + 1);
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
     if (const auto& object = launch.objects[i])
       call.arguments.push_back(
-          {bytesOf(object->buffer->on(*machine_, piece.device, object->origin, object->size)), 0,
-           !object->buffer->isImage()});
+          settingOf(object->buffer->on(*machine_, piece.device, object->origin, object->size),
+                    !object->buffer->isImage()));
     else if (auto own = launch.samplers.find({piece.device, i}); own != launch.samplers.end())
-      call.arguments.push_back({bytesOf(own->second.get()), 0, false});
+      call.arguments.push_back(settingOf(own->second.get()));
     else
-      call.arguments.push_back({argument.value, argument.isLocal() ? argument.size : 0, false});
+      call.arguments.push_back(settingOf(argument));
   }
   const KernelSummary& summary = *launch.code->summaries[piece.device];
   call.dimensions = range.dimensions;
@@ -252,11 +167,11 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
     }
     if (summary.idsFromGroups && call.range.rest) {
       partition.firstGroup = firstGroup(range, *call.range.rest);
-      call.lastOfRest = ArgumentSetting{bytesOf(partition), 0, false};
+      call.lastOfRest = settingOf(partition);
     }
     if (summary.idsFromGroups && call.range.body.localGiven)
       partition.firstGroup = firstGroup(range, call.range.body);
-    call.arguments.push_back({bytesOf(partition), 0, false});
+    call.arguments.push_back(settingOf(partition));
   }
   Instruction instruction;
   instruction.queue = machine_->queueOf(piece.device, context);
@@ -271,28 +186,78 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
   return instruction;
 }
 
-/// Brings every piece what it needs, all at once.
-void Executor::bringAll(Task& task, Launch& launch, const LaunchPlan& plan) {
-  std::vector<BufferMove> moves;
-  std::vector<std::size_t> pieces; ///< by move
-  std::vector<Directory::Need> needs(plan.pieces.size());
-  // Filling gaps must neither overwrite bytes that a merge put together nor carry them on.
-  const bool exactly = !plan.merges.empty();
+/// What the plan comes to with the bytes where they are. The directories say from now on that its
+/// copies are done.
+std::shared_ptr<const InstructionGraph>
+Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const {
+  std::vector<NodeId> nodes;
+  nodes.reserve(machine_->devices().size());
+  for (const Device& device : machine_->devices())
+    nodes.push_back(device.node);
+  std::vector<Directory*> directories;
+  directories.reserve(launch.buffers.size());
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
-    for (std::size_t p = 0; p < plan.pieces.size(); ++p) {
-      needs[p] = {machine_->devices()[plan.pieces[p].device].node, &plan.pieces[p].uses[b].needs};
-      mover_.requireSomewhere(buffer, *needs[p].bytes);
-    }
-    const Directory::State before = buffer.directory().state();
-    for (Directory::NeededMove& each : buffer.bringAll(needs, exactly)) {
-      moves.push_back({&buffer, std::move(each.move), before});
-      pieces.push_back(each.need);
+    directories.push_back(&buffer.directory());
+    for (const Piece& piece : plan->pieces) {
+      mover_.requireSomewhere(buffer, piece.uses[b].needs);
+      buffer.forecast().wanted(nodes[piece.device], piece.uses[b].needs);
     }
   }
-  const std::vector<CompletionPtr> arrivals = mover_.transfer(task, moves);
-  for (std::size_t i = 0; i < arrivals.size(); ++i)
-    launch.issued[pieces[i]].transfers.push_back(arrivals[i]);
+  GraphMemo& memo = launch.code->graphs;
+  std::shared_ptr<const InstructionGraph> graph = memo.find(*plan, directories);
+  if (!graph) {
+    graph = std::make_shared<const InstructionGraph>(lower(std::move(plan), nodes, directories));
+    memo.keep(graph);
+    log(LogLevel::Debug, "kernel ", launch.code->name, ":\n", [&] { return toString(*graph); });
+  }
+  for (std::size_t b = 0; b < directories.size(); ++b)
+    directories[b]->follow(graph->states[b].arrived, false);
+  for (const InstructionGraph::Copy& copy : graph->copies)
+    launch.buffers[copy.buffer]->forecast().moved(copy.move);
+  return graph;
+}
+
+/// Issues the graph's copies.
+std::vector<Mover::Moved> Executor::copy(Task& task, Launch& launch,
+                                         const InstructionGraph& graph) {
+  std::vector<BufferMove> moves;
+  for (const InstructionGraph::Copy& copy : graph.copies)
+    moves.push_back(
+        {launch.buffers[copy.buffer].get(), copy.move, graph.states[copy.buffer].before});
+  std::vector<Mover::Moved> moved = mover_.transfer(task, moves);
+  for (std::size_t c = 0; c < moved.size(); ++c)
+    launch.issued[graph.copies[c].piece].transfers.push_back(moved[c].arrived);
+  return moved;
+}
+
+/// Counts what its kernels do as done.
+void Executor::book(const Launch& launch, const InstructionGraph& graph,
+                    std::span<const Instruction> kernels) const {
+  using Effect = Journal::Effect;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    Buffer& buffer = *launch.buffers[b];
+    std::vector<Journal::Item> effects;
+    std::vector<BufferAccess> accesses;
+    effects.reserve(2 * kernels.size());
+    accesses.reserve(kernels.size());
+    for (std::size_t p = 0; p < kernels.size(); ++p) {
+      const PieceUse& use = graph.plan->pieces[p].uses[b];
+      const auto& [node, arrivals, departures, stores] = graph.kernels[p];
+      if (!use.merged.empty())
+        effects.push_back({Effect::Spoils, node, use.merged, {kernels[p].done}});
+      if (!use.writes.empty()) {
+        effects.push_back({Effect::Writes, node, use.writes, {kernels[p].done}});
+        buffer.forecast().wrote(node, use.writes);
+      }
+      accesses.push_back({node, use.needs, stores[b], kernels[p].done});
+    }
+    if (!effects.empty()) {
+      buffer.journal().note(buffer.directory().state(), std::move(effects));
+      buffer.directory().follow(graph.states[b].after, true);
+    }
+    buffer.accesses().add(std::move(accesses));
+  }
 }
 
 void Executor::collectBefore(const Launch& launch, const Piece& piece,
@@ -327,6 +292,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   if (std::ranges::none_of(plan->pieces, atHome))
     issuer_.issueMarkers(task, true);
   merger_.prepare(task, *launch, *plan);
+  launch->issued.reserve(plan->pieces.size());
   for (const Piece& piece : plan->pieces) {
     Launch::Issued& issued = launch->issued.emplace_back();
     issued.device = piece.device;
@@ -334,23 +300,38 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     issued.groupEnd = piece.box.end[plan->dimension];
     issued.piece = std::shared_ptr<const Piece>(plan, &piece);
   }
-  // All transfers come before any piece: a piece may overwrite what another has to read first.
-  bringAll(task, *launch, *plan);
-  merger_.snapshot(task, *launch);
-  std::vector<Instruction> instructions;
-  for (const Piece& piece : plan->pieces) {
-    Instruction instruction = pieceInstruction(*launch, piece, launch->program->context);
-    collectBefore(*launch, piece, instruction.after);
+  const std::shared_ptr<const InstructionGraph> graph = graphOf(*launch, plan);
+  std::vector<Instruction> kernels;
+  kernels.reserve(plan->pieces.size());
+  for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
+    const Piece& piece = plan->pieces[p];
+    const InstructionGraph::Kernel& kernel = graph->kernels[p];
+    Instruction& instruction =
+        kernels.emplace_back(pieceInstruction(*launch, piece, launch->program->context));
     instruction.traced = tracer_.piece(*launch, piece, plan->dimension);
-    instructions.push_back(std::move(instruction));
+    for (std::size_t b = 0; b < launch->buffers.size(); ++b)
+      launch->buffers[b]->accesses().collect(kernel.node, piece.uses[b].needs, kernel.stores[b],
+                                             instruction.after);
   }
-  for (std::size_t p = 0; p < instructions.size(); ++p)
-    book(*launch, plan->pieces[p], instructions[p].done);
-  for (std::size_t p = 0; p < instructions.size(); ++p) {
-    launch->issued[p].kernel = instructions[p].done;
+  const std::vector<Mover::Moved> moved = copy(task, *launch, *graph);
+  const std::vector<Merger::Kept> kept = merger_.snapshot(task, *launch);
+  for (std::size_t p = 0; p < kernels.size(); ++p) {
+    const InstructionGraph::Kernel& kernel = graph->kernels[p];
+    std::vector<CompletionPtr>& after = kernels[p].after;
+    for (const std::size_t c : kernel.arrivals)
+      after.push_back(moved[c].arrived);
+    for (const std::size_t c : kernel.departures)
+      after.push_back(moved[c].left);
+    for (const auto& [node, done] : kept)
+      if (node == kernel.node)
+        after.push_back(done);
+  }
+  book(*launch, *graph, kernels);
+  for (std::size_t p = 0; p < kernels.size(); ++p) {
+    launch->issued[p].kernel = kernels[p].done;
     if (atHome(plan->pieces[p]) && (p == 0 || !atHome(plan->pieces[p - 1])))
-      task.begin = instructions[p].done;
-    issuer_.issue(task, plan->pieces[p].device, std::move(instructions[p]));
+      task.begin = kernels[p].done;
+    issuer_.issue(task, plan->pieces[p].device, std::move(kernels[p]));
   }
   merger_.issue(task, *launch);
   issuer_.issueMarkers(task, false);

@@ -1,17 +1,21 @@
 // Makes plans happen: a launch's pieces, or the whole of it at home, become transfers and
 // instructions of the devices' lanes.
 //
-// All transfers of a launch come before any of its pieces, since a piece may overwrite what another
-// has to read first. Each piece waits for earlier work on the same bytes and nothing else. If
-// several nodes change the same bytes, merges follow (merger.h).
+// A plan is lowered to a graph of copies and kernels (plan/instruction_graph.h), or one is used
+// again that it came to before. All copies are issued before any kernel, since a kernel may
+// overwrite what another has to read first. Each waits for what the graph says, for earlier
+// launches' work on the same bytes, and nothing else. If several nodes change the same bytes,
+// merges follow (merger.h).
 #pragma once
 
 #include "runtime/device/provider.h"
+#include "runtime/plan/instruction_graph.h"
 #include "runtime/session/command.h"
 #include "runtime/session/merger.h"
 #include "runtime/session/samplers.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,7 +52,11 @@ public:
 private:
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
   GroupLimits groupLimits(const Launch& launch) const;
-  void bringAll(Task& task, Launch& launch, const LaunchPlan& plan);
+  std::shared_ptr<const InstructionGraph> graphOf(Launch& launch,
+                                                  std::shared_ptr<const LaunchPlan> plan) const;
+  std::vector<Mover::Moved> copy(Task& task, Launch& launch, const InstructionGraph& graph);
+  void book(const Launch& launch, const InstructionGraph& graph,
+            std::span<const Instruction> kernels) const;
 
   const Dispatch& cl_;
   const std::unique_ptr<Machine>& machine_;

@@ -246,7 +246,8 @@ void Merger::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::s
   issuer_.issue(task, of.device, std::move(fill));
 }
 
-void Merger::snapshot(Task& task, Launch& launch) {
+std::vector<Merger::Kept> Merger::snapshot(Task& task, Launch& launch) {
+  std::vector<Kept> kept;
   for (const auto& job : launch.merges)
     for (const MergeJob::Part& part : job->parts) {
       if (!part.comparer)
@@ -265,8 +266,10 @@ void Merger::snapshot(Task& task, Launch& launch) {
       copy.done = std::make_shared<Completion>(cl_);
       copy.traced = tracer_.step("keep a copy of old bytes");
       buffer.accesses().add({part.node, bytes, {}, copy.done, false});
+      kept.push_back({part.node, copy.done});
       issuer_.issue(task, part.device, std::move(copy));
     }
+  return kept;
 }
 
 CompletionPtr Merger::compareOnDevice(Task& task, Buffer& buffer,

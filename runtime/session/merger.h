@@ -41,8 +41,13 @@ public:
   std::string reserve(Launch& launch, const LaunchPlan& plan, Provisions& pending);
   /// Before the launch's own transfers.
   void prepare(Task& task, Launch& launch, const LaunchPlan& plan);
+  /// A copy of old bytes, which are there to be overwritten once it is done.
+  struct Kept {
+    NodeId node = hostNode;
+    CompletionPtr done;
+  };
   /// After these, before the pieces.
-  void snapshot(Task& task, Launch& launch);
+  std::vector<Kept> snapshot(Task& task, Launch& launch);
   /// After the pieces.
   void issue(Task& task, Launch& launch);
   /// After pieces of the launch failed: the merges of what the others did.

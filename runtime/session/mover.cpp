@@ -201,7 +201,9 @@ std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
   return transfers;
 }
 
-std::vector<CompletionPtr> Mover::transfer(Task& task, std::span<BufferMove> moves) {
+std::vector<Mover::Moved> Mover::transfer(Task& task, std::span<BufferMove> moves) {
+  if (moves.empty())
+    return {};
   std::vector<Transfer> transfers;
   try {
     transfers = asTransfers(moves);
@@ -250,20 +252,20 @@ std::vector<CompletionPtr> Mover::transfer(Task& task, std::span<BufferMove> mov
   issueArrivals();
   for (const Transfer& each : transfers)
     each.buffer->accesses().add({each.from, each.bytes, {}, each.left, false});
-  std::vector<CompletionPtr> arrivals;
+  std::vector<Moved> moved;
   for (const BufferMove& each : moves) {
     const CompletionPtr& arrived = transfers[each.transfer].arrived[each.receiver];
     Buffer& buffer = *each.buffer;
     buffer.accesses().add({each.move.to, {}, each.move.bytes, arrived, false});
     buffer.journal().note(each.before, Journal::Effect::Arrives, each.move.to, each.move.bytes,
                           {arrived});
-    arrivals.push_back(arrived);
+    moved.push_back({transfers[each.transfer].left, arrived});
     if (isDestination(each.move.to))
       stats_.bytesBetweenNodes += each.move.bytes.size();
     log(LogLevel::Debug, "node ", each.move.from, " to node ", each.move.to, ": ",
         [&] { return toString(each.move.bytes); });
   }
-  return arrivals;
+  return moved;
 }
 
 void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
@@ -274,9 +276,9 @@ void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
   std::vector<BufferMove> moves;
   for (Directory::NeededMove& each : buffer.bringAll({&need, 1}))
     moves.push_back({&buffer, std::move(each.move), before});
-  const std::vector<CompletionPtr> arrived = transfer(task, moves);
-  if (arrivals)
-    arrivals->insert(arrivals->end(), arrived.begin(), arrived.end());
+  for (Moved& each : transfer(task, moves))
+    if (arrivals)
+      arrivals->push_back(std::move(each.arrived));
 }
 
 void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {

@@ -54,9 +54,14 @@ public:
   /// memory for them.
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
              std::vector<CompletionPtr>* arrivals = nullptr);
-  /// Issues all of them at once. By move: what has to be over before the bytes are there. Throws if
-  /// something that it takes can't be had; the directories are as before then.
-  std::vector<CompletionPtr> transfer(Task& task, std::span<BufferMove> moves);
+  /// What has to be over before bytes may be overwritten where they came from, and before they are
+  /// where they go.
+  struct Moved {
+    CompletionPtr left, arrived;
+  };
+  /// Issues all of them at once; by move. Throws if something that it takes can't be had; the
+  /// directories are as before then.
+  std::vector<Moved> transfer(Task& task, std::span<BufferMove> moves);
   /// Throws LostBytes if some of `bytes` are valid nowhere any more.
   void requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const;
   /// The end of a transfer that a device reads or writes: its memory, its queue. Throws if there is

@@ -1,0 +1,100 @@
+#include "runtime/plan/instruction_graph.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace libsplit::runtime {
+
+bool InstructionGraph::Kernel::waitsFor(std::size_t copy) const {
+  return std::ranges::count(arrivals, copy) + std::ranges::count(departures, copy) > 0;
+}
+
+bool InstructionGraph::changes(std::size_t buffer) const {
+  return std::ranges::any_of(plan->pieces,
+                             [&](const Piece& piece) { return piece.uses[buffer].changes(); });
+}
+
+InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const NodeId> nodes,
+                       std::span<Directory* const> directories) {
+  InstructionGraph graph;
+  const std::vector<Piece>& pieces = plan->pieces;
+  // Filling gaps must neither overwrite bytes that a merge put together nor carry them on.
+  const bool exactly = !plan->merges.empty();
+  for (const Piece& piece : pieces)
+    graph.kernels.push_back({nodes[piece.device], {}, {}, {}});
+  std::vector<Directory::Need> needs(pieces.size());
+  for (std::size_t b = 0; b < directories.size(); ++b) {
+    Directory& directory = *directories[b];
+    InstructionGraph::States& states = graph.states.emplace_back();
+    states.before = directory.state();
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+      needs[p] = {graph.kernels[p].node, &pieces[p].uses[b].needs};
+    for (Directory::NeededMove& each : directory.bringAll(needs, exactly))
+      graph.copies.push_back({b, each.need, std::move(each.move)});
+    states.arrived = directory.state();
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      const PieceUse& use = pieces[p].uses[b];
+      InstructionGraph::Kernel& kernel = graph.kernels[p];
+      kernel.stores.push_back(use.stores());
+      if (!use.merged.empty())
+        directory.spoiled(kernel.node, use.merged);
+      if (!use.writes.empty())
+        directory.wrote(kernel.node, use.writes);
+    }
+    states.after = directory.state();
+  }
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    InstructionGraph::Kernel& kernel = graph.kernels[p];
+    for (std::size_t c = 0; c < graph.copies.size(); ++c) {
+      const auto& [buffer, piece, move] = graph.copies[c];
+      const bool overwrites = kernel.stores[buffer].intersects(move.bytes);
+      if (move.to == kernel.node &&
+          (overwrites || pieces[p].uses[buffer].needs.intersects(move.bytes)))
+        kernel.arrivals.push_back(c);
+      else if (move.from == kernel.node && overwrites)
+        kernel.departures.push_back(c);
+    }
+  }
+  graph.plan = std::move(plan);
+  return graph;
+}
+
+std::string toString(const InstructionGraph& graph) {
+  std::string text;
+  for (std::size_t c = 0; c < graph.copies.size(); ++c) {
+    const auto& [buffer, piece, move] = graph.copies[c];
+    text += "copy " + std::to_string(c) + ": buffer " + std::to_string(buffer) + " from node " +
+            std::to_string(move.from) + " to " + std::to_string(move.to) + ", " +
+            toString(move.bytes) + "\n";
+  }
+  for (std::size_t p = 0; p < graph.kernels.size(); ++p) {
+    const InstructionGraph::Kernel& kernel = graph.kernels[p];
+    text += "kernel " + std::to_string(p) + ": piece " + std::to_string(p) + " on node " +
+            std::to_string(kernel.node);
+    for (const std::size_t copy : kernel.arrivals)
+      text += ", after copy " + std::to_string(copy);
+    for (const std::size_t copy : kernel.departures)
+      text += ", once copy " + std::to_string(copy) + " has left";
+    text += "\n";
+  }
+  return text;
+}
+
+std::shared_ptr<const InstructionGraph>
+GraphMemo::find(const LaunchPlan& plan, std::span<Directory* const> directories) const {
+  for (const auto& graph : graphs_)
+    if (graph && graph->plan.get() == &plan &&
+        std::ranges::equal(directories, graph->states,
+                           [](const Directory* directory, const InstructionGraph::States& states) {
+                             return directory->isKnownToBe(states.before);
+                           }))
+      return graph;
+  return nullptr;
+}
+
+void GraphMemo::keep(std::shared_ptr<const InstructionGraph> graph) {
+  graphs_[oldest_] = std::move(graph);
+  oldest_ = (oldest_ + 1) % capacity;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,65 @@
+// A kernel with its arguments and its NDRange, ready to be enqueued.
+#pragma once
+
+#include "runtime/core/completion.h"
+#include "runtime/plan/piece_range.h"
+#include "runtime/program/program.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// What clSetKernelArg takes: a value, which most often is a handle or a number, or a size of local
+/// memory.
+class ArgumentSetting {
+public:
+  static ArgumentSetting local(std::size_t size) {
+    ArgumentSetting made;
+    made.localSize = size;
+    return made;
+  }
+  explicit ArgumentSetting(std::span<const std::byte> value, bool isBuffer = false)
+      : isBuffer(isBuffer), size_(value.size()) {
+    if (value.size() <= small_.size())
+      std::ranges::copy(value, small_.begin());
+    else
+      large_.assign(value.begin(), value.end());
+  }
+
+  std::span<const std::byte> value() const {
+    return {large_.empty() ? small_.data() : large_.data(), size_};
+  }
+  std::size_t localSize = 0; ///< 0: it is a value
+  bool isBuffer = false;
+
+private:
+  ArgumentSetting() = default;
+  std::array<std::byte, 16> small_{};
+  std::vector<std::byte> large_;
+  std::size_t size_ = 0;
+};
+
+/// One kernel launch, ready to be enqueued.
+struct KernelCall {
+  std::shared_ptr<LaneKernel> kernel;
+  std::vector<ArgumentSetting> arguments;
+  unsigned dimensions = 1;
+  PieceRange range;
+  /// The last argument of the piece's rest, where it is another.
+  std::optional<ArgumentSetting> lastOfRest;
+
+  /// `event` gets the last command's event, and `done` the first one's if there are two.
+  cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
+                 const cl_event* waitList, cl_event* event, Completion* done = nullptr) const;
+
+private:
+  cl_int set(const Dispatch& cl, std::size_t index, const ArgumentSetting& argument) const;
+};
+
+} // namespace libsplit::runtime
