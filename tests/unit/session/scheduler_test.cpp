@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -40,6 +40,10 @@ struct QueueWorld : World {
   /// A task that issues one instruction of the host's, which returns `status`.
   std::shared_ptr<Task> submit(const std::string& name, cl_int status = CL_SUCCESS,
                                std::vector<cl_event> waitFor = {}, cl_event* event = nullptr) {
+    return submitStep(name, [status] { return status; }, std::move(waitFor), event);
+  }
+  std::shared_ptr<Task> submitStep(const std::string& name, std::function<cl_int()> body,
+                                   std::vector<cl_event> waitFor = {}, cl_event* event = nullptr) {
     Command command;
     command.queue = queue.get();
     command.type = CL_COMMAND_USER;
@@ -49,12 +53,24 @@ struct QueueWorld : World {
     const Lock lock(shared.mutex);
     auto task = scheduler.create(stream, command);
     scheduler.attachEvent(*task, command);
-    task->plan = [this, name, status](Task& planned) {
+    task->plan = [this, name, body = std::move(body)](Task& planned) {
       order += name;
-      issuer.issue(planned, 0, step([status] { return status; }));
+      issuer.issue(planned, 0, step(body));
     };
     scheduler.submit(task);
     return task;
+  }
+  /// Some tasks, for each of which a thread waits while it runs.
+  void submitAndWait(unsigned tasks) {
+    auto untilSomebodyWaits = [this] {
+      for (;;) {
+        const Lock lock(shared.mutex);
+        if (stream->active.front()->helpers > 0)
+          return CL_SUCCESS;
+      }
+    };
+    for (unsigned i = 0; i < tasks; ++i)
+      wait(submitStep("", untilSomebodyWaits));
   }
   cl_int wait(const std::shared_ptr<Task>& task) {
     Lock lock(shared.mutex);
@@ -80,6 +96,36 @@ TEST(Scheduler, PlansInOrderAndIsIdleOnceAllHaveRetired) {
   EXPECT_TRUE(world.stream->idle());
   EXPECT_TRUE(world.scheduler.isEmpty());
   EXPECT_FALSE(second->plan) << "what it held is gone";
+}
+
+TEST(Scheduler, TellsTheQueuesThreadOfNothingThatTheProgramWaitsFor) {
+  QueueWorld world;
+  EXPECT_TRUE(world.submit("a")->isWatched);
+  world.submitAndWait(8);
+  const auto expected = world.submit("b");
+  EXPECT_FALSE(expected->isWatched);
+  world.wait(expected);
+}
+
+TEST(Scheduler, RetiresWhatNobodyWaitsForAfterAll) {
+  QueueWorld world;
+  world.submitAndWait(8);
+  const auto task = world.submit("a");
+  EXPECT_FALSE(task->isWatched);
+  while (task->state != Task::State::Retired)
+    std::this_thread::yield();
+  EXPECT_TRUE(world.submit("b")->isWatched) << "the program does something else by now";
+}
+
+TEST(Scheduler, TellsTheQueuesThreadOfWhatHasAnEvent) {
+  QueueWorld world;
+  world.submitAndWait(8);
+  cl_event event = nullptr;
+  const auto task = world.submit("a", CL_SUCCESS, {}, &event);
+  EXPECT_TRUE(task->isWatched);
+  while (world.statusOf(event) != CL_COMPLETE)
+    std::this_thread::yield();
+  world.cl.clReleaseEvent(event);
 }
 
 TEST(Scheduler, CountsTasksAsEngagements) {
