@@ -24,8 +24,8 @@ public:
     made.localSize = size;
     return made;
   }
-  explicit ArgumentSetting(std::span<const std::byte> value, bool isBuffer = false)
-      : isBuffer(isBuffer), size_(value.size()) {
+  explicit ArgumentSetting(std::span<const std::byte> value, bool ofBuffer = false)
+      : isBuffer(ofBuffer), size_(value.size()) {
     if (value.size() <= small_.size())
       std::ranges::copy(value, small_.begin());
     else
