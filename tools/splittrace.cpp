@@ -1,5 +1,5 @@
-// splittrace: what a trace that LIBSPLIT_TRACE wrote says: summed up, as a page, beside another, or
-// gone through once more with other devices.
+// splittrace: what a trace that LIBSPLIT_TRACE wrote says: summed up, as a page, as Chrome trace
+// events, beside another, or gone through once more with other devices.
 //
 // Exit status: 0, 1 if a file is no trace or can't be read or written, 2 for a bad command line.
 #include "tools/command_line.h"
@@ -13,6 +13,8 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -20,18 +22,20 @@ using namespace libsplit::tools;
 
 constexpr std::size_t noTransfers = 0;
 
-/// Nothing, with a line on stderr, if it can't be read.
-std::optional<TraceContents> read(const std::string& path) {
+/// What `use` makes of the stream; nothing, with a line on stderr, if it can't be read.
+template <typename Use>
+auto reading(const std::string& path, Use use)
+    -> std::optional<std::invoke_result_t<Use, std::istream&>> {
   std::ifstream file;
   if (path != "-") {
-    file.open(path);
+    file.open(path, std::ios::binary);
     if (!file) {
       std::cerr << "splittrace: can't read " << path << "\n";
       return std::nullopt;
     }
   }
   try {
-    return readTrace(path == "-" ? std::cin : file);
+    return use(path == "-" ? std::cin : file);
   } catch (const TraceError& error) {
     std::cerr << "splittrace: " << path << ": " << error.what() << "\n";
     return std::nullopt;
@@ -40,7 +44,7 @@ std::optional<TraceContents> read(const std::string& path) {
 
 /// `use(contents, summary)` of the trace; the exit status.
 template <typename Use> int with(const std::string& path, std::size_t transfers, Use use) {
-  const std::optional<TraceContents> contents = read(path);
+  const std::optional<TraceContents> contents = reading(path, readTrace);
   if (!contents)
     return 1;
   try {
@@ -60,6 +64,37 @@ int writeReport(const std::string& trace, const std::string& output) {
       std::cerr << "splittrace: can't write " << output << "\n";
     return file ? 0 : 1;
   });
+}
+
+/// One event a line. What is of an older version is in that form.
+void writeEvents(std::istream& trace, std::ostream& output) {
+  if (!isCompactTrace(trace.peek())) {
+    output << trace.rdbuf();
+    return;
+  }
+  const char* before = "[\n";
+  decodeTrace(trace, [&](const nlohmann::ordered_json& event) {
+    output << std::exchange(before, ",\n")
+           << event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  });
+  output << "\n]\n";
+}
+
+/// `path` "-": to stdout.
+int writeChrome(const std::string& trace, const std::string& path) {
+  std::ofstream file;
+  if (path != "-")
+    file.open(path);
+  std::ostream& output = path == "-" ? std::cout : file;
+  if (output && !reading(trace, [&](std::istream& stream) {
+        writeEvents(stream, output);
+        return true;
+      }))
+    return 1;
+  output.flush();
+  if (!output)
+    std::cerr << "splittrace: can't write " << path << "\n";
+  return output ? 0 : 1;
 }
 
 int printDiff(const std::string& a, const std::string& b) {
@@ -96,11 +131,12 @@ Manual manual() {
   return {"sum up a trace of libsplit, show it as a page, compare two, ask what would be if",
           {{"EXIT STATUS",
             "0, 1 if a file is no trace or can't be read or written, 2 for a bad command line."},
-           {"EXAMPLES", "  splitrun --trace trace.json -- ./your_program\n"
-                        "  splittrace trace.json\n"
-                        "  splittrace report -o report.html trace.json\n"
-                        "  splittrace diff before.json after.json\n"
-                        "  splittrace whatif --devices 0.0,0.1,0.1 trace.json\n"}},
+           {"EXAMPLES", "  splitrun --trace run.trace -- ./your_program\n"
+                        "  splittrace run.trace\n"
+                        "  splittrace report -o report.html run.trace\n"
+                        "  splittrace chrome -o run.json run.trace\n"
+                        "  splittrace diff before.trace after.trace\n"
+                        "  splittrace whatif --devices 0.0,0.1,0.1 run.trace\n"}},
           {"splitrun(1)", "libsplit(7)"}};
 }
 
@@ -109,7 +145,7 @@ Manual manual() {
 int main(int argc, char** argv) {
   CLI::App app{
       "Sums up a trace of libsplit (LIBSPLIT_TRACE, splitrun --trace) by kernel and device,\n"
-      "and says what to try. The trace itself opens in Perfetto (ui.perfetto.dev).",
+      "and says what to try.",
       "splittrace"};
   std::string path, output, second;
   bool json = false;
@@ -124,6 +160,11 @@ int main(int argc, char** argv) {
       "It holds all that it needs, and opens in any browser.");
   report->add_option("-o,--output", output, "The page to write")->required()->type_name("FILE");
   report->add_option("trace", path, "The file, - for stdin")->required();
+  CLI::App* chrome = app.add_subcommand(
+      "chrome", "Writes the trace as Chrome trace events, which Perfetto (ui.perfetto.dev) opens.");
+  chrome->add_option("-o,--output", output, "The file to write; default: stdout")
+      ->type_name("FILE");
+  chrome->add_option("trace", path, "The file, - for stdin")->required();
   CLI::App* diff =
       app.add_subcommand("diff", "Compares two traces, kernel by kernel: A before, B after.");
   diff->add_option("a", path, "The first trace")->required();
@@ -173,6 +214,8 @@ int main(int argc, char** argv) {
     return *status;
   if (*report)
     return writeReport(path, output);
+  if (*chrome)
+    return writeChrome(path, output.empty() ? "-" : output);
   if (*diff)
     return printDiff(path, second);
   if (*whatif)

@@ -55,11 +55,14 @@ TraceLaunch launchOf(const Json& arguments) {
   return launch;
 }
 
-/// Reads line by line: the writer puts each event on one of its own.
+/// Of versions 1 and 2 it reads line by line: each event stands on one of its own.
 class Reader {
 public:
   TraceContents read(std::istream& trace) {
-    readLines(trace);
+    if (isCompactTrace(trace.peek()))
+      contents_.cutAt = decodeTrace(trace, [this](const Json& event) { add(event); });
+    else
+      readLines(trace);
     // A call may stand behind what it caused: bytes that are sent ahead of the launch.
     for (const auto& [place, work] : caused_)
       if (auto call = calls_.find(place); call != calls_.end())

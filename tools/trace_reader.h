@@ -1,9 +1,10 @@
-// A trace of libsplit, read back: the events of runtime/trace put together to calls, and to the
-// work that they caused.
+// A trace of libsplit, of any version, read back: its events put together to calls, and to the work
+// that they caused.
 #pragma once
 
 #include "analysis-pass/summary/ndrange.h"
 #include "runtime/trace/trace_layout.h"
+#include "tools/trace_decoder.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,17 +13,11 @@
 #include <istream>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace libsplit::tools {
-
-/// The file is no trace of libsplit, or a damaged one; the text names the byte.
-struct TraceError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 // All times are in microseconds since the trace began.
 
@@ -70,7 +65,7 @@ struct TraceShares {
   double idle = 0; ///< the part of the devices' time that is lost by waiting for the slowest
 };
 
-// What version 2 tells beside what happened.
+// What traces tell since version 2 beside what happened.
 
 /// A device as libsplit knew it.
 struct TraceDevice {

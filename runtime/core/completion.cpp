@@ -174,6 +174,11 @@ Outcome Completion::outcome() const {
 
 std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {
   std::lock_guard lock(mutex_);
+  return timeOf(name);
+}
+
+/// The lock is held.
+std::optional<cl_ulong> Completion::timeOf(cl_profiling_info name) const {
   cl_ulong time = 0;
   const bool ends = name == CL_PROFILING_COMMAND_END || preceding_.empty();
   const cl_event event = ends ? event_.get() : preceding_.front().get();
@@ -184,11 +189,14 @@ std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const 
 }
 
 std::optional<DeviceInterval> Completion::interval() const {
-  auto start = profilingTime(CL_PROFILING_COMMAND_START);
-  auto end = profilingTime(CL_PROFILING_COMMAND_END);
-  if (!start || !end)
-    return std::nullopt;
-  return DeviceInterval{*start, *end};
+  std::lock_guard lock(mutex_);
+  if (interval_)
+    return interval_;
+  const auto start = timeOf(CL_PROFILING_COMMAND_START);
+  const auto end = timeOf(CL_PROFILING_COMMAND_END);
+  if (start && end)
+    interval_ = {*start, *end};
+  return interval_;
 }
 
 } // namespace libsplit::runtime

@@ -8,6 +8,7 @@
 #include "runtime/core/opencl.h"
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -82,6 +83,10 @@ public:
   /// queue records them.
   std::optional<cl_ulong> profilingTime(cl_profiling_info name) const;
 
+  /// The number that a trace has for the work; 0: none. Whoever issues it sets and asks it, under
+  /// a lock of theirs.
+  std::uint64_t tracedAs = 0;
+
   /// Of the commands that it was.
   struct Ends {
     cl_int worst = CL_SUCCESS;
@@ -91,6 +96,7 @@ public:
 private:
   enum class State { Pending, Submitted, Over };
   void end(const Ends& own, cl_int implied);
+  std::optional<cl_ulong> timeOf(cl_profiling_info name) const;
 
   const Dispatch& cl_;
   mutable std::mutex mutex_;
@@ -103,6 +109,7 @@ private:
   cl_command_queue queue_ = nullptr;
   cl_context context_ = nullptr;
   std::vector<std::shared_ptr<Completion>> implied_; ///< until it is over
+  mutable std::optional<DeviceInterval> interval_;   ///< once somebody asked
 };
 
 using CompletionPtr = std::shared_ptr<Completion>;

@@ -164,7 +164,8 @@ public:
   void setHomeOnly(std::string why) { homeOnly_ = std::move(why); }
   /// Regions that the application has mapped; while any is, launches on it are not split.
   std::vector<MappedRegion> maps;
-  bool mapsWrite = false; ///< any of them may be written to
+  bool mapsWrite = false;      ///< any of them may be written to
+  mutable TracedBuffer traced; ///< what a trace knows of it
 
   /// Starts keeping the directory.
   void engage(Machine& machine);

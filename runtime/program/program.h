@@ -137,6 +137,7 @@ struct KernelCode {
   std::unique_ptr<Inspections> inspections; ///< null: there are none
   /// By parameter: do the regions depend on what its buffer holds? Empty if none do.
   std::vector<bool> loaded;
+  TracedCode traced; ///< what a trace knows of it
 
   /// From now on its launches stay at home. `why` is for users.
   void neverSplit(const std::string& why) {

@@ -124,7 +124,8 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
     buffer.accesses().collect(node, {}, part, copy.after);
     // The application's memory may be what an earlier command of the queue writes to.
     collectEarlier(task, copy.after);
-    copy.traced = tracer_.transfer(false, buffer, part.size(), node != home ? nullptr : "home");
+    copy.traced = tracer_.transfer(false, buffer, part.size(),
+                                   node != home ? Uncounted::No : Uncounted::Home);
     if (node != home) {
       stats_.bytesBetweenNodes += part.size();
       ++stats_.transfers;
@@ -166,7 +167,8 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
     buffer.accesses().collect(node, part, {}, copy.after);
     // The application's memory may be what an earlier command of the queue writes to or reads from.
     collectEarlier(task, copy.after);
-    copy.traced = tracer_.transfer(true, buffer, part.size(), node != home ? nullptr : "home");
+    copy.traced =
+        tracer_.transfer(true, buffer, part.size(), node != home ? Uncounted::No : Uncounted::Home);
     if (node != home) {
       stats_.bytesBetweenNodes += part.size();
       ++stats_.transfers;

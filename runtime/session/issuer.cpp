@@ -15,10 +15,13 @@ void Issuer::issue(Task& task, std::size_t device, Lane& lane, Instruction instr
   task.parts.push_back(instruction.done);
   task.partDevices.push_back(device);
   if (instruction.traced) {
-    instruction.traced->device = device;
-    instruction.traced->done = instruction.done;
+    TracedWork& traced = *instruction.traced;
+    traced.device = device;
+    traced.done = instruction.done;
+    instruction.done->tracedAs = traced.number;
     for (const CompletionPtr& before : instruction.after)
-      instruction.traced->dependsOn.push_back(before.get());
+      if (before->tracedAs != 0 && before->tracedAs >= task.call.firstWork)
+        traced.dependsOn.push_back(before->tracedAs);
     task.traced.push_back(instruction.traced);
   }
   lane.issue(std::move(instruction));

@@ -346,7 +346,7 @@ CompletionPtr Merger::readBack(Task& task, Buffer& buffer, const std::shared_ptr
         compareOnDevice(task, buffer, job, index)); // waits for the flags themselves
   else
     copy.queue = queue;
-  copy.traced = tracer_.transfer(true, buffer, part.bytes.size(), nullptr);
+  copy.traced = tracer_.transfer(true, buffer, part.bytes.size());
   copy.done = std::make_shared<Completion>(cl_);
   copy.run = [this, job, index, queue, traced = copy.traced, end = copy.done,
               way = buffer.wayTo(*machine_, part.device, Engine::Kernels)](

@@ -82,7 +82,7 @@ Instruction Mover::copyInstruction(const DeviceEnd& end, const Buffer& buffer,
 /// `chunk` goes from `node` to `part` of a ring, or from there to `node`, behind `after`.
 void Mover::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node,
                            Engine engine, std::byte* part, std::vector<CompletionPtr> after,
-                           const CompletionPtr& done, const char* uncounted) {
+                           const CompletionPtr& done, Uncounted uncounted) {
   const bool leaves = engine == Engine::CopyOut;
   Instruction copy;
   std::size_t device = machine_->home();
@@ -115,7 +115,8 @@ void Mover::issueLeaving(Task& task, Transfer& transfer, std::size_t index,
   transfer.left = std::make_shared<Completion>(cl_);
   const bool arrives = transfer.to.front() == hostNode && isDestination(hostNode);
   issueChunkCopy(task, *transfer.buffer, transfer.chunks[index], transfer.from, Engine::CopyOut,
-                 part.address, std::move(after), transfer.left, arrives ? nullptr : "stopover");
+                 part.address, std::move(after), transfer.left,
+                 arrives ? Uncounted::No : Uncounted::Stopover);
 }
 
 /// It arrives at `transfer.to[receiver]`, from `part`, once `left` is over. `done`: what others
@@ -128,7 +129,7 @@ void Mover::issueArriving(Task& task, Transfer& transfer, std::size_t index, std
   after.push_back(left);
   before = done;
   issueChunkCopy(task, *transfer.buffer, transfer.chunks[index], transfer.to[receiver],
-                 Engine::CopyIn, part, std::move(after), done, nullptr);
+                 Engine::CopyIn, part, std::move(after), done, Uncounted::No);
 }
 
 /// Between a device and the host's memory, without a stop.
@@ -146,8 +147,9 @@ void Mover::issueDirect(Task& task, Transfer& transfer) {
   copy.after = transfer.beforeLeaving;
   copy.after.insert(copy.after.end(), transfer.beforeArriving[0].begin(),
                     transfer.beforeArriving[0].end());
-  copy.traced = tracer_.transfer(toHost, buffer, transfer.bytes.size(),
-                                 isDestination(transfer.to.front()) ? nullptr : "stopover");
+  copy.traced =
+      tracer_.transfer(toHost, buffer, transfer.bytes.size(),
+                       isDestination(transfer.to.front()) ? Uncounted::No : Uncounted::Stopover);
   ++stats_.transfers;
   transfer.left = transfer.arrived[0] = copy.done;
   issuer_.issue(task, end.device, machine_->devices()[end.device].lane(end.engine),
@@ -328,7 +330,7 @@ std::vector<std::shared_ptr<Task>> Mover::takeArrived() {
   for (const std::shared_ptr<Task>& each : taken) {
     if (each->retired)
       each->retired(*each);
-    tracer_.work(*each);
+    tracer_.arrived(*each);
   }
   return taken;
 }

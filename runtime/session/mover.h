@@ -97,7 +97,7 @@ private:
   void checkEnd(Buffer& buffer, NodeId node, Engine engine);
   void issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node, Engine engine,
                       std::byte* part, std::vector<CompletionPtr> after, const CompletionPtr& done,
-                      const char* uncounted);
+                      Uncounted uncounted);
   void issueLeaving(Task& task, Transfer& transfer, std::size_t index,
                     const StagingRing::Part& part);
   void issueArriving(Task& task, Transfer& transfer, std::size_t index, std::size_t receiver,

@@ -5,6 +5,7 @@
 #include "runtime/session/stream.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include <unistd.h>
@@ -64,38 +65,35 @@ const char* callName(cl_command_type type) {
   }
 }
 
-bool isPiece(const TracedWork& work) {
-  return work.track == TracedWork::Track::Kernels && work.groups > 0;
+bool isTransfer(const TracedWork& work) {
+  return work.track == TracedWork::Track::TransfersIn ||
+         work.track == TracedWork::Track::TransfersOut;
 }
 
-Trace::Arguments argumentsOf(const TracedWork& work, const TracedCall& call) {
-  Trace::Arguments arguments;
-  if (isPiece(work)) {
-    arguments.emplace_back("groups", work.groupEnd - work.groupBegin);
-    arguments.emplace_back("first_group", work.groupBegin);
-    arguments.emplace_back("all_groups", work.groups);
-    arguments.emplace_back("dimension", std::uint64_t{work.dimension});
-    if (!call.reason.empty())
-      arguments.emplace_back("unsplit", call.reason);
-  } else if (work.track == TracedWork::Track::Kernels) {
-    arguments.emplace_back("unsplit", call.reason);
-  } else if (work.track != TracedWork::Track::Commands) {
-    arguments.emplace_back("bytes", work.bytes);
-    if (work.buffer != 0)
-      arguments.emplace_back("buffer", work.buffer);
-    if (work.uncounted)
-      arguments.emplace_back(work.uncounted, std::uint64_t{1});
-  }
-  return arguments;
+/// False if what it depends on failed, or there was nothing to do.
+bool wasDone(const TracedWork& work) {
+  return work.after != 0 && work.done && !(isTransfer(work) && work.bytes == 0);
+}
+
+std::uint32_t thread() {
+  thread_local const auto number = static_cast<std::uint32_t>(::gettid()); // which asks the system
+  return number;
+}
+
+/// What says which bytes are used; empty: nothing of the argument does.
+std::span<const std::byte> decidingValue(const Launch& launch, std::size_t parameter) {
+  return launch.code->decidingScalars[parameter] ? launch.request.arguments[parameter].bytes
+                                                 : std::span<const std::byte>();
 }
 
 } // namespace
 
 void Tracer::open(const std::string& file, double minLaunchSeconds) {
   trace_ = Trace::open(file);
-  if (trace_)
-    trace_->metadata(Trace::application, "libsplit_options",
-                     {{"min_launch_us", minLaunchSeconds * 1e6}});
+  if (!trace_)
+    return;
+  bytes_.begin(record::Options{{}, minLaunchSeconds});
+  trace_->add(bytes_.finish());
 }
 
 void Tracer::close() {
@@ -103,44 +101,50 @@ void Tracer::close() {
     trace_->close();
 }
 
+std::shared_ptr<TracedWork> Tracer::work() {
+  auto work = std::make_shared<TracedWork>();
+  work->number = ++lastWork_;
+  return work;
+}
+
 std::shared_ptr<TracedWork> Tracer::transfer(bool toHost, const Buffer& buffer, std::uint64_t bytes,
-                                             const char* uncounted) {
+                                             Uncounted uncounted) {
   if (!trace_)
     return nullptr;
-  auto work = std::make_shared<TracedWork>();
+  auto work = this->work();
   work->buffer = numberOf(buffer);
   work->track = toHost ? TracedWork::Track::TransfersOut : TracedWork::Track::TransfersIn;
-  work->name = toHost ? "to host" : "from host";
+  work->name = trace_->text(toHost ? "to host" : "from host");
   work->bytes = bytes;
   work->uncounted = uncounted;
   return work;
 }
 
-std::shared_ptr<TracedWork> Tracer::command(const Task& task) const {
+std::shared_ptr<TracedWork> Tracer::command(const Task& task) {
   if (!trace_)
     return nullptr;
-  auto work = std::make_shared<TracedWork>();
-  const bool isKernel = !task.call.kernel.empty();
+  auto work = this->work();
+  const bool isKernel = task.call.kernel != 0;
   work->track = isKernel ? TracedWork::Track::Kernels : TracedWork::Track::Commands;
   work->name = isKernel ? task.call.kernel : task.call.name;
   return work;
 }
 
-std::shared_ptr<TracedWork> Tracer::step(const char* name) const {
+std::shared_ptr<TracedWork> Tracer::step(const char* name) {
   if (!trace_)
     return nullptr;
-  auto work = std::make_shared<TracedWork>();
-  work->name = name;
+  auto work = this->work();
+  work->name = trace_->text(name);
   return work;
 }
 
 std::shared_ptr<TracedWork> Tracer::piece(const Launch& launch, const Piece& piece,
-                                          unsigned dimension) const {
+                                          unsigned dimension) {
   if (!trace_)
     return nullptr;
-  auto work = std::make_shared<TracedWork>();
+  auto work = this->work();
   work->track = TracedWork::Track::Kernels;
-  work->name = launch.code->name;
+  work->name = nameOf(*launch.code);
   work->dimension = dimension;
   work->groupBegin = piece.box.begin[dimension];
   work->groupEnd = piece.box.end[dimension];
@@ -148,11 +152,16 @@ std::shared_ptr<TracedWork> Tracer::piece(const Launch& launch, const Piece& pie
   return work;
 }
 
-void Tracer::callBegins(Task& task, cl_command_type type, bool blocking) const {
+void Tracer::callBegins(Task& task, cl_command_type type, bool blocking) {
   if (!trace_)
     return;
-  task.call.name = callName(type);
-  task.call.thread = ::gettid();
+  task.call.number = ++lastCall_;
+  task.call.firstWork = lastWork_ + 1;
+  std::uint32_t& name = callNames_[type];
+  if (name == 0)
+    name = trace_->text(callName(type));
+  task.call.name = name;
+  task.call.thread = thread();
   task.call.blocking = blocking;
   task.call.begin = task.call.end = hostNow();
 }
@@ -165,7 +174,7 @@ void Tracer::callReturns(Task& task) const {
 void Tracer::launches(Task& task, const Launch& launch) {
   if (!trace_)
     return;
-  task.call.kernel = launch.code->name;
+  task.call.kernel = nameOf(*launch.code);
   if (task.call.launch == 0 && launch.code->state == KernelCode::State::Ready)
     task.call.launch = numberOf(launch);
 }
@@ -190,266 +199,257 @@ void Tracer::writesNatively(const Buffer& buffer, const ByteSet& bytes) {
   if (!trace_ || bytes.empty())
     return;
   const ByteRange hull = bytes.hull();
-  const std::vector<std::vector<std::uint64_t>> uses{{numberOf(buffer), hull.begin, hull.end, 1}};
-  trace_->instant(Trace::application, ::gettid(), "native write", hostNow(), {{"uses", uses}});
+  const record::Use use{numberOf(buffer), hull.begin, hull.end, 1};
+  bytes_.begin(record::NativeWrite{{}, hostNow(), thread(), use});
+  trace_->add(bytes_.finish());
 }
 
+/// 0 where there was no room to describe it.
 std::uint64_t Tracer::numberOf(const Buffer& buffer) {
-  const auto [found, isNew] = buffers_.try_emplace(buffer.weak_from_this(), lastBuffer_ + 1);
-  if (isNew) {
-    const std::uint64_t bytes = buffer.size();
-    trace_->metadata(Trace::application, "libsplit_buffer",
-                     {{"buffer", ++lastBuffer_}, {"size", bytes}});
+  std::uint64_t& number = buffer.traced.number;
+  if (number == 0) {
+    bytes_.begin(record::Buffer{{}, lastBuffer_ + 1, buffer.size()});
+    if (trace_->add(bytes_.finish()))
+      number = ++lastBuffer_;
   }
-  return found->second;
+  return number;
 }
 
-/// Says of each of its summaries on which devices it holds.
-std::uint64_t Tracer::numberOf(const std::shared_ptr<KernelCode>& code) {
-  Code& known = codes_[code];
-  if (known.number != 0 && known.summaries == code->summaries)
-    return known.number;
-  known = {++lastCode_, code->summaries};
-  for (std::size_t i = 0; i < code->summaries.size(); ++i) {
-    const KernelSummary* summary = code->summaries[i];
-    const auto begin = code->summaries.begin();
+std::uint32_t Tracer::nameOf(KernelCode& code) {
+  if (code.traced.name == 0)
+    code.traced.name = trace_->text(code.name);
+  return code.traced.name;
+}
+
+/// By its summaries, since a program may be built anew. Says of each on which devices it holds.
+std::uint64_t Tracer::numberOf(KernelCode& code) {
+  TracedCode& traced = code.traced;
+  if (traced.number != 0 && std::ranges::equal(traced.summaries, code.summaries))
+    return traced.number;
+  traced.number = 0;
+  const std::uint64_t number = ++lastCode_;
+  const std::uint32_t name = nameOf(code);
+  for (std::size_t i = 0; i < code.summaries.size(); ++i) {
+    const KernelSummary* summary = code.summaries[i];
+    const auto begin = code.summaries.begin();
     if (!summary || std::find(begin, begin + static_cast<std::ptrdiff_t>(i), summary) !=
                         begin + static_cast<std::ptrdiff_t>(i))
       continue;
     std::vector<std::uint64_t> devices;
-    for (std::size_t d = i; d < code->summaries.size(); ++d)
-      if (code->summaries[d] == summary)
+    for (std::size_t d = i; d < code.summaries.size(); ++d)
+      if (code.summaries[d] == summary)
         devices.push_back(d);
     ProgramSummary program;
     program.kernels.push_back(*summary);
-    trace_->metadata(Trace::application, "libsplit_kernel",
-                     {{"code", known.number},
-                      {"kernel", code->name},
-                      {"devices", devices},
-                      {"summary", serialize(program)}});
+    const std::string text = serialize(program);
+    bytes_.begin(
+        record::Kernel{{}, number, name, static_cast<std::uint32_t>(text.size()), devices.size()});
+    bytes_.putText(text);
+    bytes_.putAll<std::uint64_t>(devices);
+    if (!trace_->add(bytes_.finish()))
+      return 0;
   }
-  return known.number;
+  traced.summaries.assign(code.summaries.begin(), code.summaries.end());
+  return traced.number = number;
 }
 
-/// Of scalars only those count that decide about regions.
+std::size_t Tracer::LaunchHash::operator()(const LaunchKey& key) const {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t each : key) { // as FNV-1a, but by words
+    hash = (hash ^ each) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+/// Of scalars only those count that decide about regions. The key is as long as it gets before it
+/// is filled in: this is done for each launch.
 std::uint64_t Tracer::numberOf(const Launch& launch) {
-  std::string key;
-  auto add = [&key](const auto& value) {
-    static_assert(std::is_trivially_copyable_v<std::decay_t<decltype(value)>>);
-    key.append(reinterpret_cast<const char*>(&value), sizeof value);
-  };
-  auto decidingValue = [&](std::size_t i) {
-    return launch.code->decidingScalars[i] ? launch.request.arguments[i].bytes
-                                           : std::span<const std::byte>();
-  };
-  const std::uint64_t code = numberOf(launch.code);
-  add(code);
-  for (unsigned d = 0; d < launch.range.dimensions; ++d)
-    for (const std::uint64_t each :
-         {launch.range.offset[d], launch.range.global[d], launch.range.local[d]})
-      add(each);
+  const std::uint64_t code = numberOf(*launch.code);
+  const NDRange& range = launch.range;
+  std::size_t words = 1 + 3 * range.dimensions + 4 * launch.request.buffers.size();
   for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-    for (const std::byte each : decidingValue(i))
-      add(each);
-  std::vector<std::vector<std::uint64_t>> buffers;
+    words += record::padded(decidingValue(launch, i).size()) / 8;
+  launchKey_.resize(words);
+  std::uint64_t* next = launchKey_.data();
+  *next++ = code;
+  for (unsigned d = 0; d < range.dimensions; ++d)
+    for (const std::uint64_t each : {range.offset[d], range.global[d], range.local[d]})
+      *next++ = each;
   for (const BufferArgument& argument : launch.request.buffers) {
-    buffers.push_back({argument.parameter, numberOf(*launch.buffers[argument.buffer]),
-                       argument.origin, launch.request.arguments[argument.parameter].bufferSize});
-    for (const std::uint64_t each : buffers.back())
-      add(each);
+    const record::LaunchBuffer buffer = describe(launch, argument);
+    for (const std::uint64_t each : {buffer.parameter, buffer.buffer, buffer.origin, buffer.size})
+      *next++ = each;
   }
-  const auto [found, isNew] = launches_.try_emplace(std::move(key), launches_.size() + 1);
-  if (!isNew)
-    return found->second;
-  std::vector<std::string> values;
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    std::string& value = values.emplace_back();
-    for (const std::byte each : decidingValue(i)) {
-      const auto byte = std::to_integer<unsigned>(each);
-      value += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+    if (const auto value = decidingValue(launch, i); !value.empty()) {
+      const std::size_t taken = record::padded(value.size()) / 8;
+      next[taken - 1] = 0;
+      std::memcpy(next, value.data(), value.size());
+      next += taken;
     }
-  }
-  auto ofRange = [&](const std::array<std::uint64_t, 3>& numbers) {
-    return std::span<const std::uint64_t>(numbers).first(launch.range.dimensions);
-  };
+  if (const auto found = launches_.find(launchKey_); found != launches_.end())
+    return found->second;
+  if (code == 0 || !describe(launch, lastLaunch_ + 1, code))
+    return 0;
+  return launches_[launchKey_] = ++lastLaunch_;
+}
+
+record::LaunchBuffer Tracer::describe(const Launch& launch, const BufferArgument& argument) {
+  return {argument.parameter, numberOf(*launch.buffers[argument.buffer]), argument.origin,
+          launch.request.arguments[argument.parameter].bufferSize};
+}
+
+bool Tracer::describe(const Launch& launch, std::uint64_t number, std::uint64_t code) {
   std::string classes;
   for (const int each : launch.key.classes)
     classes += (classes.empty() ? "" : " ") + std::to_string(each);
-  trace_->metadata(Trace::application, "libsplit_launch",
-                   {{"launch", found->second},
-                    {"code", code},
-                    {"range", launch.key.range},
-                    {"classes", classes},
-                    {"offset", ofRange(launch.range.offset)},
-                    {"global", ofRange(launch.range.global)},
-                    {"local", ofRange(launch.range.local)},
-                    {"values", values},
-                    {"buffers", buffers}});
-  return found->second;
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::byte> values;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const auto value = decidingValue(launch, i);
+    lengths.push_back(value.size());
+    values.insert(values.end(), value.begin(), value.end());
+  }
+  std::vector<record::LaunchBuffer> buffers;
+  for (const BufferArgument& argument : launch.request.buffers)
+    buffers.push_back(describe(launch, argument));
+  auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+  bytes_.begin(record::Launch{{},
+                              number,
+                              code,
+                              trace_->text(launch.key.range),
+                              trace_->text(classes),
+                              launch.range.dimensions,
+                              count(lengths),
+                              count(values),
+                              count(buffers)});
+  for (const auto& sizes : {launch.range.offset, launch.range.global, launch.range.local})
+    bytes_.putAll(std::span(sizes).first(launch.range.dimensions));
+  bytes_.putAll<std::uint64_t>(lengths);
+  bytes_.putAll<std::byte>(values);
+  bytes_.fillUp();
+  bytes_.putAll<record::LaunchBuffer>(buffers);
+  return trace_->add(bytes_.finish());
 }
 
+/// Where it has changed since the last task that was planned.
 void Tracer::holds(Task& task, const Buffer& buffer) {
   if (!buffer.engaged())
     return;
   const std::uint64_t number = numberOf(buffer);
-  TracedHolding holding{number, {}};
-  for (const ByteSet& valid : buffer.directory().state())
-    holding.bytes.push_back(valid.size());
-  for (TracedHolding& each : task.call.holdings)
-    if (each.buffer == number) {
-      each = std::move(holding);
-      return;
+  const Directory::State& state = buffer.directory().state();
+  std::vector<std::uint64_t>& held = buffer.traced.held;
+  bool isNew = held.size() != state.size();
+  held.resize(state.size());
+  for (std::size_t node = 0; node < state.size(); ++node)
+    if (const std::uint64_t bytes = state[node].size(); isNew || held[node] != bytes) {
+      held[node] = bytes;
+      isNew = true;
     }
-  task.call.holdings.push_back(std::move(holding));
-}
-
-/// Where it has changed.
-void Tracer::showHoldings(const Task& task, std::span<const Device> devices) {
-  for (const TracedHolding& holding : task.call.holdings) {
-    std::vector<std::uint64_t>& shown = shown_[holding.buffer];
-    if (shown == holding.bytes)
-      continue;
-    shown = holding.bytes;
-    Trace::Arguments bytes;
-    for (NodeId node = 0; node < shown.size(); ++node) {
-      const auto device = std::ranges::find(devices, node, &Device::node);
-      if (node == hostNode || device != devices.end())
-        bytes.emplace_back(node == hostNode ? "host" : device->label, shown[node]);
-    }
-    trace_->counter(Trace::application, "bytes of buffer " + std::to_string(holding.buffer),
-                    hostNow(), std::move(bytes));
-  }
+  if (!isNew)
+    return;
+  auto append = [&](const void* data, std::size_t size) {
+    const auto* first = static_cast<const std::byte*>(data);
+    task.call.holdings.insert(task.call.holdings.end(), first, first + size);
+  };
+  const record::Holding holding{number, held.size()};
+  append(&holding, sizeof holding);
+  append(held.data(), held.size() * sizeof held[0]);
+  ++task.call.holdingCount;
 }
 
 void Tracer::native(const std::string& kernel, const std::string& why,
                     std::span<const Device> devices) {
   if (!trace_)
     return;
-  nameDevices(devices);
-  trace_->instant(Trace::application, ::gettid(), kernel, hostNow(), {{"native", why}});
+  describe(devices);
+  bytes_.begin(record::Native{{}, hostNow(), thread(), trace_->text(kernel), trace_->text(why), 0});
+  trace_->add(bytes_.finish());
 }
 
-void Tracer::nameDevices(std::span<const Device> devices) {
-  if (!std::exchange(applicationNamed_, true))
-    trace_->nameProcess(Trace::application, std::string(::program_invocation_short_name) + " (" +
-                                                std::to_string(::getpid()) + ")");
-  for (; named_ < devices.size(); ++named_) {
-    const Device& device = devices[named_];
-    trace_->nameProcess(Trace::firstDevice + static_cast<int>(named_),
-                        device.label + " " + device.name + (device.isHome ? ", home" : ""));
-    auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
-    trace_->metadata(Trace::firstDevice + static_cast<int>(named_), "libsplit_device",
-                     {{"label", device.label},
-                      {"node", number(device.node)},
-                      {"gpu", number(device.isGpu)},
-                      {"home", number(device.isHome)},
-                      {"participates", number(device.participates)},
-                      {"compute_units", number(device.computeUnits)},
-                      {"megahertz", number(device.megahertz)}});
+void Tracer::describe(std::span<const Device> devices) {
+  if (!programNamed_) {
+    bytes_.begin(record::Program{
+        {}, trace_->text(::program_invocation_short_name), static_cast<std::uint32_t>(::getpid())});
+    programNamed_ = trace_->add(bytes_.finish());
+  }
+  for (; described_ < devices.size(); ++described_) {
+    const Device& device = devices[described_];
+    auto number = [](auto value) { return static_cast<std::uint32_t>(value); };
+    auto flag = [](bool value) { return static_cast<std::uint8_t>(value); };
+    bytes_.begin(record::Device{{},
+                                number(described_),
+                                trace_->text(device.label),
+                                trace_->text(device.name),
+                                number(device.node),
+                                number(device.computeUnits),
+                                number(device.megahertz),
+                                flag(device.isGpu),
+                                flag(device.isHome),
+                                flag(device.participates),
+                                {}});
+    if (!trace_->add(bytes_.finish()))
+      break;
   }
 }
 
-void Tracer::retired(const Task& task, std::span<const Device> devices) {
+void Tracer::retired(Task& task, std::span<const Device> devices) {
   if (!trace_)
     return;
-  nameDevices(devices);
-  const TracedCall& call = task.call;
-  const HostTime now = hostNow();
-  Trace::Arguments arguments;
-  if (!call.kernel.empty())
-    arguments.emplace_back("kernel", call.kernel);
-  if (call.launch != 0)
-    arguments.emplace_back("launch", call.launch);
-  std::vector<std::vector<std::uint64_t>> uses;
-  for (const TracedUse& use : call.uses)
-    uses.push_back({use.buffer, use.begin, use.end, use.writes});
-  if (!uses.empty())
-    arguments.emplace_back("uses", uses);
-  trace_->slice(Trace::application, call.thread, call.name, call.begin,
-                call.blocking ? now : call.end, std::move(arguments));
-  balance(task, work(task), devices);
-  showHoldings(task, devices);
+  describe(devices);
+  recordTask(task, false);
 }
 
-HostTime Tracer::work(const Task& task) {
+void Tracer::arrived(Task& task) {
+  if (trace_)
+    recordTask(task, true);
+}
+
+void Tracer::recordTask(Task& task, bool isAhead) {
   const TracedCall& call = task.call;
-  const HostTime now = hostNow();
-  if (!trace_)
-    return now;
-  HostTime launched = now;
-  std::map<const Completion*, std::uint64_t> numbers; // of what was issued for the call
-  for (const auto& before : task.waitTasks)           // the launch that something is sent ahead of
-    for (const auto& work : before->traced)
-      if (work->number != 0)
-        numbers.try_emplace(work->done.get(), work->number);
+  auto count = [](auto number) { return static_cast<std::uint32_t>(number); };
+  record::Task fixed{{},
+                     call.number,
+                     call.begin,
+                     call.end,
+                     hostNow(),
+                     call.launch,
+                     call.name,
+                     call.kernel,
+                     call.reason.empty() ? 0 : trace_->text(call.reason),
+                     call.thread,
+                     isAhead ? 0 : count(call.uses.size()),
+                     0,
+                     isAhead ? 0 : call.holdingCount,
+                     isAhead,
+                     {}};
+  if (call.blocking)
+    fixed.end = fixed.retired;
   for (const auto& work : task.traced)
-    if (work->done)
-      numbers.try_emplace(work->done.get(), work->number = ++lastWork_);
+    fixed.works += wasDone(*work);
+  bytes_.begin(fixed);
+  if (!isAhead)
+    bytes_.putAll<record::Use>(call.uses);
   for (const auto& work : task.traced) {
-    const bool moves = work->track == TracedWork::Track::TransfersIn ||
-                       work->track == TracedWork::Track::TransfersOut;
-    if (work->after == 0 || !work->done || (moves && work->bytes == 0))
-      continue; // what it depends on failed, or there was nothing to do
-    // Without times of the device: between the enqueuing and when its end was noticed.
-    HostTime begin = work->before, end = work->overOnReturn ? work->after : now;
-    HostTime uncertainty = now - begin;
-    auto queued = work->done->profilingTime(CL_PROFILING_COMMAND_QUEUED);
-    auto interval = work->done->interval();
-    if (queued && interval && *queued != 0 && *queued <= interval->start &&
-        interval->start <= interval->end) {
-      DeviceClock& clock = trace_->clock(work->device);
-      clock.observe(*queued, work->before, work->after);
-      begin = clock.toHost(interval->start);
-      end = begin + static_cast<HostTime>(interval->end - interval->start);
-      uncertainty = clock.uncertainty();
-    }
-    const int process = Trace::firstDevice + static_cast<int>(work->device);
-    const int thread = trace_->freeThread(process, work->track, begin, end, uncertainty);
-    Trace::Arguments arguments = argumentsOf(*work, call);
-    arguments.emplace_back("work", work->number);
-    std::vector<std::uint64_t> after;
-    for (const Completion* before : work->dependsOn)
-      if (const auto found = numbers.find(before);
-          found != numbers.end() && std::ranges::find(after, found->second) == after.end())
-        after.push_back(found->second);
-    if (!after.empty())
-      arguments.emplace_back("after", after);
-    arguments.emplace_back("enqueued_us_before",
-                           static_cast<double>(std::max<HostTime>(begin - work->before, 0)) * 1e-3);
-    trace_->slice(process, thread, work->name, begin, end, std::move(arguments));
-    trace_->arrow(Trace::application, call.thread, call.begin, process, thread, begin);
-    launched = std::min(launched, begin);
+    if (!wasDone(*work))
+      continue;
+    const bool isTransfer = runtime::isTransfer(*work);
+    const std::optional<DeviceInterval> interval = work->done->interval();
+    const auto queued = work->done->profilingTime(CL_PROFILING_COMMAND_QUEUED);
+    bytes_.put(record::Work{
+        work->number, work->before, work->after, queued.value_or(0), interval ? interval->start : 0,
+        interval ? interval->end : 0, isTransfer ? work->buffer : work->groupBegin,
+        isTransfer ? work->bytes : work->groupEnd, work->groups, work->name, count(work->device),
+        count(work->dependsOn.size()), static_cast<std::uint8_t>(work->track),
+        static_cast<std::uint8_t>(work->dimension), work->overOnReturn,
+        static_cast<std::uint8_t>(work->uncounted)});
+    bytes_.putAll<std::uint64_t>(work->dependsOn);
   }
-  return launched;
-}
-
-void Tracer::balance(const Task& task, HostTime at, std::span<const Device> devices) {
-  std::vector<double> groups(devices.size()), seconds(devices.size());
-  const TracedWork* piece = nullptr;
-  for (const auto& work : task.traced)
-    if (isPiece(*work)) {
-      piece = work.get();
-      groups[work->device] += static_cast<double>(work->groupEnd - work->groupBegin);
-    }
-  if (!piece)
-    return;
-  for (const auto& work : task.traced)
-    if (auto interval = work->done ? work->done->interval() : std::nullopt)
-      seconds[work->device] += interval->seconds();
-  Trace::Arguments shares;
-  double slowest = 0, sum = 0, busy = 0;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::string& label = devices[i].label;
-    shares.emplace_back(label, groups[i] / static_cast<double>(piece->groups));
-    slowest = std::max(slowest, seconds[i]);
-    sum += groups[i] > 0 ? seconds[i] : 0;
-    busy += groups[i] > 0;
-  }
-  trace_->counter(Trace::application, "shares of " + piece->name, at, std::move(shares));
-  // The part of the devices' time that is lost by waiting for the slowest: 0 if all end together.
-  if (slowest > 0)
-    trace_->counter(Trace::application, "imbalance of " + piece->name, at,
-                    {{"idle", 1 - sum / (busy * slowest)}});
+  if (!isAhead)
+    bytes_.putAll<std::byte>(call.holdings);
+  trace_->add(bytes_.finish());
+  task.traced.clear(); // their ends are held no longer than others are
 }
 
 } // namespace libsplit::runtime

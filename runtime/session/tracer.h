@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,16 +29,14 @@ public:
   explicit operator bool() const { return trace_ != nullptr; }
 
   // What instructions are to note of themselves.
-  /// `uncounted`: why the bytes are not among those that moved between nodes; null: they are.
   std::shared_ptr<TracedWork> transfer(bool toHost, const Buffer& buffer, std::uint64_t bytes,
-                                       const char* uncounted);
-  std::shared_ptr<TracedWork> command(const Task& task) const;
-  std::shared_ptr<TracedWork> piece(const Launch& launch, const Piece& piece,
-                                    unsigned dimension) const;
-  std::shared_ptr<TracedWork> step(const char* name) const;
+                                       Uncounted uncounted = record::Uncounted::No);
+  std::shared_ptr<TracedWork> command(const Task& task);
+  std::shared_ptr<TracedWork> piece(const Launch& launch, const Piece& piece, unsigned dimension);
+  std::shared_ptr<TracedWork> step(const char* name);
 
   /// The program calls, in this thread.
-  void callBegins(Task& task, cl_command_type type, bool blocking) const;
+  void callBegins(Task& task, cl_command_type type, bool blocking);
   void callReturns(Task& task) const;
   /// It is a launch.
   void launches(Task& task, const Launch& launch);
@@ -52,36 +49,37 @@ public:
   /// A launch goes straight to the driver, since `why`.
   void native(const std::string& kernel, const std::string& why, std::span<const Device> devices);
   /// A task is over. `devices`: all that there are; more may come, but none goes.
-  void retired(const Task& task, std::span<const Device> devices);
-  /// What devices did for it; the time when the first of that began.
-  HostTime work(const Task& task);
+  void retired(Task& task, std::span<const Device> devices);
+  /// What was sent ahead for another task has arrived.
+  void arrived(Task& task);
 
 private:
-  /// A kernel as it was described: by its summaries, since a program may be built anew.
-  struct Code {
-    std::uint64_t number = 0;
-    std::vector<const KernelSummary*> summaries;
+  /// By all that is said of a launch.
+  using LaunchKey = std::vector<std::uint64_t>;
+  struct LaunchHash {
+    std::size_t operator()(const LaunchKey& key) const;
   };
-  template <typename T, typename Number>
-  using Numbers = std::map<std::weak_ptr<const T>, Number, std::owner_less<>>;
 
-  void nameDevices(std::span<const Device> devices);
-  void balance(const Task& task, HostTime at, std::span<const Device> devices);
+  std::shared_ptr<TracedWork> work();
+  void describe(std::span<const Device> devices);
   std::uint64_t numberOf(const Buffer& buffer);
-  std::uint64_t numberOf(const std::shared_ptr<KernelCode>& code);
+  std::uint64_t numberOf(KernelCode& code);
+  std::uint32_t nameOf(KernelCode& code);
   std::uint64_t numberOf(const Launch& launch);
+  record::LaunchBuffer describe(const Launch& launch, const BufferArgument& argument);
+  bool describe(const Launch& launch, std::uint64_t number, std::uint64_t code);
   void holds(Task& task, const Buffer& buffer);
-  void showHoldings(const Task& task, std::span<const Device> devices);
+  void recordTask(Task& task, bool isAhead);
 
   std::unique_ptr<Trace> trace_;
-  bool applicationNamed_ = false;
-  std::size_t named_ = 0; ///< devices
-  // What was described so far. A number is given once.
-  Numbers<Buffer, std::uint64_t> buffers_;
-  Numbers<KernelCode, Code> codes_;
-  std::unordered_map<std::string, std::uint64_t> launches_; ///< by all that is said of one
-  std::uint64_t lastBuffer_ = 0, lastCode_ = 0, lastWork_ = 0;
-  std::map<std::uint64_t, std::vector<std::uint64_t>> shown_; ///< holdings, by buffer
+  RecordBytes bytes_;
+  bool programNamed_ = false;
+  std::size_t described_ = 0; ///< devices
+  // Buffers and kernels know themselves what was said of them. A number is given once.
+  std::unordered_map<LaunchKey, std::uint64_t, LaunchHash> launches_;
+  LaunchKey launchKey_; ///< keeps its memory
+  std::unordered_map<cl_command_type, std::uint32_t> callNames_;
+  std::uint64_t lastBuffer_ = 0, lastCode_ = 0, lastLaunch_ = 0, lastCall_ = 0, lastWork_ = 0;
 };
 
 } // namespace libsplit::runtime

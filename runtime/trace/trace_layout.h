@@ -1,4 +1,4 @@
-// The numbers by which whoever reads a trace tells what is where in it.
+// The numbers by which whoever reads the events of a trace tells what is where in them.
 #pragma once
 
 namespace libsplit::runtime {
@@ -6,7 +6,8 @@ namespace libsplit::runtime {
 struct TraceLayout {
   /// Of what trace.schema.json says; an event names it. Version 2 also says what libsplit knew when
   /// it decided: devices, kernels, launches, buffers and who holds them, what waited for what.
-  /// Traces that name no version are of version 1.
+  /// Traces that name no version are of version 1. Version 3 is no text (trace_format.h), and says
+  /// the same as version 2.
   static constexpr int version = 2;
 
   static constexpr int application = 1; ///< process number; device i is `firstDevice + i`

@@ -143,10 +143,10 @@ TRACED = {
 def traced_on(bench, devices, program, options):
     fake = Fake(bench)
     fake.platforms = [{"name": "Fake", "devices": devices}]
-    file = bench.tmp / "trace.json"
+    file = bench.tmp / "run.trace"
     run = fake.run(program, options | {"TRACE": str(file)}, arguments=TRACED[program])
     run.require_success()
-    return run, file.rename(bench.tmp / f"trace-{len(list(bench.tmp.glob('trace-*')))}.json")
+    return run, file.rename(bench.tmp / f"{len(list(bench.tmp.glob('*.trace')))}.trace")
 
 
 def asked(bench, trace, *question):
@@ -209,7 +209,9 @@ def what_if_unknown(bench):
         run.require(refused.returncode in (1, 2) and complaint in refused.stderr and not refused.stdout, f"{refused}")
     # What the first version wrote.
     first = bench.tmp / "first.json"
-    first.write_text("\n".join(line for line in trace.read_text().splitlines() if "libsplit_" not in line))
+    events = subprocess.run([str(bench.build / "bin" / "splittrace"), "chrome", str(trace)], capture_output=True,
+                            text=True, check=True).stdout
+    first.write_text("\n".join(line for line in events.splitlines() if "libsplit_" not in line))
     refused = subprocess.run([str(bench.build / "bin" / "splittrace"), "whatif", str(first)], capture_output=True,
                              text=True, check=False)
     run.require(refused.returncode == 1 and "version 1" in refused.stderr, f"{refused}")

@@ -12,7 +12,7 @@ except ImportError:
     sys.exit(77)
 
 from harness import Failure, main
-from trace import SEPARATE, parse
+from trace import SEPARATE, events_of
 
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
 
@@ -34,7 +34,7 @@ def require_valid(run, schema, document):
 
 def runs(bench):
     """Runs of all kinds, with statistics and events."""
-    file = bench.tmp / "trace.json"
+    file = bench.tmp / "run.trace"
     kernels = Path(__file__).resolve().parents[1] / "corpus" / "kernels" / "merging" / "histograms.cl"
     dumps = bench.tmp / "dumps"
     dumps.mkdir(exist_ok=True)
@@ -47,7 +47,7 @@ def runs(bench):
             file.unlink(missing_ok=True)
             run = bench.run(command, "preload", {**options, "TRACE": str(file)})
             run.require_success()
-            yield run, parse(file.read_text())
+            yield run, events_of(bench, file)
 
 
 def hold(bench):

@@ -13,25 +13,20 @@ SEPARATE = {"POLICY": "static:0.4,0.6", "SEPARATE_NODES": "1", "WAIT_ANALYSIS": 
 APPLICATION = 1  # the trace's process numbers: the application, then the devices
 
 
-def parse(text):
-    """The events; a missing end of the array is no error."""
-    if not text.rstrip().endswith("]"):
-        text = text.rstrip().removesuffix(",") + "]"
-    return json.loads(text)
-
-
-def parse_cut(text):
-    """The same of a file whose last line may have been cut short: a kill ends a write at any byte."""
-    return parse(text if text.rstrip().endswith("]") else text[:text.rindex("\n")])
+def events_of(bench, file):
+    """The trace as Chrome trace events."""
+    made = subprocess.run([str(bench.build / "bin" / "splittrace"), "chrome", str(file)], capture_output=True, text=True)
+    assert made.returncode == 0 and made.stderr == "", made
+    return json.loads(made.stdout)
 
 
 def traced(bench, command, options, door="preload"):
-    file = bench.tmp / "trace.json"
+    file = bench.tmp / "run.trace"
     file.unlink(missing_ok=True)
     run = bench.run(command, door, {**options, "TRACE": str(file)})
     run.require_success()
     run.require(run.stderr == "", "not silent")
-    return run, parse(file.read_text())
+    return run, events_of(bench, file)
 
 
 def slices(events, *, on_devices):
@@ -128,7 +123,7 @@ def same_reasons(bench):
     """Statistics and trace give the same reasons of the same numbers of launches."""
     for options in [{}, {"WAIT_ANALYSIS": "1"}, {"POLICY": "static:1,0"}]:
         run, _ = traced(bench, bench.sample("jacobi2d", "--iterations", "60"), options)
-        splittrace = subprocess.run([str(bench.build / "bin" / "splittrace"), "--json", str(bench.tmp / "trace.json")],
+        splittrace = subprocess.run([str(bench.build / "bin" / "splittrace"), "--json", str(bench.tmp / "run.trace")],
                                     capture_output=True, text=True, check=True)
         for kernel in json.loads(splittrace.stdout)["kernels"]:
             counted = run.kernel(kernel["name"])
@@ -144,7 +139,7 @@ def late_analysis(bench):
     splitc.write_text("#!/bin/sh\nexec sleep 1000\n")
     splitc.chmod(0o755)
     run, _ = traced(bench, bench.sample("saxpy"), {"SPLITC": str(splitc), "POLICY": "fixed-point"})
-    told = subprocess.run([str(bench.build / "bin" / "splittrace"), str(bench.tmp / "trace.json")],
+    told = subprocess.run([str(bench.build / "bin" / "splittrace"), str(bench.tmp / "run.trace")],
                           check=True, capture_output=True, text=True).stdout
     run.require("saxpy was never split" in told and "LIBSPLIT_WAIT_ANALYSIS=1" in told, f"it is told:\n{told}")
 
@@ -153,19 +148,19 @@ def process_id_in_the_name(bench):
     """%p in the name, through splitrun --trace: one file, with the number of the traced process."""
     folder = bench.tmp / "traces"
     folder.mkdir()
-    command = [str(bench.build / "bin" / "splitrun"), "--trace", str(folder / "%p.json"), "--",
+    command = [str(bench.build / "bin" / "splitrun"), "--trace", str(folder / "%p.trace"), "--",
                *bench.sample("saxpy")]
     run = bench.run(command, None, {}, env={"LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache")})
     run.require_success()
     files = list(folder.iterdir())
     run.require(len(files) == 1 and files[0].stem.isdigit(), f"files are {files}")
-    names = [event["args"]["name"] for event in parse(files[0].read_text()) if event["name"] == "process_name"]
+    names = [event["args"]["name"] for event in events_of(bench, files[0]) if event["name"] == "process_name"]
     run.require(f"saxpy ({files[0].stem})" in names, f"processes are named {names}")
 
 
 def survives_a_kill(bench):
     """A program that is killed leaves whole events."""
-    file = bench.tmp / "killed.json"
+    file = bench.tmp / "killed.trace"
     environment = bench.environment({"LD_PRELOAD": str(bench.library), "LIBSPLIT_TRACE": str(file),
                                      "LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache"), "LIBSPLIT_WAIT_ANALYSIS": "1",
                                      "LIBSPLIT_POLICY": "static:0.5,0.5"})
@@ -175,7 +170,7 @@ def survives_a_kill(bench):
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    events = parse_cut(file.read_text())
+    events = events_of(bench, file)
     assert len([event for event in events if event["ph"] == "X"]) > 100
 
 
@@ -193,7 +188,7 @@ def summary(bench):
     command = bench.sample("jacobi2d", "--size", "256", "--iterations", "7")
     run, _ = traced(bench, command, SEPARATE)
     splittrace = str(bench.build / "bin" / "splittrace")
-    file = str(bench.tmp / "trace.json")
+    file = str(bench.tmp / "run.trace")
     told = json.loads(subprocess.run([splittrace, "--json", file], check=True, capture_output=True).stdout)
     run.require(told["bytes_between_nodes"] == run.total("bytes_between_nodes"), "other bytes than the stats")
     kernel = told["kernels"][0]
@@ -207,11 +202,27 @@ def summary(bench):
         run.require(failed.returncode == 1 and failed.stderr.count("\n") == 1, f"{wrong}: {failed}")
 
 
+def chrome(bench):
+    """As a file or on stdout; what is of that form already stays as it is; a place that can't be written to is an error."""
+    traced(bench, bench.sample("saxpy"), SEPARATE)
+    splittrace, file, made = str(bench.build / "bin" / "splittrace"), bench.tmp / "run.trace", bench.tmp / "run.json"
+    for source in (file, made):
+        told = subprocess.run([splittrace, "chrome", str(source)], check=True, capture_output=True).stdout
+        subprocess.run([splittrace, "chrome", "-o", str(bench.tmp / "again.json"), str(source)], check=True)
+        assert (bench.tmp / "again.json").read_bytes() == told and json.loads(told)
+        made.write_bytes(told)
+    for command in ([splittrace], [splittrace, "whatif"], [splittrace, "whatif", "--policy", "static:2,1"]):
+        first, second = (subprocess.run([*command, str(each)], check=True, capture_output=True).stdout for each in (file, made))
+        assert first == second and first, f"{command} says {first} and {second}"
+    failed = subprocess.run([splittrace, "chrome", "-o", "/nonexistent/run.json", str(file)], capture_output=True, text=True)
+    assert failed.returncode == 1 and failed.stderr.count("\n") == 1, failed
+
+
 def unwritable(bench):
     """One complaint, and the program runs as before."""
     native = bench.native(bench.sample("saxpy"), dump=True)
-    run = bench.run(bench.sample("saxpy"), "preload", {"TRACE": "/nonexistent/trace.json"}, dump=True)
-    run.require_one_complaint("trace", "/nonexistent/trace.json")
+    run = bench.run(bench.sample("saxpy"), "preload", {"TRACE": "/nonexistent/run.trace"}, dump=True)
+    run.require_one_complaint("trace", "/nonexistent/run.trace")
     run.stderr = ""
     run.require_same_as(native)
 
@@ -228,5 +239,6 @@ if __name__ == "__main__":
         "survives_a_kill": survives_a_kill,
         "disk_is_full": disk_is_full,
         "summary": summary,
+        "chrome": chrome,
         "unwritable": unwritable,
     })

@@ -1,46 +1,19 @@
 #include "runtime/trace/trace.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstring>
+#include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 namespace libsplit::runtime {
 namespace {
-
-using Json = nlohmann::json;
-
-TEST(DeviceClock, KnowsAnOffsetFromOneCommand) {
-  DeviceClock clock;
-  EXPECT_FALSE(clock.known());
-  clock.observe(7'000, 100'000, 104'000);
-  EXPECT_EQ(clock.toHost(7'000), 102'000);
-  EXPECT_EQ(clock.toHost(57'000), 152'000);
-  EXPECT_EQ(clock.uncertainty(), 2'000);
-}
-
-TEST(DeviceClock, GetsBetterWithEachTighterBound) {
-  DeviceClock clock;
-  clock.observe(0, 1'000, 2'000);
-  clock.observe(100, 1'700, 9'000); // the offset is 1'600 or more
-  EXPECT_EQ(clock.toHost(0), 1'800);
-  clock.observe(200, 0, 1'850); // and 1'650 or less
-  EXPECT_EQ(clock.toHost(0), 1'625);
-  EXPECT_EQ(clock.uncertainty(), 25);
-}
-
-TEST(DeviceClock, FollowsAClockThatDrifts) {
-  DeviceClock clock;
-  clock.observe(0, 1'000, 1'010);
-  clock.observe(1'000, 3'000, 3'010); // contradicts the first
-  EXPECT_EQ(clock.toHost(1'000), 3'005);
-}
 
 /// A trace that writes into a pipe, which holds little: as long as nobody reads, the writer is
 /// stuck.
@@ -53,63 +26,97 @@ public:
   }
   ~PipedTrace() { ::close(ends_[0]); }
 
+  bool addWrite(std::int64_t at) {
+    bytes_.begin(record::NativeWrite{{}, at, 1, {}});
+    return trace->add(bytes_.finish());
+  }
+
   /// Ends the trace; what it wrote, from `begin` to end.
-  std::string finish() {
-    std::string text;
+  std::vector<std::byte> finish() {
+    std::vector<std::byte> all;
     std::thread reader([&] {
-      std::array<char, 65536> part;
+      std::array<std::byte, 65536> part;
       for (ssize_t got; (got = ::read(ends_[0], part.data(), part.size())) > 0;)
-        text.append(part.data(), static_cast<std::size_t>(got));
+        all.insert(all.end(), part.begin(), part.begin() + got);
     });
     trace.reset();
     reader.join();
-    return text;
+    return all;
   }
 
   std::unique_ptr<Trace> trace;
 
 private:
+  RecordBytes bytes_;
   std::array<int, 2> ends_{};
 };
 
-TEST(Trace, IsAnArrayOfEvents) {
-  PipedTrace piped;
-  const HostTime now = hostNow();
-  piped.trace->nameProcess(2, "a \"device\"\n");
-  piped.trace->slice(2, 1, "kernel", now, now + 1'234'567,
-                     {{"bytes", std::uint64_t{12}}, {"why", std::string("\\")}});
-  piped.trace->counter(1, "shares", now, {{"0.0", 0.25}});
-  piped.trace->arrow(1, 10, now, 2, 1, now + 5);
-  const Json events = Json::parse(piped.finish());
-  ASSERT_EQ(events.size(), 7U);
-  EXPECT_EQ(events[0]["args"]["version"], TraceLayout::version);
-  EXPECT_EQ(events[1]["args"]["name"], "a \"device\"\n");
-  EXPECT_EQ(events[3]["ph"], "X");
-  EXPECT_EQ(events[3]["dur"], 1234.567);
-  EXPECT_EQ(events[3]["args"]["bytes"], 12);
-  EXPECT_EQ(events[3]["args"]["why"], "\\");
-  EXPECT_EQ(events[4]["args"]["0.0"], 0.25);
-  EXPECT_EQ(events[5]["ph"], "s");
-  EXPECT_EQ(events[6]["ph"], "f");
-  EXPECT_EQ(events[5]["id"], events[6]["id"]);
+template <typename Part> Part at(const std::vector<std::byte>& bytes, std::size_t offset) {
+  Part part;
+  if (bytes.size() - offset < sizeof part)
+    throw std::runtime_error("the trace is too short");
+  std::memcpy(&part, bytes.data() + offset, sizeof part);
+  return part;
 }
 
-TEST(Trace, IsAnArrayWithoutEventsToo) {
-  const Json events = Json::parse(PipedTrace().finish());
-  ASSERT_EQ(events.size(), 1U); // its version
-  EXPECT_EQ(events[0]["name"], "libsplit_trace");
+/// The heads of all records.
+std::vector<record::Head> headsOf(const std::vector<std::byte>& bytes) {
+  std::vector<record::Head> heads;
+  for (std::size_t i = sizeof(record::FileHead); i < bytes.size(); i += heads.back().size) {
+    heads.push_back(at<record::Head>(bytes, i));
+    if (heads.back().size < sizeof(record::Head) || heads.back().size > bytes.size() - i)
+      throw std::runtime_error("a record is cut");
+  }
+  return heads;
+}
+
+TEST(Trace, BeginsWithWhatItIs) {
+  const auto bytes = PipedTrace().finish();
+  ASSERT_EQ(bytes.size(), sizeof(record::FileHead));
+  const auto head = at<record::FileHead>(bytes, 0);
+  EXPECT_EQ(head.magic, record::magic);
+  EXPECT_EQ(head.version, record::version);
+}
+
+TEST(Trace, HoldsRecordsAsTheyWereAdded) {
+  PipedTrace piped;
+  RecordBytes bytes;
+  bytes.begin(record::Kernel{{}, 7, 1, 3, 2});
+  bytes.putText("abc");
+  bytes.putAll<std::uint64_t>(std::array<std::uint64_t, 2>{0, 5});
+  EXPECT_TRUE(piped.trace->add(bytes.finish()));
+  EXPECT_TRUE(piped.addWrite(99));
+  const auto written = piped.finish();
+  const std::size_t kernel = sizeof(record::FileHead), size = sizeof(record::Kernel) + 8 + 2 * 8;
+  EXPECT_EQ(at<record::Kernel>(written, kernel).head.size, size);
+  EXPECT_EQ(at<record::Kernel>(written, kernel).head.kind, record::Kind::Kernel);
+  EXPECT_EQ(std::memcmp(written.data() + kernel + sizeof(record::Kernel), "abc\0\0\0\0\0", 8), 0);
+  EXPECT_EQ(at<std::uint64_t>(written, kernel + size - 8), 5U);
+  EXPECT_EQ(at<record::NativeWrite>(written, kernel + size).at, 99);
+}
+
+TEST(Trace, SaysATextOnce) {
+  PipedTrace piped;
+  EXPECT_EQ(piped.trace->text("kernel"), 1U);
+  EXPECT_EQ(piped.trace->text("other"), 2U);
+  EXPECT_EQ(piped.trace->text("kernel"), 1U);
+  EXPECT_EQ(headsOf(piped.finish()).size(), 2U);
 }
 
 TEST(Trace, DropsAndCountsWhatTheFileCannotTake) {
   PipedTrace piped;
-  constexpr std::size_t slices =
-      Trace::maxPending * 5 / 2; // the writer may hold one load, the list another
-  for (std::size_t i = 0; i < slices; ++i)
-    piped.trace->slice(1, 1, "slice", 0, 1);
-  const Json events = Json::parse(piped.finish());
-  const Json& last = events.back();
-  ASSERT_TRUE(last["args"].contains("dropped"));
-  EXPECT_EQ(last["args"]["dropped"].get<std::size_t>() + events.size() - 2, slices);
+  constexpr std::size_t records =
+      Trace::maxPending / sizeof(record::NativeWrite) * 5 / 2; // the writer may hold one load
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < records; ++i)
+    taken += piped.addWrite(1);
+  EXPECT_LT(taken, records);
+  EXPECT_EQ(piped.trace->text("there is no room for it"), 0U);
+  const auto written = piped.finish();
+  EXPECT_EQ(headsOf(written).size(), taken + 1);
+  const auto last = at<record::Dropped>(written, written.size() - sizeof(record::Dropped));
+  EXPECT_EQ(last.head.kind, record::Kind::Dropped);
+  EXPECT_EQ(last.count, records - taken + 1);
 }
 
 TEST(Trace, SaysOnceThatTheDiskIsFull) {
@@ -117,40 +124,19 @@ TEST(Trace, SaysOnceThatTheDiskIsFull) {
   {
     Trace trace(::open("/dev/full", O_WRONLY | O_CLOEXEC));
     for (int i = 0; i < 1000; ++i)
-      trace.slice(1, 1, "slice", i, i + 1);
+      trace.text(std::to_string(i));
   }
   const std::string told = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
   EXPECT_NE(told.find("can't write the trace any further: No space left"), std::string::npos);
 }
 
-TEST(Trace, PutsOverlappingWorkOnTracksBesideEachOther) {
-  PipedTrace piped;
-  const auto kernels = TracedWork::Track::Kernels;
-  HostTime first = 100, second = 150, third = 205, fourth = 199;
-  EXPECT_EQ(piped.trace->freeThread(2, kernels, first, 200, 10), 1);
-  EXPECT_NE(piped.trace->freeThread(2, kernels, second, 250, 10), 1);
-  EXPECT_EQ(piped.trace->freeThread(2, kernels, third, 300, 10), 1);
-  EXPECT_EQ(piped.trace->freeThread(3, kernels, fourth, 300, 10), 1);
-  piped.finish();
-}
-
-TEST(Trace, MovesABeginningWithinTheClocksError) {
-  PipedTrace piped;
-  HostTime first = 100, second = 195;
-  piped.trace->freeThread(2, TracedWork::Track::Kernels, first, 200, 10);
-  EXPECT_EQ(piped.trace->freeThread(2, TracedWork::Track::Kernels, second, 300, 10), 1);
-  EXPECT_EQ(second, 200);
-  piped.finish();
-}
-
 TEST(Trace, IgnoresWhatComesAfterItsEnd) {
   PipedTrace piped;
-  piped.trace->slice(1, 1, "slice", 0, 1);
-  std::string text;
+  EXPECT_TRUE(piped.addWrite(1));
   piped.trace->close();
-  piped.trace->slice(1, 1, "late", 0, 1);
-  EXPECT_EQ(Json::parse(piped.finish()).size(), 2U);
+  EXPECT_FALSE(piped.addWrite(2));
+  EXPECT_EQ(headsOf(piped.finish()).size(), 1U);
 }
 
 } // namespace
