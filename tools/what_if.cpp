@@ -335,6 +335,9 @@ std::string gainByModel(const TraceContents& contents) {
     unknown += ".";
   if (!(took > 0))
     return unknown.empty() ? "" : unknown.substr(1);
+  if (std::abs(home - took) <= *answer.error * took)
+    return "The model of what launches cost is off by " + percentText(*answer.error) +
+           " on this run, which is more than what it says that splitting gained or lost." + unknown;
   return "By the model of what launches cost, which is off by " + percentText(*answer.error) +
          ", those that were timed took " + durationText(took) + " and would have taken " +
          durationText(home) + " on the program's own device alone, " + timesText(took, home) + "." +

@@ -12,6 +12,8 @@
     return n < 1e4 ? n + " B" : n < 1e7 ? (n / 1e3).toFixed(1) + " kB" : (n / 1e6).toFixed(1) + " MB";
   }
   function percent(part) { return Math.round(100 * part) + " %"; }
+  /** Texts of splittrace are for terminals too. */
+  function prose(value) { return value.replace(/(\d) us\b/g, "$1 µs"); }
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
   function text(id, value) { document.getElementById(id).textContent = value; }
 
@@ -38,18 +40,24 @@
 
   document.title = data.program + " – libsplit";
   text("program", data.program);
-  text("sentence", data.sentence);
-  text("model", data.model);
-  text("notes", data.notes.join(" "));
+  text("sentence", prose(data.sentence));
+  text("model", prose(data.model));
+  text("notes", prose(data.notes.join(" ")));
 
   // ---- The timeline: rows of spans on a canvas, under one zoom.
 
-  var rowHeight = 20, labelWidth = innerWidth < 700 ? 90 : 190;
+  var rowHeight = 20, font = "12px system-ui, sans-serif";
   var canvas = document.getElementById("timeline"), pen = canvas.getContext("2d");
   var kinds = ["kernel", "in", "out", "other", "call"];
   var kindNames = ["kernels", "copies in", "copies out", "other", "calls"];
   var rows = data.rows; // [label, kind, spans]; a span is [begin, end, name, call, text, count]
-  rows.forEach(function (row) { row.spans.sort(function (a, b) { return a[0] - b[0]; }); });
+  rows.forEach(function (row) {
+    row.spans.sort(function (a, b) { return a[0] - b[0]; });
+    row.title = row.label + (row.kind < 4 ? ": " + kindNames[row.kind] : "");
+    row.spans.forEach(function (span) { span[4] = prose(span[4]); });
+  });
+  pen.font = font;
+  var labelWidth = 14 + Math.min(176, d3.max(rows, function (row) { return pen.measureText(row.title).width; }) || 0);
   var end = d3.max(rows, function (row) { return d3.max(row.spans, function (span) { return span[1]; }); }) || 1;
   // From the first event: until then the program had nothing to do with kernels.
   var start = Math.min(end - 1, d3.min(rows, function (row) { return d3.min(row.spans, function (span) { return span[0]; }); }) || 0);
@@ -92,7 +100,7 @@
   function draw() {
     var visible = x.domain(), height = rows.length * rowHeight + 4;
     pen.clearRect(0, 0, width, height);
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = font;
     pen.textBaseline = "middle";
     rows.forEach(function (row, i) {
       var top = i * rowHeight + 2, spans = row.spans;
@@ -105,7 +113,7 @@
         if (right - left > 8 * 6) {
           pen.save();
           pen.beginPath(); pen.rect(left, top, right - left - 3, rowHeight); pen.clip();
-          pen.fillStyle = "#fff";
+          pen.fillStyle = colour("on-" + kinds[row.kind]);
           pen.fillText(span[2], left + 4, top + rowHeight / 2);
           pen.restore();
         }
@@ -115,7 +123,7 @@
       pen.fillStyle = colour("soft");
       pen.save();
       pen.beginPath(); pen.rect(0, top, labelWidth - 6, rowHeight); pen.clip();
-      pen.fillText(row.label + (row.kind < 4 ? ": " + kindNames[row.kind] : ""), 6, top + rowHeight / 2);
+      pen.fillText(row.title, 6, top + rowHeight / 2);
       pen.restore();
     });
     d3.select("#axis").selectAll("g").data([0]).enter().append("g").attr("class", "axis");
@@ -187,7 +195,7 @@
     var name = document.getElementById("kernel").value, launches = data.launches[name] || [];
     var svg = d3.select("#shares"), wide = svg.node().clientWidth || 600, high = 200;
     svg.selectAll("*").remove();
-    var across = d3.scale.linear().domain([0, Math.max(launches.length, 1)]).range([46, wide - 8]);
+    var across = d3.scale.linear().domain([0, Math.max(launches.length, 1)]).range([52, wide - 8]);
     var up = d3.scale.linear().domain([0, 1]).range([high - 26, 8]);
     launches.forEach(function (launch, i) {
       var sum = 0;
@@ -202,7 +210,7 @@
         .y(function (launch) { return up(launch.idle); })(launches) || "M0 0");
     svg.append("g").attr("class", "axis").attr("transform", "translate(0," + up(0) + ")").call(
       d3.svg.axis().scale(across).orient("bottom").ticks(Math.min(8, launches.length)).tickFormat(d3.format("d")));
-    svg.append("g").attr("class", "axis").attr("transform", "translate(44,0)").call(
+    svg.append("g").attr("class", "axis").attr("transform", "translate(50,0)").call(
       d3.svg.axis().scale(up).orient("left").ticks(4).tickFormat(percent));
     svg.on("mousemove", function () {
       var i = Math.floor(across.invert(d3.mouse(this)[0])), launch = launches[i];
@@ -216,7 +224,12 @@
 
   // ---- Who holds which bytes of one buffer.
 
-  var memories = d3.scale.category10();
+  /** A device's memory has the colour of its shares. */
+  function memories(node) {
+    for (var i = 0; i < data.devices.length; ++i)
+      if (data.devices[i].label === data.nodes[node]) return palette(i);
+    return colour("other");
+  }
   key = d3.select("#holdingKey").selectAll("b").data(data.nodes).enter().append("b").style("font-weight", "normal");
   key.append("span").style("background", function (_, i) { return memories(i); });
   key.append("i").style("font-style", "normal").text(String);
@@ -276,6 +289,14 @@
       return work.depth;
     }
     works.forEach(depthOf);
+    // What another of them waited for, too, need not be named.
+    var waitedFor = {}; // by work: all that came before it
+    works.slice().sort(function (a, b) { return a.depth - b.depth; }).forEach(function (work) {
+      var all = waitedFor[work.id] = {};
+      work.after.forEach(function (id) { Object.assign(all, waitedFor[id]); });
+      work.after = work.after.filter(function (id) { return !all[id]; });
+      work.after.forEach(function (id) { all[id] = true; });
+    });
     works.sort(function (a, b) { return a.depth - b.depth || a.device - b.device || a.kind - b.kind || a.id - b.id; });
     works.forEach(function (work, i) {
       var row = filled[work.depth] || 0;
@@ -300,20 +321,21 @@
       .attr("transform", function (work) { return "translate(" + work.x + "," + work.y + ")"; });
     boxes.append("rect").attr("width", boxWidth).attr("height", boxHeight).attr("rx", 4)
       .attr("fill", function (work) { return colour(kinds[work.kind]); });
-    boxes.append("text").attr("x", 6).attr("y", 15).text(function (work) {
+    function onBox(work) { return colour("on-" + kinds[work.kind]); }
+    boxes.append("text").attr("x", 6).attr("y", 15).style("fill", onBox).text(function (work) {
       var name = numbers[work.id] + " " + work.name;
       return name.length > 20 ? name.slice(0, 19) + "…" : name;
     });
-    boxes.append("text").attr("x", 6).attr("y", 30).text(function (work) {
+    boxes.append("text").attr("x", 6).attr("y", 30).style("fill", onBox).text(function (work) {
       return data.devices[work.device].label + ", " + time(work.end - work.begin);
     });
     boxes.on("mousemove", function (work) {
       showTip(d3.event, work.name + "\n" + kindNames[work.kind] + " of " + data.devices[work.device].label + "\n" +
-        time(work.end - work.begin) + " from " + time(work.begin) + (work.details ? "\n" + work.details : ""));
+        time(work.end - work.begin) + " from " + time(work.begin) + (work.details ? "\n" + prose(work.details) : ""));
     }).on("mouseleave", function () { showTip(d3.event, null); });
     table("issued", ["", "what", "where", "begins", "takes", "after", ""], works.map(function (work) {
       return [numbers[work.id], work.name, data.devices[work.device].label + ", " + kindNames[work.kind], time(work.begin),
-              time(work.end - work.begin), work.after.map(function (id) { return numbers[id]; }).join(", "), work.details];
+              time(work.end - work.begin), work.after.map(function (id) { return numbers[id]; }).join(", "), prose(work.details)];
     }), [1, 2, 6]);
   }
   d3.select("#launch").on("change", drawGraph).selectAll("option").data(data.graphs).enter().append("option")
@@ -338,7 +360,7 @@
   table("devices", ["device", "computes", "moves", "other", "idle"], data.devices.map(function (device) {
     return [device.name, time(device.kernelUs), time(device.transferUs), time(device.otherUs), percent(device.idle)];
   }));
-  d3.select("#advice").selectAll("li").data(data.advice.length ? data.advice : ["Nothing."]).enter().append("li").text(String);
+  d3.select("#advice").selectAll("li").data(data.advice.length ? data.advice : ["Nothing."]).enter().append("li").text(prose);
 
   function all() { layOut(); drawShares(); drawHolding(); drawGraph(); }
   addEventListener("resize", all);
