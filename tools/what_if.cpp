@@ -335,7 +335,7 @@ std::string gainByModel(const TraceContents& contents) {
     unknown += ".";
   if (!(took > 0))
     return unknown.empty() ? "" : unknown.substr(1);
-  if (std::abs(home - took) <= *answer.error * took)
+  if (std::abs(home - took) <= *answer.error * (home + took)) // either may be off
     return "The model of what launches cost is off by " + percentText(*answer.error) +
            " on this run, which is more than what it says that splitting gained or lost." + unknown;
   return "By the model of what launches cost, which is off by " + percentText(*answer.error) +
