@@ -33,6 +33,8 @@ Json toJson(const std::string& machine, const std::string& kernel, const LaunchK
           {"seconds_per_item", record.secondsPerItem},
           {"home_seconds", record.homeSeconds},
           {"split_seconds", record.splitSeconds},
+          {"seconds_per_byte", record.secondsPerByte},
+          {"launches", record.launchesNow > 0 ? record.launchesNow : record.launches},
           {"used", record.used}};
 }
 
@@ -44,12 +46,16 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
     record.secondsPerItem = json.at("seconds_per_item").get<std::vector<double>>();
     record.homeSeconds = json.at("home_seconds").get<double>();
     record.splitSeconds = json.at("split_seconds").get<double>();
+    // Files of before they were kept lack these.
+    record.secondsPerByte = json.value("seconds_per_byte", 0.0);
+    record.launches = json.value("launches", std::uint64_t{0});
     record.used = json.at("used").get<std::uint64_t>();
   } catch (const Json::exception&) {
     return false;
   }
   return record.secondsPerItem.size() == devices && record.items > 0 && record.items < 1e30 &&
          isSpeed(record.homeSeconds) && isSpeed(record.splitSeconds) &&
+         isSpeed(record.secondsPerByte) &&
          std::all_of(record.secondsPerItem.begin(), record.secondsPerItem.end(), isSpeed);
 }
 
@@ -172,6 +178,15 @@ double KnownSpeeds::gain(const std::string& kernel) const {
       if (record->splitSeconds > 0 && record->homeSeconds > 0)
         most = std::max(most, record->homeSeconds - record->splitSeconds);
   return most;
+}
+
+double KnownSpeeds::secondsPerByte() const {
+  const SpeedRecord* latest = nullptr;
+  for (const auto& [kernel, records] : kernels_)
+    for (const auto& [key, record] : records)
+      if (record->secondsPerByte > 0 && (!latest || record->used > latest->used))
+        latest = record.get();
+  return latest ? latest->secondsPerByte : 0;
 }
 
 bool KnownSpeeds::knows(const std::string& kernel) const {

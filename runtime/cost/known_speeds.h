@@ -26,6 +26,9 @@ struct SpeedRecord {
   std::vector<double> secondsPerItem; ///< by device; 0: not known
   double homeSeconds = 0;             ///< unsplit, on the program's own device; 0: not known
   double splitSeconds = 0;            ///< split; 0: not known
+  double secondsPerByte = 0;          ///< that moving between nodes took then; 0: not known
+  std::uint64_t launches = 0;         ///< in the last run before this one
+  std::uint64_t launchesNow = 0;      ///< … in this one
   std::uint64_t used = 0;             ///< order of last use
 };
 
@@ -50,6 +53,10 @@ public:
   double gain(const std::string& kernel) const;
   /// Whether any launch of the kernel was measured.
   bool knows(const std::string& kernel) const;
+
+  /// What moving a byte between nodes took in the latest launch that anything is known of; 0:
+  /// nothing is.
+  double secondsPerByte() const;
 
   /// Notes that `record` has just been written to.
   void touch(SpeedRecord& record) {

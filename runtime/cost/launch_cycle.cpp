@@ -70,7 +70,7 @@ void LaunchCycle::begin(std::size_t length) {
   lastJoint_ = 0;
   seconds_ = {};
   settled_ = Way::Own;
-  triedOwn_ = triedJoint_ = triedHome_ = false;
+  isAdmitted_ = triedOwn_ = triedJoint_ = triedHome_ = false;
   patience_ = 1;
   enter(Phase::Free);
 }
@@ -111,19 +111,26 @@ LaunchCycle::Place* LaunchCycle::find(std::uint64_t id) {
 LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   const std::size_t length = detector_.next(launch.id);
   Place* place = find(launch.id);
-  if (length >= 2 && (!place || length != places_.size())) {
+  // The same launch again and again may be part of something longer.
+  if (length > 1 ? !place || length != places_.size() : length == 1 && !place && launch.outlook) {
     begin(length);
     place = &places_.front();
   }
-  if (!place)
-    return {};
   Ruling ruling;
+  if (!place) {
+    if (launch.outlook && !launch.isFree)
+      ruling.mode = Mode::Waiting;
+    return ruling;
+  }
+  place->kind = launch.kind;
+  if (phase_ == Phase::Free && launch.outlook && !isAdmitted_ && !launch.isFree)
+    ruling.mode = Mode::Waiting;
   const auto index = static_cast<std::size_t>(place - places_.data());
   const bool isLast = cycles_ + 1 >= patience_; // before a decision
   const bool isTiming = phase_ == Phase::Own || phase_ == Phase::Joint;
   if (isTiming ? cycles_ == timedCycles : isLast)
     look(*place, launch);
-  if (governs() && place->isKnown) {
+  if (governs() && isUnderRule(*place)) {
     ruling.ticket = {phases_, cycles_, index};
     if (way() == Way::Home) {
       ruling.mode = phase_ == Phase::Settled ? Mode::Native : Mode::AtHome;
@@ -141,6 +148,11 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   return ruling;
 }
 
+/// Whether the cycle says what becomes of the launch, rather than the launch itself.
+bool LaunchCycle::isUnderRule(const Place& place) const {
+  return place.isKnown || (way() == Way::Joint && !place.joint.empty());
+}
+
 void LaunchCycle::look(Place& place, const Passing& launch) {
   place.isKnown = launch.isKnown && launch.profile(place.profile);
   if (!place.isKnown)
@@ -151,7 +163,7 @@ void LaunchCycle::look(Place& place, const Passing& launch) {
   }
   if (place.joint.empty()) // it was not known when the others got theirs
     place.joint = place.own;
-  if (place.section.empty())
+  if (place.section.empty() && places_.size() > 1)
     place.section = launch.section();
 }
 
@@ -162,6 +174,8 @@ void LaunchCycle::cycleEnded(const Passing& last) {
   case Phase::Free:
     if (cycles_ < patience_)
       return;
+    if (last.outlook && !isAdmitted_)
+      return admit(last);
     if (linksWeigh(last.secondsPerByte)) {
       govern(last);
     } else {
@@ -190,6 +204,40 @@ void LaunchCycle::cycleEnded(const Passing& last) {
     }
     return;
   }
+}
+
+/// Begins with what the outlook proposes, if that pays; else looks again later.
+void LaunchCycle::admit(const Passing& last) {
+  std::vector<std::uint64_t> ids;
+  for (const Place& place : places_)
+    ids.push_back(place.id);
+  const Outlook* outlook = last.outlook(ids);
+  if (!outlook || outlook->steps.size() != places_.size())
+    return; // the next cycle asks again
+  const auto alike = std::ranges::count_if(
+      places_, [&](const Place& place) { return place.kind == last.kind; });
+  const double toCome = std::max(1.0, static_cast<double>(last.toCome) / static_cast<double>(alike));
+  const double gain = outlook->gain();
+  log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", outlook->homeSeconds,
+      " s at home; predicted ", outlook->seconds, " s split, ", outlook->onceSeconds,
+      " s to get there");
+  if (!(gain * toCome > outlook->onceSeconds)) {
+    // Each cycle that passes says that there will be one more.
+    const double enough = gain > 0 ? outlook->onceSeconds / gain - toCome : 0;
+    patience_ = gain > 0 ? 1 + static_cast<std::uint64_t>(std::clamp(
+                                   enough, 0.0, static_cast<double>(longestLook)))
+                         : std::min(longestLook, 2 * patience_);
+    cycles_ = 0;
+    return;
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    places_[i].joint = outlook->steps[i].shares;
+  isAdmitted_ = true;
+  settled_ = Way::Joint;
+  patience_ = 0;
+  seconds_[static_cast<std::size_t>(Way::Home)] = outlook->homeSeconds;
+  triedHome_ = true;
+  enter(Phase::Joint);
 }
 
 /// Begins with one place's shares for all, where that promises a shorter cycle than each its own:
@@ -239,6 +287,11 @@ void LaunchCycle::trialEnded(const Passing& last) {
   }
   triedOwn_ = triedOwn_ || phase_ == Phase::Own;
   triedHome_ = triedHome_ || phase_ == Phase::Home;
+  // Where nothing moves whatever the shares are there is no reason to rule.
+  if (isAdmitted_ && phase_ == Phase::Joint && !linksWeigh(last.secondsPerByte)) {
+    patience_ = 1;
+    return enter(Phase::Free);
+  }
   if (!std::exchange(triedJoint_, true) && balance(last))
     return enter(Phase::Joint);
   const auto [own, joint, home] = seconds_;
@@ -289,8 +342,8 @@ void LaunchCycle::took(const Ticket& ticket, double seconds) {
 }
 
 bool LaunchCycle::isTimed() const {
-  return std::all_of(places_.begin(), places_.end(), [](const Place& place) {
-    return !place.isKnown || place.readings.size() == timedCycles;
+  return std::all_of(places_.begin(), places_.end(), [this](const Place& place) {
+    return !isUnderRule(place) || place.readings.size() == timedCycles;
   });
 }
 
@@ -298,7 +351,7 @@ bool LaunchCycle::isTimed() const {
 double LaunchCycle::cycleSeconds() const {
   double sum = 0;
   for (const Place& place : places_)
-    if (place.isKnown) {
+    if (isUnderRule(place)) {
       std::array<double, timedCycles> sorted{};
       std::copy(place.readings.begin(), place.readings.end(), sorted.begin());
       std::sort(sorted.begin(), sorted.end());

@@ -13,6 +13,11 @@
 //
 //     Free -> Joint or Own -> Joint -> Own -> Home -> Settled -> the settled one -> ...
 //
+// Where somebody looks ahead (outlook.h), the launches of a cycle stay at home until they are known
+// to gain by being split, and to have gone round often enough for that to be worth bringing their
+// data there; then they begin with the shares of the outlook, all at once. A launch of no cycle is
+// free if it would gain by itself, with all its data going there and back.
+//
 // Worked example: a Jacobi program launches stencil(a -> b), copy(b -> a) for ever, over 4096 rows
 // of 16 KiB. Rows 1792 .. 2304 of the copy need exactly the rows of b that the stencil wrote there:
 // 1/8 of the positions, 8 MiB, so a cut that is off by 1/8 moves 8 MiB in either direction, and a
@@ -20,6 +25,7 @@
 #pragma once
 
 #include "analysis-pass/summary/byte_set.h"
+#include "runtime/cost/outlook.h"
 #include "solver/sequence.h"
 
 #include <array>
@@ -53,6 +59,12 @@ public:
     /// Fills in what is known of the load, by device; false if nothing is. Called now and then.
     std::function<bool(solver::LoadProfile&)> profile;
     std::function<std::vector<SectionUse>()> section;
+    /// What splitting the launches with these ids would gain, which make a cycle; null: that is not
+    /// known yet. Valid until the next call. An empty function: nobody looks ahead.
+    std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
+    bool isFree = true;        ///< it may be judged by itself where it is of no cycle
+    const void* kind = nullptr;   ///< what `toCome` counts; only compared
+    std::uint64_t toCome = 0;     ///< launches of its kind that there will be, as far as one knows
   };
   /// Which launch of which cycle in which phase: handed back with what it took.
   struct Ticket {
@@ -64,7 +76,8 @@ public:
     Free,   ///< it is judged by itself
     Split,  ///< by `shares`
     AtHome, ///< on the program's own device, timed
-    Native  ///< … as without libsplit
+    Native, ///< … as without libsplit
+    Waiting ///< … until it is known whether splitting pays
   };
   struct Ruling {
     Mode mode = Mode::Free;
@@ -89,6 +102,7 @@ private:
   enum class Phase { Free, Own, Joint, Home, Settled };
   struct Place {
     std::uint64_t id = 0;
+    const void* kind = nullptr;
     bool isKnown = false;
     std::vector<double> own;
     std::vector<double> joint;
@@ -98,6 +112,8 @@ private:
     std::vector<double> readings; ///< seconds, of this phase
   };
   void begin(std::size_t length);
+  void admit(const Passing& last);
+  bool isUnderRule(const Place& place) const;
   Place* find(std::uint64_t id);
   void enter(Phase phase);
   Way way() const;
@@ -133,6 +149,7 @@ private:
   std::uint64_t phases_ = 0; ///< numbers them
   std::uint64_t cycles_ = 0; ///< that passed in this phase
   Way settled_ = Way::Own;
+  bool isAdmitted_ = false;                     ///< since the cycle was found
   bool triedOwn_ = false;                       ///< since the cycle was found
   bool triedJoint_ = false, triedHome_ = false; ///< since the last review
   std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried

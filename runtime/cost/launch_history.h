@@ -15,6 +15,8 @@
 #pragma once
 
 #include "runtime/cost/contents_budget.h"
+#include "runtime/cost/plan_memo.h"
+#include "runtime/cost/planning_budget.h"
 #include "runtime/cost/rehearsal.h"
 #include "runtime/cost/share_controller.h"
 #include "runtime/plan/boundary.h"
@@ -73,6 +75,8 @@ struct LaunchHistory {
     std::shared_ptr<const LaunchPlan> whole;
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
+  PlanningBudget planning;
+  std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains
 };

@@ -15,6 +15,8 @@ public:
     const double each = seconds / static_cast<double>(bytes);
     perByte_ = perByte_ > 0 ? 0.9 * perByte_ + 0.1 * each : each;
   }
+  /// As earlier runs knew it, in seconds for a byte; 0: they did not.
+  void begin(double perByte) { perByte_ = perByte; }
   /// Smoothed, in seconds; 0: none did yet.
   double perByte() const { return perByte_; }
   /// What so many bytes may take; a guess, until some did.

@@ -115,28 +115,51 @@ std::unique_ptr<solver::ShareSolver> ShareController::makeSolver() const {
   return solver::makeAuto(std::move(options));
 }
 
+ShareController::Expected ShareController::expected() const {
+  const std::size_t home = setup_.home;
+  const Prior& prior = setup_.prior;
+  const bool known = prior.from != Prior::From::Nothing && prior.speeds[home] > 0;
+  Expected expected{std::vector<double>(setup_.speeds.size()),
+                    std::vector<double>(setup_.speeds.size(), 1.0)};
+  for (std::size_t i : usable_) {
+    expected.speeds[i] = setup_.speeds[i] / setup_.speeds[home];
+    double& caution = expected.caution[i];
+    if (known && prior.speeds[i] > 0) {
+      expected.speeds[i] = prior.speeds[i] / prior.speeds[home];
+      const bool isWellKnown = !(i < setup_.hasRehearsed.size() && setup_.hasRehearsed[i]);
+      caution = prior.from == Prior::From::OtherKernels ? otherKernelsCaution
+                : isWellKnown                           ? 1
+                                                        : guessCaution;
+    } else if (!(i < setup_.likeHome.size() && setup_.likeHome[i])) {
+      caution = guessCaution;
+    }
+  }
+  return expected;
+}
+
+std::vector<double> ShareController::expectedSpeeds() const {
+  if (setup_.home >= setup_.speeds.size() || setup_.speeds[setup_.home] <= 0)
+    return std::vector<double>(setup_.speeds.size());
+  std::vector<double> speeds = expected().speeds;
+  const double home = speeds_[setup_.home];
+  for (std::size_t i : usable_) {
+    if (home > 0 && speeds_[i] > 0)
+      speeds[i] = speeds_[i] / home;
+    // What one of them did slower lay in its part of the launch.
+    if (i < setup_.likeHome.size() && setup_.likeHome[i])
+      speeds[i] = 1;
+  }
+  return speeds;
+}
+
 /// The shares of the first split launch under `auto`: by what is known of the devices, else by what
 /// their drivers tell, the less the less that is worth.
 std::vector<double> ShareController::startingShares() const {
   const std::size_t home = setup_.home;
   if (home >= setup_.speeds.size() || setup_.speeds[home] <= 0)
     return normalised(setup_.speeds);
-  const Prior& prior = setup_.prior;
-  const bool known = prior.from != Prior::From::Nothing && prior.speeds[home] > 0;
-  std::vector<double> relative(setup_.speeds.size()), caution(setup_.speeds.size(), 1.0);
-  for (std::size_t i : usable_) {
-    relative[i] = setup_.speeds[i] / setup_.speeds[home];
-    if (known && prior.speeds[i] > 0) {
-      relative[i] = prior.speeds[i] / prior.speeds[home];
-      const bool isWellKnown = !(i < setup_.hasRehearsed.size() && setup_.hasRehearsed[i]);
-      caution[i] = prior.from == Prior::From::OtherKernels ? otherKernelsCaution
-                   : isWellKnown                           ? 1
-                                                           : guessCaution;
-    } else if (!(i < setup_.likeHome.size() && setup_.likeHome[i])) {
-      caution[i] = guessCaution;
-    }
-  }
-  std::vector<double> shares = normalised(std::move(relative));
+  auto [speeds, caution] = expected();
+  std::vector<double> shares = normalised(std::move(speeds));
   for (std::size_t i = 0; i < shares.size(); ++i)
     if (i != home)
       shares[i] *= caution[i];

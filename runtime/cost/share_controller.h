@@ -82,6 +82,12 @@ public:
   bool canUse(std::size_t device) const { return setup_.speeds[device] > 0; }
   /// Groups per second that each device showed, 0 where not known. Valid until the next call.
   std::span<const double> speeds() const { return speeds_; }
+  /// How fast the devices are beside home, by all that is known or guessed; 0: takes no part.
+  std::vector<double> expectedSpeeds() const;
+  /// Seconds at home that are known, or known of a launch like it; 0: none are.
+  double expectedHomeSeconds() const {
+    return homeSeconds_ > 0 ? homeSeconds_ : setup_.prior.homeSeconds;
+  }
   /// What is known of the load by position, one entry per device (whole: infinite where nothing
   /// is). False if nothing is known at all.
   bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
@@ -94,6 +100,11 @@ private:
   Decision chunks();
   void keepFirstMoveShort();
   bool gainsByWhatIsKnown() const;
+  struct Expected {
+    std::vector<double> speeds;  ///< by device, home's is 1; 0: takes no part
+    std::vector<double> caution; ///< the part of it that may be relied on
+  };
+  Expected expected() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
   bool keepsShares(std::uint64_t totalGroups);

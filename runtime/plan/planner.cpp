@@ -389,13 +389,16 @@ std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> de
   return bytes;
 }
 
-std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
-                           std::span<const Directory* const> directories) {
+std::uint64_t costOfMoving(const ByteSet& bytes) {
   // A GPU at the end of a fast bus takes 10 ns for a row however short, and sends 55 bytes in one.
   constexpr std::uint64_t perRange = 512;
+  return bytes.size() + perRange * bytes.ranges().size();
+}
+
+std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
+                           std::span<const Directory* const> directories) {
   std::uint64_t cost = 0;
-  forEachMove(plan, devices, directories,
-              [&](const ByteSet& set) { cost += set.size() + perRange * set.ranges().size(); });
+  forEachMove(plan, devices, directories, [&](const ByteSet& set) { cost += costOfMoving(set); });
   return cost;
 }
 

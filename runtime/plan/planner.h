@@ -105,6 +105,9 @@ std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> de
 std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
                            std::span<const Directory* const> directories);
 
+/// … of one set of bytes.
+std::uint64_t costOfMoving(const ByteSet& bytes);
+
 /// "dimension 1, rung 1; device 0 groups [0,96); …" for the log.
 std::string toString(const LaunchPlan& plan);
 

@@ -99,13 +99,24 @@ bool Commands::tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing
                          const Command& command, const std::vector<BufferUse>& uses,
                          CompletionPtr* noted) {
   if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) || isReserved(uses) ||
-      !nativeWork_.book(stream, uses, noted))
+      mayOvertake(command, uses) || !nativeWork_.book(stream, uses, noted))
     return false;
   stream->nativeWork = true;
   if (command.type == CL_COMMAND_BARRIER)
     stream->nativeBarrier = true;
   enqueuing.admit();
   return true;
+}
+
+/// Whether the driver might have the command before one of another thread's that was admitted
+/// first. If that writes what home lacked until then, home counts as current already, and holds
+/// neither the bytes of before nor those to come.
+bool Commands::mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const {
+  const bool readsEngaged = std::ranges::any_of(uses, [&](const BufferUse& use) {
+    const auto object = use.reads && use.object ? memory_.find(use.object) : nullptr;
+    return object && object->buffer && object->buffer->engaged();
+  });
+  return readsEngaged && scheduler_.calls().hasOthers(command.queue);
 }
 
 bool Commands::homeIsCurrent(const std::vector<BufferUse>& uses) const {

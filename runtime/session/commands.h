@@ -104,6 +104,7 @@ private:
   bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses) const;
   bool isReserved(const std::vector<BufferUse>& uses) const;
   bool waitListIsNative(const Command& command) const;
+  bool mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const;
   bool homeIsCurrent(const std::vector<BufferUse>& uses) const;
   bool isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use);
   cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,

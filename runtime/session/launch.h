@@ -57,6 +57,7 @@ struct Launch {
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
   std::optional<ShareController::Action> action;
   std::vector<double> shares;
+  bool isWaiting = false; ///< at home, until it is known whether splitting pays
   double lookSeconds = 0; ///< what it took the application's call to decide about it
 
   LaunchRequest request;
@@ -102,6 +103,31 @@ inline double guessedSpeedOf(const Device& device) {
 /// Devices of which the driver tells the same in all that a guess of their speed rests on.
 inline bool isAlike(const Device& a, const Device& b) {
   return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
+}
+
+/// What its plan is made from, but for shares and contents.
+inline PlanKey planKeyOf(const Launch& launch) {
+  PlanKey key;
+  key.range = launch.range;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const std::shared_ptr<MemoryObject>& object = launch.objects[i];
+    const std::span<const std::byte> value = launch.request.arguments[i].bytes;
+    const bool decides = launch.code->decidingScalars[i];
+    key.values.emplace_back(value.begin(), decides ? value.end() : value.begin());
+    key.sizes.push_back(object ? object->size : 0);
+  }
+  for (const BufferArgument& argument : launch.request.buffers)
+    key.buffers.push_back({argument.buffer, argument.origin});
+  return key;
+}
+
+/// By dimension and device, the work-groups that the shares come to.
+inline std::vector<std::vector<std::uint64_t>> groupsOf(const NDRange& range,
+                                                        std::span<const double> shares) {
+  std::vector<std::vector<std::uint64_t>> groups;
+  for (unsigned d = 0; d < range.dimensions; ++d)
+    groups.push_back(solver::roundToGroups(shares, range.groups(d)));
+  return groups;
 }
 
 /// Those of the machine as the planner sees them.

@@ -8,6 +8,7 @@
 #include "runtime/session/launch.h"
 #include "runtime/session/launch_observer.h"
 #include "runtime/session/native_work.h"
+#include "runtime/session/outlooks.h"
 #include "runtime/session/rehearsals.h"
 
 #include <memory>
@@ -21,16 +22,20 @@ class LaunchPlanner {
 public:
   LaunchPlanner(Shared& shared, NativeWork& nativeWork, ContentsFetcher& contents,
                 Executor& executor, HomeCommands& homeCommands, ChunkedLaunches& chunks,
-                Rehearsals& rehearsals, LaunchObserver& observer)
+                Rehearsals& rehearsals, LaunchObserver& observer, Outlooks& outlooks)
       : shared_(shared), options_(shared.options), machine_(shared.machine),
         knownSpeeds_(shared.knownSpeeds), nativeWork_(nativeWork), contentsFetcher_(contents),
         executor_(executor), homeCommands_(homeCommands), chunks_(chunks), rehearsals_(rehearsals),
-        observer_(observer) {}
+        observer_(observer), outlooks_(outlooks) {}
 
+  /// A launch of the queue goes to the driver as it came.
+  void passNative(Stream& stream, const Kernel& kernel, const LaunchArguments& arguments);
   /// What is to become of the launch: its action and its shares.
   void decide(Stream& stream, Launch& launch);
   /// Plans the launch and issues it, split or not; or the task waits for what that takes.
   void plan(Task& task, const std::shared_ptr<Launch>& launch);
+  /// It would take less at home than is worth splitting, as far as one knows.
+  bool isShort(const Launch& launch) const;
   /// Issues it for the home device alone, as the program had it.
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
 
@@ -42,11 +47,14 @@ private:
   bool decideWithout(std::size_t device, Launch& launch);
   static void adopt(Launch& launch, const ShareController::Decision& decision);
   LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
+  bool canLookAhead() const;
+  void lookAhead(LaunchCycle::Passing& passing);
   std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan>
   boundariesFirstOf(const Task& task, Launch& launch,
                     const std::shared_ptr<const LaunchPlan>& plan);
+  std::shared_ptr<const LaunchPlan> planAtHome(const Launch& launch) const;
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);
@@ -67,6 +75,7 @@ private:
   ChunkedLaunches& chunks_;
   Rehearsals& rehearsals_;
   LaunchObserver& observer_;
+  Outlooks& outlooks_;
 };
 
 } // namespace libsplit::runtime

@@ -200,13 +200,16 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     launch->lookSeconds = std::chrono::duration<double>(decided - began).count();
     if (launch->action == ShareController::Action::Native) {
       reason = launch->whyNative();
-      observer_.spendOnShort(*launch, launch->lookSeconds);
+      if (!launch->isWaiting || planner_.isShort(*launch))
+        observer_.spendOnShort(*launch, launch->lookSeconds);
     }
   }
   if (!reason.empty()) {
     CompletionPtr noted;
     const bool isTimed = reason == notWorthPreparing && isRange(arguments) &&
                          preparer_.launches(*kernel, itemsOf(arguments)) && !shared_.ending;
+    if (reason != notWorthPreparing && !launch)
+      planner_.passNative(*stream, *kernel, arguments);
     if (commands_.admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {
       countUnsplit(*kernel, arguments, reason);
       if (isTimed && !noted)

@@ -81,6 +81,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     task.stream->cycle.took(launch.ticket, wall);
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
   LaunchHistory& history = launch.code->histories.at(launch.key);
+  history.planning.earn(wall);
   if (!launch.wasSplit) {
     countUnsplit(task, launch, whyHomeAlone(launch, history));
     // What it took to bring the data home says nothing of a program whose data always lies there.
@@ -155,6 +156,7 @@ void LaunchObserver::remember(const Launch& launch, LaunchHistory& history, std:
     homePerItem = home / record.items;
   if (history.controller->splitSeconds() > 0)
     record.splitSeconds = history.controller->splitSeconds();
+  record.secondsPerByte = shared_.moving.perByte();
   knownSpeeds_->touch(record);
   log(LogLevel::Debug, "kernel ", launch.code->name, ": home ", record.homeSeconds, " s, split ",
       record.splitSeconds, " s");

@@ -7,10 +7,12 @@
 #include "runtime/core/log.h"
 #include "runtime/cost/known_speeds.h"
 #include "runtime/plan/boundary.h"
+#include "runtime/session/splittable.h"
 
 #include "solver/share_solver.h"
 
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 #include <utility>
 
@@ -26,6 +28,28 @@ constexpr std::uint64_t knownSplits = 3;
 /// A launch of one work-group goes to another device only if that seems so much faster.
 constexpr double muchFaster = 2;
 
+/// The same for launches of one kernel, key and set of buffers.
+std::uint64_t idOf(const Launch& launch) {
+  std::size_t id = std::hash<const void*>()(launch.code.get());
+  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
+  mix(std::hash<std::string>()(launch.key.range));
+  for (int each : launch.key.classes)
+    mix(static_cast<std::size_t>(each));
+  for (const BufferArgument& argument : launch.request.buffers) {
+    mix(std::hash<const void*>()(launch.buffers[argument.buffer].get()));
+    mix(argument.origin);
+  }
+  return id;
+}
+
+/// Of all its buffers.
+std::uint64_t bytesOf(const Launch& launch) {
+  std::uint64_t bytes = 0;
+  for (const auto& buffer : launch.buffers)
+    bytes += buffer->size();
+  return bytes;
+}
+
 std::vector<const Directory*> directoriesOf(const Launch& launch) {
   std::vector<const Directory*> directories;
   for (const auto& buffer : launch.buffers)
@@ -39,12 +63,7 @@ std::vector<const Directory*> directoriesOf(const Launch& launch) {
 double LaunchPlanner::movingSeconds(const Launch& launch) const {
   if (machine_->nodes() < 2)
     return 0;
-  const Piece whole = planPiece(launch.request, planDevices(launch), machine_->home(), 0, 0,
-                                launch.range.groups(0));
-  std::uint64_t bytes = 0;
-  for (const PieceUse& use : whole.uses)
-    bytes += use.needs.size();
-  return shared_.moving.seconds(bytes);
+  return shared_.moving.seconds(bytesOf(launch));
 }
 
 /// Makes the history's controller.
@@ -114,6 +133,10 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     return adopt(launch, {Action::Measure, {}});
   case LaunchCycle::Mode::Native:
     return adopt(launch, {Action::Native, {}});
+  case LaunchCycle::Mode::Waiting:
+    launch.isWaiting = true;
+    const bool isKnown = history.controller->expectedHomeSeconds() > 0;
+    return adopt(launch, {isKnown ? Action::Native : Action::Measure, {}});
   }
 }
 
@@ -170,6 +193,7 @@ std::string LaunchPlanner::planChunks(Task& task, const std::shared_ptr<Launch>&
 }
 
 void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
+  const auto began = TrialBudget::Clock::now();
   std::string why = shared_.steppingAside ? shared_.stats.steppedAside : launch->reason;
   if (why.empty() && shared_.ending && !launch->action)
     why = "the program ends";
@@ -189,6 +213,16 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
   launch->wasSplit = false;
   log(LogLevel::Debug, "kernel ", launch->code->name, " runs unsplit: ", why);
   planUnsplit(task, launch);
+  // A launch that is measured makes tasks of those behind it.
+  if (isShort(*launch))
+    observer_.spendOnShort(*launch, std::chrono::duration<double>(TrialBudget::Clock::now() - began)
+                                        .count());
+}
+
+bool LaunchPlanner::isShort(const Launch& launch) const {
+  const auto& controller = launch.code->histories.at(launch.key).controller;
+  return controller && controller->expectedHomeSeconds() > 0 &&
+         controller->expectedHomeSeconds() < options_.minLaunchSeconds;
 }
 
 /// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is
@@ -197,19 +231,10 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
                                             LaunchHistory& history) {
   if (options_.policy.kind != Policy::Kind::Auto || machine_->nodes() < 2)
     return {};
-  std::size_t id = std::hash<const void*>()(launch.code.get());
-  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
-  mix(std::hash<std::string>()(launch.key.range));
-  for (int each : launch.key.classes)
-    mix(static_cast<std::size_t>(each));
-  for (const BufferArgument& argument : launch.request.buffers) {
-    mix(std::hash<const void*>()(launch.buffers[argument.buffer].get()));
-    mix(argument.origin);
-  }
   const unsigned dimension = history.dimension.value_or(0);
   const std::uint64_t groups = launch.range.groups(dimension);
   LaunchCycle::Passing passing;
-  passing.id = id;
+  passing.id = idOf(launch);
   passing.isKnown = history.dimension && history.splits >= knownSplits;
   passing.secondsPerByte = shared_.moving.perByte();
   passing.home = machine_->home();
@@ -229,26 +254,49 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
       uses.push_back({launch.buffers[b].get(), piece.uses[b].needs, piece.uses[b].writes});
     return uses;
   };
+  if (canLookAhead()) {
+    const double known = history.controller->expectedHomeSeconds();
+    passing.isFree = !(known > 0) || known > 2 * shared_.moving.seconds(bytesOf(launch));
+    outlooks_.note(passing.id, launch, history);
+    lookAhead(passing);
+    const SpeedRecord& record = *history.record;
+    ++history.record->launchesNow;
+    passing.kind = &record;
+    passing.toCome = record.launches > record.launchesNow ? record.launches - record.launchesNow
+                                                          : record.launchesNow;
+  }
   return stream.cycle.next(passing);
+}
+
+/// Whether it is worked out if launches gain by being split.
+bool LaunchPlanner::canLookAhead() const {
+  return options_.policy.kind == Policy::Kind::Auto && machine_ && machine_->nodes() > 1 &&
+         machine_->homeDevice().participates;
+}
+
+void LaunchPlanner::lookAhead(LaunchCycle::Passing& passing) {
+  passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
+}
+
+/// A launch goes to the driver as it came: it may be part of what repeats.
+void LaunchPlanner::passNative(Stream& stream, const Kernel& kernel,
+                               const LaunchArguments& arguments) {
+  if (!canLookAhead() || !outlooks_.isWatching() || !isRange(arguments))
+    return;
+  LaunchCycle::Passing passing;
+  passing.id = outlooks_.noteNative(kernel, arguments);
+  lookAhead(passing);
+  passing.kind = kernel.code.get();
+  passing.toCome = kernel.code->stats->launches;
+  stream.cycle.next(passing);
 }
 
 std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, Launch& launch,
                                                             std::span<const double> shares,
                                                             std::string& why) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  PlanKey key;
-  key.range = launch.range;
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    const std::shared_ptr<MemoryObject>& object = launch.objects[i];
-    const std::span<const std::byte> value = launch.request.arguments[i].bytes;
-    const bool decides = launch.code->decidingScalars[i];
-    key.values.emplace_back(value.begin(), decides ? value.end() : value.begin());
-    key.sizes.push_back(object ? object->size : 0);
-  }
-  for (const BufferArgument& argument : launch.request.buffers)
-    key.buffers.push_back({argument.buffer, argument.origin});
-  for (unsigned d = 0; d < launch.range.dimensions; ++d)
-    key.groups.push_back(solver::roundToGroups(shares, launch.range.groups(d)));
+  PlanKey key = planKeyOf(launch);
+  key.groups = groupsOf(launch.range, shares);
   // On one memory nothing depends on regions; at home alone, nothing is cut by them.
   const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
                           launch.action != ShareController::Action::Measure;
@@ -256,7 +304,15 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     if (byContents && launch.code->loaded[argument.parameter])
       key.versions.push_back(launch.buffers[argument.buffer]->directory().version());
   key.withoutInspections = launch.withoutInspections;
-  if (const MadePlan* made = launch.code->plans.find(key)) {
+  const bool mayKeepShares = options_.policy.kind == Policy::Kind::Auto && key.versions.empty() &&
+                             launch.action == ShareController::Action::Split;
+  const MadePlan* made = launch.code->plans.find(key);
+  if (!made && mayKeepShares && history.planned && !history.planning.affords()) {
+    PlanKey before = key;
+    before.groups = history.planned->groups;
+    made = before == *history.planned ? launch.code->plans.find(before) : nullptr;
+  }
+  if (made) {
     why = made->whyNone;
     if (made->plan)
       history.dimension = made->plan->dimension;
@@ -266,6 +322,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     }
     return made->plan;
   }
+  const auto began = std::chrono::steady_clock::now();
   const std::vector<std::vector<std::uint64_t>> groups = key.groups;
   LaunchContents contents(*machine_, task, launch);
   launch.request.contents = key.versions.empty() ? nullptr : &contents;
@@ -313,6 +370,8 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
           consider(d);
   }
   launch.request.contents = nullptr;
+  history.planning.spend(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   launch.demands = contents.demands();
   launch.inspections = contents.inspections();
   if (!launch.demands.empty() || !launch.inspections.empty())
@@ -324,8 +383,33 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     return nullptr;
   }
   history.dimension = best->dimension;
+  if (mayKeepShares)
+    history.planned = key;
   launch.code->plans.keep(std::move(key), {best, {}});
   return best;
+}
+
+/// A plan for home alone that takes no look at regions; null if they matter, since some of what the
+/// launch may write is on other nodes, or some of what it may need is not at home.
+std::shared_ptr<const LaunchPlan> LaunchPlanner::planAtHome(const Launch& launch) const {
+  const NodeId home = machine_->homeDevice().node;
+  auto plan = std::make_shared<LaunchPlan>();
+  Piece whole{machine_->home(), slab(launch.range, 0, 0, launch.range.groups(0)), {}};
+  whole.uses.resize(launch.buffers.size());
+  for (const BufferArgument& argument : launch.request.buffers) {
+    const Buffer& buffer = *launch.buffers[argument.buffer];
+    const ByteSet all(0, buffer.size());
+    const Directory::State& state = buffer.directory().state();
+    const bool writes = launch.code->writes[argument.parameter];
+    for (NodeId node = 0; node < state.size(); ++node)
+      if (node == home ? !state[node].contains(all) : writes && !state[node].empty())
+        return nullptr;
+    whole.uses[argument.buffer].needs = all;
+    if (writes)
+      whole.uses[argument.buffer].writes = all;
+  }
+  plan->pieces.push_back(std::move(whole));
+  return plan;
 }
 
 /// The plan, or null: `why` says why there is none, or the task waits for what planning it takes.
@@ -393,7 +477,9 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
     shares[machine_->home()] = 1;
   }
   std::string why;
-  auto plan = planOrFetch(task, launch, shares, why);
+  auto plan = launch->action == ShareController::Action::Measure ? planAtHome(*launch) : nullptr;
+  if (!plan)
+    plan = planOrFetch(task, launch, shares, why);
   if (!plan)
     return why;
   if (why = executor_.reserve(task, *launch, *plan); !why.empty() || task.mustBePlannedAgain())

@@ -109,8 +109,9 @@ private:
   LaunchObserver observer_{shared_, merger_};
   Rehearsals rehearsals_{shared_, preparer_, provider_, scheduler_, issuer_, mover_, executor_};
   ChunkedLaunches chunks_{shared_, scheduler_, tracked_, provider_, issuer_, mover_, executor_};
-  LaunchPlanner planner_{shared_,       nativeWork_, contentsFetcher_, executor_,
-                         homeCommands_, chunks_,     rehearsals_,      observer_};
+  Outlooks outlooks_{shared_};
+  LaunchPlanner planner_{shared_, nativeWork_, contentsFetcher_, executor_, homeCommands_,
+                         chunks_, rehearsals_, observer_,        outlooks_};
   Verifier verifier_{shared_, scheduler_,    tracked_, nativeWork_,
                      issuer_, homeCommands_, planner_, observer_};
   Recovery recovery_{shared_, scheduler_, tracked_,      issuer_, mover_,

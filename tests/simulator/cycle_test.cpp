@@ -103,6 +103,7 @@ private:
       return run(k, copy(ruling.shares), true, ruling.ticket);
     case LaunchCycle::Mode::AtHome:
     case LaunchCycle::Mode::Native:
+    case LaunchCycle::Mode::Waiting:
       break;
     }
     return run(k, home, ruling.mode == LaunchCycle::Mode::AtHome, ruling.ticket);

@@ -45,6 +45,7 @@ public:
       decision.kind = Kind::Measure;
       break;
     case LaunchCycle::Mode::Native:
+    case LaunchCycle::Mode::Waiting:
       break;
     }
     tickets_[view.index] = ruling.ticket;

@@ -76,6 +76,26 @@ TEST(KnownSpeeds, comeBackFromTheirText) {
   EXPECT_DOUBLE_EQ(prior.speeds[1], 5e5);
 }
 
+TEST(KnownSpeeds, rememberHowManyLaunchesARunHadAndWhatMovingTook) {
+  KnownSpeeds speeds = empty();
+  know(speeds, "k", {"1024", {}}, 1024, 1e-6, 1e-6);
+  know(speeds, "later", {"1024", {}}, 1024, 1e-6, 1e-6);
+  speeds.record("k", {"1024", {}}, 1024)->secondsPerByte = 1e-9;
+  auto later = speeds.record("later", {"1024", {}}, 1024);
+  later->secondsPerByte = 2e-11;
+  later->launchesNow = 500;
+
+  KnownSpeeds second = empty();
+  second.read(speeds.text());
+  EXPECT_DOUBLE_EQ(second.secondsPerByte(), 2e-11);
+  EXPECT_EQ(second.record("later", {"1024", {}}, 1024)->launches, 500u);
+  EXPECT_EQ(second.record("later", {"1024", {}}, 1024)->launchesNow, 0u);
+
+  KnownSpeeds third = empty(); // after a run in which it was not launched
+  third.read(second.text());
+  EXPECT_EQ(third.record("later", {"1024", {}}, 1024)->launches, 500u);
+}
+
 TEST(KnownSpeeds, ofAnotherMachineAreKeptButNotUsed) {
   KnownSpeeds there = empty("there");
   know(there, "k", {"64", {}}, 64, 1e-6, 2e-6);

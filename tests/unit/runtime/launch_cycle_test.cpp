@@ -206,5 +206,103 @@ TEST(LaunchCycle, joinsNothingWhereALoadIsNotKnown) {
   EXPECT_FALSE(jacobi.cycle.isJoint());
 }
 
+/// A Jacobi cycle that is looked ahead at.
+struct Foreseen {
+  Outlook outlook;
+  bool isMade = true;
+  std::uint64_t toCome = 1;
+  bool isFree = false;
+  double seconds = 0.3; ///< of a launch that is split
+  LaunchCycle cycle;
+  std::vector<Mode> modes;
+  Shares last;
+
+  Foreseen() {
+    outlook.homeSeconds = 2;
+    outlook.seconds = 0.6;
+    outlook.onceSeconds = 14; // ten cycles' gain
+    outlook.steps.resize(2);
+    for (Outlook::Step& step : outlook.steps)
+      step.shares = {0.4, 0.6};
+  }
+
+  void pass(std::uint64_t id) {
+    LaunchCycle::Passing passing;
+    passing.id = id;
+    passing.outlook = [&](std::span<const std::uint64_t> ids) {
+      EXPECT_EQ(ids.size(), 2u);
+      return isMade ? &outlook : nullptr;
+    };
+    passing.isFree = isFree;
+    passing.toCome = toCome;
+    const LaunchCycle::Ruling ruling = cycle.next(passing);
+    modes.push_back(ruling.mode);
+    if (ruling.mode == Mode::Split)
+      last.assign(ruling.shares.begin(), ruling.shares.end());
+    if (ruling.ticket.phase != 0)
+      cycle.took(ruling.ticket, seconds);
+  }
+  /// Cycles until the first that is split, at most `most`.
+  int wait(int most) {
+    for (int i = 0; i < most; ++i) {
+      pass(1);
+      pass(2);
+      if (modes.back() == Mode::Split)
+        return i;
+    }
+    return most;
+  }
+};
+
+TEST(LaunchCycle, waitsAtHomeUntilMovingPaysAndThenTakesTheForeseenSharesAtOnce) {
+  Foreseen jacobi;
+  EXPECT_EQ(jacobi.wait(20), 20);
+  EXPECT_EQ(jacobi.modes.back(), Mode::Waiting);
+  jacobi.toCome = 22; // launches of both kinds
+  EXPECT_LT(jacobi.wait(70), 70);
+  EXPECT_EQ(jacobi.last, (Shares{0.4, 0.6}));
+}
+
+TEST(LaunchCycle, waitsForAnOutlookThatIsBeingMade) {
+  Foreseen jacobi;
+  jacobi.toCome = 1000;
+  jacobi.isMade = false;
+  EXPECT_EQ(jacobi.wait(20), 20);
+  jacobi.isMade = true;
+  EXPECT_LT(jacobi.wait(20), 20);
+}
+
+TEST(LaunchCycle, staysAtHomeWhereNothingIsForeseenToBeGained) {
+  Foreseen jacobi;
+  jacobi.toCome = 100'000;
+  jacobi.outlook.seconds = 1.98;
+  EXPECT_EQ(jacobi.wait(1000), 1000);
+}
+
+TEST(LaunchCycle, beginsAtOnceWhereEarlierRunsHadLaunchesEnough) {
+  Foreseen jacobi;
+  jacobi.toCome = 1000;
+  EXPECT_LE(jacobi.wait(20), 6); // it takes three cycles to know one
+}
+
+TEST(LaunchCycle, leavesALaunchFreeThatPaysByItself) {
+  Foreseen jacobi;
+  jacobi.isFree = true;
+  jacobi.wait(20);
+  EXPECT_EQ(jacobi.modes.back(), Mode::Free);
+}
+
+TEST(LaunchCycle, leavesLaunchesToThemselvesOnceTheyAreThereIfNothingMoves) {
+  Foreseen jacobi;
+  jacobi.toCome = 1000;
+  jacobi.seconds = 5;
+  ASSERT_LT(jacobi.wait(20), 20);
+  for (int i = 0; i < 20; ++i) {
+    jacobi.pass(1);
+    jacobi.pass(2);
+  }
+  EXPECT_EQ(jacobi.modes.back(), Mode::Free);
+}
+
 } // namespace
 } // namespace libsplit::runtime

@@ -1,0 +1,260 @@
+#include "runtime/cost/outlook.h"
+
+#include "solver/share_solver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Devices slower than home by more than this are left out of one of the candidates.
+constexpr double muchSlower = 4;
+/// Rounds of descent over all launches.
+constexpr unsigned mostRounds = 4;
+/// With fewer work-groups for each device shares are coarse.
+constexpr std::uint64_t fewGroups = 8;
+
+/// What one launch does, if it is done in this way.
+struct Way {
+  struct Use {
+    std::map<NodeId, ByteSet> needs, writes;
+  };
+  std::vector<Use> uses; ///< by the step's buffers
+  std::vector<Merge> merges;
+  double seconds = 0; ///< without moving
+  Outlook::Step step;
+};
+
+class Cycle {
+public:
+  Cycle(std::span<const OutlookStep> steps, const OutlookMachine& machine,
+        const std::function<bool()>& goesOn)
+      : steps_(steps), machine_(machine), goesOn_(goesOn) {
+    for (const OutlookStep& step : steps)
+      for (std::size_t b = 0; b < step.buffers.size(); ++b)
+        sizes_[step.buffers[b]] = step.sizes[b];
+  }
+
+  /// The best over `devices` (by device: takes part); false if the search was ended.
+  bool search(const std::vector<bool>& devices, Outlook& best) {
+    std::vector<std::vector<Way>> ways;
+    std::vector<std::size_t> chosen;
+    for (const OutlookStep& step : steps_) {
+      ways.push_back(waysOf(step, devices));
+      // As each would be cut by itself: the first after home.
+      chosen.push_back(ways.back().size() > 1 ? 1 : 0);
+      if (!goesOn_())
+        return false;
+    }
+    Played least = play(ways, chosen);
+    for (unsigned round = 0, changes = 1; round < mostRounds && changes > 0; ++round) {
+      changes = 0;
+      for (std::size_t i = 0; i < ways.size(); ++i)
+        for (std::size_t way = 0; way < ways[i].size(); ++way) {
+          if (way == chosen[i])
+            continue;
+          if (!goesOn_())
+            return false;
+          const std::size_t before = std::exchange(chosen[i], way);
+          const Played now = play(ways, chosen);
+          if (now.each < least.each) {
+            least = now;
+            ++changes;
+          } else {
+            chosen[i] = before;
+          }
+        }
+    }
+    if (!best.steps.empty() && least.each >= best.seconds)
+      return true;
+    best.seconds = least.each;
+    best.onceSeconds = std::max(0.0, least.first - least.each);
+    best.steps.clear();
+    for (std::size_t i = 0; i < ways.size(); ++i)
+      best.steps.push_back(ways[i][chosen[i]].step);
+    return true;
+  }
+
+private:
+  struct Played {
+    double first = 0; ///< seconds of the first cycle
+    double each = 0;  ///< … of those after it
+  };
+
+  /// At home first, then by what a launch by itself would rather be cut along.
+  std::vector<Way> waysOf(const OutlookStep& step, const std::vector<bool>& devices) const {
+    std::vector<Way> ways{atHome(step)};
+    const std::vector<double> shares = sharesOf(step, devices);
+    if (shares.empty())
+      return ways;
+    std::vector<std::pair<std::pair<int, bool>, Way>> cuts;
+    for (unsigned d = step.request.range.dimensions; d-- > 0;) {
+      const std::uint64_t groups = step.request.range.groups(d);
+      if (groups < 2 || (step.dimension && *step.dimension != d))
+        continue;
+      const auto began = std::chrono::steady_clock::now();
+      PlanResult result =
+          planCut(step.request, step.devices, d, solver::roundToGroups(shares, groups));
+      auto* plan = std::get_if<LaunchPlan>(&result);
+      if (!plan)
+        continue;
+      const std::pair<int, bool> order{plan->merges.empty() ? 0 : static_cast<int>(plan->rung),
+                                       groups < fewGroups * shares.size()};
+      cuts.emplace_back(order, split(step, shares, d, std::move(*plan)));
+      cuts.back().second.step.planningSeconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      if (!goesOn_())
+        break;
+    }
+    std::ranges::stable_sort(cuts, {}, [](const auto& cut) { return cut.first; });
+    for (auto& [order, way] : cuts)
+      ways.push_back(std::move(way));
+    return ways;
+  }
+
+  /// By the speeds of those that take part; empty if that is not more than one.
+  std::vector<double> sharesOf(const OutlookStep& step, const std::vector<bool>& devices) const {
+    if (step.devices.empty())
+      return {};
+    std::vector<double> shares = step.speeds;
+    for (std::size_t d = 0; d < shares.size(); ++d)
+      if (!devices[d] || !step.devices[d].summary)
+        shares[d] = 0;
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    if (!(sum > 0) || shares[machine_.home] >= sum)
+      return {};
+    for (double& share : shares)
+      share /= sum;
+    return shares;
+  }
+
+  Way atHome(const OutlookStep& step) const {
+    Way way;
+    way.seconds = step.homeSeconds;
+    way.uses.resize(step.buffers.size());
+    if (step.devices.empty()) {
+      for (std::size_t b = 0; b < step.buffers.size(); ++b) {
+        way.uses[b].needs[machine_.homeNode] = ByteSet(0, step.sizes[b]);
+        if (step.writes[b])
+          way.uses[b].writes[machine_.homeNode] = ByteSet(0, step.sizes[b]);
+      }
+      return way;
+    }
+    const Piece whole = planPiece(step.request, step.devices, machine_.home, 0, 0,
+                                  step.request.range.groups(0));
+    add(way, machine_.homeNode, whole);
+    way.step.shares.assign(step.devices.size(), 0.0);
+    way.step.shares[machine_.home] = 1;
+    return way;
+  }
+
+  Way split(const OutlookStep& step, const std::vector<double>& shares, unsigned dimension,
+            LaunchPlan plan) const {
+    Way way;
+    way.uses.resize(step.buffers.size());
+    const double home = step.speeds[machine_.home];
+    const auto groups = static_cast<double>(step.request.range.groups(dimension));
+    for (const Piece& piece : plan.pieces) {
+      add(way, step.devices[piece.device].node, piece);
+      const auto part =
+          static_cast<double>(piece.box.end[dimension] - piece.box.begin[dimension]) / groups;
+      way.seconds =
+          std::max(way.seconds, part * step.homeSeconds * home / step.speeds[piece.device]);
+    }
+    way.seconds += machine_.secondsPerSplit;
+    way.merges = plan.merges;
+    way.step.shares = shares;
+    way.step.dimension = dimension;
+    way.step.plan = std::make_shared<const LaunchPlan>(std::move(plan));
+    return way;
+  }
+
+  static void add(Way& way, NodeId node, const Piece& piece) {
+    for (std::size_t b = 0; b < piece.uses.size(); ++b) {
+      ByteSet& needs = way.uses[b].needs[node];
+      needs = unite(needs, piece.uses[b].needs);
+      ByteSet& writes = way.uses[b].writes[node];
+      writes = unite(writes, piece.uses[b].writes);
+    }
+  }
+
+  /// Two cycles, from all bytes at home.
+  Played play(const std::vector<std::vector<Way>>& ways,
+              const std::vector<std::size_t>& chosen) const {
+    std::map<const void*, Directory> directories;
+    for (const auto& [buffer, size] : sizes_)
+      directories.emplace(buffer, Directory(machine_.nodes, machine_.homeNode, size));
+    Played played;
+    for (double* seconds : {&played.first, &played.each})
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        const Way& way = ways[i][chosen[i]];
+        *seconds += way.seconds + move(steps_[i], way, directories);
+      }
+    return played;
+  }
+
+  /// Seconds that it takes to bring what the launch needs, over the way that most goes.
+  double move(const OutlookStep& step, const Way& way,
+              std::map<const void*, Directory>& directories) const {
+    std::map<NodeId, double> arriving; // seconds
+    auto arrives = [&](NodeId node, const ByteSet& bytes) {
+      arriving[node] += machine_.secondsPerSplit +
+                        machine_.secondsPerByte * static_cast<double>(costOfMoving(bytes));
+    };
+    for (std::size_t b = 0; b < way.uses.size(); ++b) {
+      Directory& directory = directories.at(step.buffers[b]);
+      std::vector<Directory::Need> needs;
+      for (const auto& [node, bytes] : way.uses[b].needs)
+        needs.push_back({node, &bytes});
+      for (const Directory::NeededMove& each : directory.bringAll(needs))
+        arrives(each.move.to, each.move.bytes);
+      for (const auto& [node, bytes] : way.uses[b].writes)
+        if (!bytes.empty())
+          directory.wrote(node, bytes);
+    }
+    for (const Merge& merge : way.merges) {
+      Directory& directory = directories.at(step.buffers[merge.buffer]);
+      for (const Merge::Part& part : merge.parts)
+        arrives(hostNode, part.bytes);
+      directory.wrote(hostNode, merge.bytes);
+    }
+    double most = 0;
+    for (const auto& [node, seconds] : arriving)
+      most = std::max(most, seconds);
+    return most;
+  }
+
+  std::span<const OutlookStep> steps_;
+  const OutlookMachine& machine_;
+  const std::function<bool()>& goesOn_;
+  std::map<const void*, std::uint64_t> sizes_;
+};
+
+} // namespace
+
+std::optional<Outlook> lookAhead(std::span<const OutlookStep> steps, const OutlookMachine& machine,
+                                 const std::function<bool()>& goesOn) {
+  Outlook best;
+  std::vector<bool> all, fast;
+  for (const OutlookStep& step : steps) {
+    best.homeSeconds += step.homeSeconds;
+    all.resize(std::max(all.size(), step.speeds.size()));
+    fast.resize(all.size());
+    for (std::size_t d = 0; d < step.speeds.size(); ++d) {
+      all[d] = all[d] || step.speeds[d] > 0;
+      fast[d] = fast[d] || step.speeds[d] * muchSlower > step.speeds[machine.home];
+    }
+  }
+  Cycle cycle(steps, machine, goesOn);
+  if (!cycle.search(all, best) || (fast != all && !cycle.search(fast, best)))
+    return std::nullopt;
+  return best;
+}
+
+} // namespace libsplit::runtime

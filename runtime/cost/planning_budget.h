@@ -1,0 +1,34 @@
+// What planning a launch anew may cost. Pure.
+//
+// Each share that the solver tries is another plan. Most take some microseconds; where conditions
+// and divisions nest one takes a hundred milliseconds, and the launch perhaps one. So a launch
+// whose shares alone have changed keeps those that it was planned with before, until its history
+// has earned the planning: a part of what its launches take.
+//
+// Worked example: plans of 100 ms, launches of 10 ms. After the first plan, 100 ms are owed and 100
+// more are to be spent: launches 2 to 1000 go by its shares, for 2 % of 10 s.
+#pragma once
+
+namespace libsplit::runtime {
+
+class PlanningBudget {
+public:
+  static constexpr double part = 0.02;
+
+  /// A launch was observed.
+  void earn(double seconds) { owned_ += part * seconds; }
+  /// A plan was made in the program's time.
+  void spend(double seconds) {
+    owned_ -= seconds;
+    last_ = seconds;
+  }
+  /// One was made beside the program: now it is known what one takes.
+  void seen(double seconds) { last_ = seconds; }
+  bool affords() const { return last_ <= owned_; }
+
+private:
+  double owned_ = 0; ///< seconds
+  double last_ = 0;  ///< that the last plan took
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,185 @@
+#include "runtime/session/outlooks.h"
+
+#include "runtime/core/log.h"
+#include "runtime/session/splittable.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Of the shortest launch that is split, what its being split may take, until that is measured.
+constexpr double splittingPart = 0.1;
+/// Knowing better what moving takes by this factor, an outlook is made anew.
+constexpr double muchBetterKnown = 1.5;
+/// Outlooks are not urgent, and the program needs its processors.
+constexpr int stepsBelow = 5;
+
+/// What a step's request and devices point at.
+struct Kept {
+  std::shared_ptr<KernelCode> code;
+  std::deque<std::vector<std::byte>> values; // of arguments
+};
+
+} // namespace
+
+std::uint64_t Outlooks::idOfCall(const KernelCode& code, const NDRange& range, bool localGiven,
+                                 std::span<const std::shared_ptr<MemoryObject>> objects) {
+  std::size_t id = std::hash<const void*>()(&code) + localGiven;
+  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    mix(range.global[d]);
+    mix(range.local[d]);
+    mix(range.offset[d]);
+  }
+  for (const auto& object : objects)
+    mix(std::hash<const void*>()(object.get()));
+  return id;
+}
+
+void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory& history) {
+  if (steps_.size() >= mostSteps) {
+    steps_.clear();
+    byCall_.clear();
+    outlooks_.clear();
+  }
+  const double home = history.controller->expectedHomeSeconds();
+  isWatching_ = isWatching_ || home >= shared_.options.minLaunchSeconds;
+  if (!isWatching_)
+    return;
+  Noted& noted = steps_[id];
+  std::vector<double> speeds = history.controller->expectedSpeeds();
+  auto takesPart = [](double speed) { return speed > 0; };
+  if (noted.code && (noted.step.homeSeconds > 0) == (home > 0) &&
+      std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart))
+    return;
+  byCall_[idOfCall(*launch.code, launch.range, launch.localGiven, launch.objects)] = id;
+  noted.version = ++versions_;
+  noted.code = launch.code;
+  noted.launchKey = launch.key;
+  noted.planKey = planKeyOf(launch);
+  OutlookStep& step = noted.step;
+  step = {};
+  auto kept = std::make_shared<Kept>();
+  kept->code = launch.code;
+  step.request = launch.request;
+  step.request.contents = nullptr;
+  for (ArgumentValue& argument : step.request.arguments)
+    argument.bytes = kept->values.emplace_back(argument.bytes.begin(), argument.bytes.end());
+  step.devices = planDevicesOf(*shared_.machine, launch);
+  step.speeds = std::move(speeds);
+  step.homeSeconds = home;
+  step.dimension = history.dimension;
+  for (const auto& buffer : launch.buffers) {
+    step.buffers.push_back(buffer.get());
+    step.sizes.push_back(buffer->size());
+  }
+  step.keeps = std::move(kept);
+}
+
+std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& arguments) {
+  std::vector<std::shared_ptr<MemoryObject>> objects;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    objects.push_back(kernel.memoryOf(i));
+  const std::uint64_t call =
+      idOfCall(*kernel.code, rangeOf(arguments), arguments.local != nullptr, objects);
+  if (const auto known = byCall_.find(call); known != byCall_.end())
+    return known->second;
+  Noted& noted = steps_[call];
+  if (noted.version > 0)
+    return call;
+  noted.version = ++versions_;
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    if (objects[i] && objects[i]->buffer) {
+      noted.step.buffers.push_back(objects[i]->buffer.get());
+      noted.step.sizes.push_back(objects[i]->buffer->size());
+      noted.step.writes.push_back(i >= kernel.code->writes.size() || kernel.code->writes[i]);
+    }
+  return call;
+}
+
+OutlookMachine Outlooks::machine() const {
+  const Machine& machine = *shared_.machine;
+  return {machine.nodes(), machine.home(), machine.homeDevice().node, shared_.moving.seconds(1),
+          splittingPart * shared_.options.minLaunchSeconds};
+}
+
+const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
+  std::uint64_t version = 0;
+  for (const std::uint64_t id : ids) {
+    const auto noted = steps_.find(id);
+    if (noted == steps_.end() || noted->second.version == 0)
+      return nullptr;
+    version = std::max(version, noted->second.version);
+  }
+  const double secondsPerByte = shared_.moving.seconds(1);
+  std::shared_ptr<Made>& made = outlooks_[{ids.begin(), ids.end()}];
+  const bool isStale =
+      made && made->isOver &&
+      (made->version != version || secondsPerByte > muchBetterKnown * made->secondsPerByte ||
+       made->secondsPerByte > muchBetterKnown * secondsPerByte);
+  if (!made || isStale) {
+    made = std::make_shared<Made>();
+    made->version = version;
+    made->secondsPerByte = secondsPerByte;
+    make(ids, made);
+  }
+  if (!made->isOver || !made->outlook)
+    return nullptr;
+  keepPlans(ids, *made->outlook);
+  return &*made->outlook;
+}
+
+void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Made>& made) {
+  std::vector<OutlookStep> steps;
+  for (const std::uint64_t id : ids)
+    steps.push_back(steps_[id].step);
+  worker_.post([steps = std::move(steps), machine = machine(), goesOn = goesOn_, made, this] {
+    std::optional<Outlook> outlook;
+    try {
+      runBelow(stepsBelow,
+               [&] { outlook = lookAhead(steps, machine, [&] { return goesOn->load(); }); });
+    } catch (const std::exception& error) {
+      log(LogLevel::Debug, "a cycle can't be looked ahead at: ", error.what());
+    }
+    if (!*goesOn)
+      return;
+    Lock lock(shared_.mutex);
+    made->outlook = std::move(outlook);
+    made->isOver = true;
+  });
+}
+
+/// Those of an outlook that pays, for launches that are to be split so.
+void Outlooks::keepPlans(std::span<const std::uint64_t> ids, const Outlook& outlook) {
+  if (!(outlook.gain() > 0))
+    return;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Outlook::Step& step = outlook.steps[i];
+    Noted& noted = steps_[ids[i]];
+    if (!step.plan || !noted.code)
+      continue;
+    LaunchHistory& history = noted.code->histories.at(noted.launchKey);
+    if (!history.dimension)
+      history.dimension = step.dimension;
+    PlanKey key = noted.planKey;
+    key.groups = groupsOf(key.range, step.shares);
+    if (noted.code->plans.find(key))
+      continue;
+    history.planning.seen(step.planningSeconds);
+    if (!history.planned)
+      history.planned = key;
+    noted.code->plans.keep(std::move(key), {step.plan, {}});
+  }
+}
+
+void Outlooks::stop(double seconds) {
+  goesOn_->store(false);
+  worker_.stop(seconds);
+}
+
+} // namespace libsplit::runtime

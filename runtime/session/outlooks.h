@@ -1,0 +1,85 @@
+// What splitting the launches of a queue's cycle would gain, worked out beside the program.
+//
+// Planning all launches of a cycle takes from some microseconds to a second, so it happens on a
+// thread of its own; until it is done the cycle stays at home. The plans that the answer rests on
+// are kept with their kernels: the first launches that are split find them made.
+#pragma once
+
+#include "runtime/core/worker.h"
+#include "runtime/cost/outlook.h"
+#include "runtime/session/command.h"
+#include "runtime/session/launch.h"
+#include "runtime/session/shared.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct Kernel;
+
+/// Under the session's lock.
+class Outlooks {
+public:
+  explicit Outlooks(Shared& shared) : shared_(shared) {}
+  ~Outlooks() { stop(10); }
+  Outlooks(const Outlooks&) = delete;
+  Outlooks& operator=(const Outlooks&) = delete;
+
+  /// A launch with that id may be split: remembers what it takes to plan it, if that is news.
+  void note(std::uint64_t id, const Launch& launch, const LaunchHistory& history);
+  /// The id of a launch that goes to the driver as it came: the same as when its like was last
+  /// looked at.
+  std::uint64_t noteNative(const Kernel& kernel, const LaunchArguments& arguments);
+  /// Whether any launch was seen that is long enough for all this.
+  bool isWatching() const { return isWatching_; }
+
+  /// Of the launches with these ids, in order; null while that is not known. Valid until the next
+  /// call.
+  const Outlook* find(std::span<const std::uint64_t> ids);
+
+  /// Gives up what is under way, and waits for that, but not longer than `seconds`. Without the
+  /// lock.
+  void stop(double seconds);
+
+private:
+  struct Noted {
+    OutlookStep step;
+    std::shared_ptr<KernelCode> code; ///< null: of a launch that is not split
+    LaunchKey launchKey;
+    PlanKey planKey; ///< without groups
+    std::uint64_t version = 0;
+  };
+  /// Shared with the job that makes it.
+  struct Made {
+    std::uint64_t version = 0;
+    double secondsPerByte = 0;
+    bool isOver = false;
+    std::optional<Outlook> outlook;
+  };
+  static std::uint64_t idOfCall(const KernelCode& code, const NDRange& range, bool localGiven,
+                                std::span<const std::shared_ptr<MemoryObject>> objects);
+  OutlookMachine machine() const;
+  void make(std::span<const std::uint64_t> ids, const std::shared_ptr<Made>& made);
+  void keepPlans(std::span<const std::uint64_t> ids, const Outlook& outlook);
+
+  static constexpr std::size_t mostSteps = 512; ///< then all is forgotten
+
+  Shared& shared_;
+  std::unordered_map<std::uint64_t, Noted> steps_;
+  std::unordered_map<std::uint64_t, std::uint64_t> byCall_; ///< to the id when it was looked at
+  std::map<std::vector<std::uint64_t>, std::shared_ptr<Made>> outlooks_;
+  std::uint64_t versions_ = 0;
+  bool isWatching_ = false;
+  std::shared_ptr<std::atomic<bool>> goesOn_ = std::make_shared<std::atomic<bool>>(true);
+  Worker worker_;
+};
+
+} // namespace libsplit::runtime

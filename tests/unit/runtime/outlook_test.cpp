@@ -1,0 +1,162 @@
+#include "runtime/cost/outlook.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace libsplit::runtime {
+namespace {
+
+constexpr std::uint64_t rows = 64, width = 4096; // of a grid of bytes, a work-group for each row
+
+Access rowsOf(unsigned parameter, Effect effect, const Expr& row, std::uint64_t count = 1) {
+  Access access;
+  access.parameter = parameter;
+  access.effect = effect;
+  access.offset = Expr::constant(static_cast<std::int64_t>(width)) * row;
+  access.length = width * count;
+  access.certain = effect == Effect::Write;
+  return access;
+}
+
+/// Two devices alike with memories of their own, device 0 at home; 1 ms a launch there.
+struct Machine {
+  /// in -> out: row r from rows r - 1 .. r + 1.
+  KernelSummary stencil;
+  /// in -> out, row by row.
+  KernelSummary copy;
+  /// in -> out, of which all work-groups read all.
+  KernelSummary gather;
+  std::array<char, 2> buffers{};
+  OutlookMachine machine{3, 0, 1, 1e-9, 1e-5};
+
+  Machine() {
+    const Expr row = Expr::id(Expr::Op::GlobalId, 0);
+    for (KernelSummary* kernel : {&stencil, &copy, &gather})
+      kernel->parameters = {{"in", "char*", ParameterKind::GlobalBuffer, 0},
+                            {"out", "char*", ParameterKind::GlobalBuffer, 0}};
+    stencil.accesses = {rowsOf(0, Effect::Read, row + Expr::constant(-1), 3),
+                        rowsOf(1, Effect::Write, row)};
+    copy.accesses = {rowsOf(0, Effect::Read, row), rowsOf(1, Effect::Write, row)};
+    gather.accesses = {rowsOf(0, Effect::Read, Expr::constant(0), rows),
+                       rowsOf(1, Effect::Write, row)};
+  }
+
+  OutlookStep step(const KernelSummary& kernel, std::size_t in, std::size_t out) const {
+    OutlookStep step;
+    step.request.range.global[0] = rows;
+    step.request.arguments.resize(2);
+    step.request.arguments[0].bufferSize = step.request.arguments[1].bufferSize = rows * width;
+    step.request.buffers = {{0, 0, 0}, {1, 1, 0}};
+    step.request.bufferCount = 2;
+    step.devices = {{1, &kernel}, {2, &kernel}};
+    step.speeds = {1, 1};
+    step.homeSeconds = 1e-3;
+    step.buffers = {&buffers[in], &buffers[out]};
+    step.sizes = {rows * width, rows * width};
+    return step;
+  }
+  Outlook of(const std::vector<OutlookStep>& steps) const {
+    return *lookAhead(steps, machine, [] { return true; });
+  }
+};
+
+TEST(Outlook, PromisesHalvesAndTheHaloOfAStencilBesideACopy) {
+  const Machine two;
+  const Outlook outlook = two.of({two.step(two.stencil, 0, 1), two.step(two.copy, 1, 0)});
+  EXPECT_DOUBLE_EQ(outlook.homeSeconds, 2e-3);
+  // Halves, being split twice, and a row each way.
+  EXPECT_NEAR(outlook.seconds, 1e-3 + 3e-5 + 1e-9 * width, 2e-6);
+  EXPECT_GT(outlook.gain(), 0.9e-3);
+  for (const Outlook::Step& step : outlook.steps) {
+    EXPECT_EQ(step.shares, (std::vector<double>{0.5, 0.5}));
+    ASSERT_TRUE(step.plan);
+    EXPECT_EQ(step.plan->pieces.size(), 2u);
+  }
+}
+
+TEST(Outlook, TellsWhatBringingTheDataTakesOnce) {
+  const Machine two;
+  const Outlook outlook = two.of({two.step(two.stencil, 0, 1), two.step(two.copy, 1, 0)});
+  EXPECT_NEAR(outlook.onceSeconds, 1e-9 * rows / 2 * width, 1e-5); // half of the first input
+}
+
+TEST(Outlook, StaysAtHomeWhereNeighboursAreNotSplit) {
+  const Machine two;
+  OutlookStep native = two.step(two.copy, 1, 0);
+  native.devices.clear();
+  native.writes = {false, true};
+  OutlookStep shortStencil = two.step(two.stencil, 0, 1);
+  shortStencil.homeSeconds = 2e-4; // and half of the grid would travel twice, for 0.26 ms
+  const Outlook outlook = two.of({shortStencil, native});
+  EXPECT_EQ(outlook.gain(), 0);
+  EXPECT_FALSE(outlook.steps[0].plan);
+  EXPECT_TRUE(outlook.steps[1].shares.empty());
+}
+
+TEST(Outlook, StaysAtHomeWhereAllIsReadAndWrittenAgain) {
+  Machine two;
+  two.machine.secondsPerByte = 1e-8; // 1.3 ms for half of a buffer
+  const Outlook outlook = two.of({two.step(two.gather, 0, 1), two.step(two.gather, 1, 0)});
+  EXPECT_EQ(outlook.gain(), 0);
+}
+
+TEST(Outlook, SplitsWhatPaysBesideWhatDoesNot) {
+  const Machine two;
+  OutlookStep tiny = two.step(two.copy, 1, 0);
+  tiny.homeSeconds = 1e-6;
+  OutlookStep apart = two.step(two.stencil, 0, 1);
+  std::array<char, 2> others{};
+  apart.buffers = {others.data(), &others[1]};
+  const Outlook outlook = two.of({apart, tiny});
+  EXPECT_TRUE(outlook.steps[0].plan);
+  EXPECT_FALSE(outlook.steps[1].plan);
+  EXPECT_EQ(outlook.steps[1].shares, (std::vector<double>{1, 0}));
+}
+
+TEST(Outlook, GivesNoWorkToWhoTakesNoPart) {
+  const Machine two;
+  OutlookStep step = two.step(two.copy, 0, 1);
+  step.speeds = {1, 0};
+  const Outlook outlook = two.of({step});
+  EXPECT_FALSE(outlook.steps[0].plan);
+  EXPECT_EQ(outlook.gain(), 0);
+}
+
+TEST(Outlook, LeavesOutADeviceThatIsNotWorthItsSplitting) {
+  const Machine two;
+  OutlookStep step = two.step(two.copy, 0, 1);
+  step.devices.push_back({hostNode, &two.copy});
+  step.speeds = {1, 1, 0.03}; // a group takes it longer than half of all the others
+  step.request.range.global[0] = rows;
+  const Outlook outlook = two.of({step});
+  ASSERT_TRUE(outlook.steps[0].plan);
+  EXPECT_EQ(outlook.steps[0].shares[2], 0);
+}
+
+TEST(Outlook, IsNothingOnceItWasEnded) {
+  const Machine two;
+  EXPECT_FALSE(lookAhead(std::vector{two.step(two.copy, 0, 1)}, two.machine, [] { return false; }));
+}
+
+TEST(Outlook, AgreesOnTheDimensionThatSuitsAll) {
+  // Each kernel goes through a square of blocks; the second is cut by columns only.
+  Machine two;
+  KernelSummary blocks = two.copy;
+  const Expr block = Expr::id(Expr::Op::GlobalId, 1) * Expr::constant(8) +
+                     Expr::id(Expr::Op::GlobalId, 0);
+  blocks.accesses = {rowsOf(0, Effect::Read, block), rowsOf(1, Effect::Write, block)};
+  OutlookStep first = two.step(blocks, 0, 1), second = two.step(blocks, 1, 0);
+  for (OutlookStep* step : {&first, &second}) {
+    step->request.range.dimensions = 2;
+    step->request.range.global = {8, 8, 1};
+  }
+  EXPECT_EQ(two.of({first, second}).steps[0].dimension, 1u);
+  second.dimension = 0;
+  const Outlook outlook = two.of({first, second});
+  EXPECT_EQ(outlook.steps[0].dimension, 0u);
+  EXPECT_GT(outlook.gain(), 0.9e-3);
+}
+
+} // namespace
+} // namespace libsplit::runtime
