@@ -2,6 +2,7 @@
 
 #include "analysis-pass/summary/serialize.h"
 #include "runtime/cost/launch_cycle.h"
+#include "runtime/cost/outlook.h"
 #include "runtime/cost/share_controller.h"
 #include "runtime/plan/planner.h"
 #include "runtime/plan/readers.h"
@@ -70,6 +71,7 @@ private:
     std::unique_ptr<ShareController> controller;
     std::optional<unsigned> dimension;
     std::uint64_t splits = 0;
+    std::uint64_t launches = 0;
   };
   /// A launch as the planner is asked about it.
   struct Asked {
@@ -88,11 +90,8 @@ private:
     const auto found = buffers_.find(number);
     if (found != buffers_.end())
       return found->second;
-    const auto size = contents_.buffers.find(number);
     return buffers_
-        .emplace(number, BufferState{Directory(setting_.nodes, home().node,
-                                               size == contents_.buffers.end() ? 0 : size->second),
-                                     {}})
+        .emplace(number, BufferState{Directory(setting_.nodes, home().node, sizeOf(number)), {}})
         .first->second;
   }
 
@@ -247,6 +246,9 @@ private:
     Action action = ruling.mode == LaunchCycle::Mode::Split    ? Action::Split
                     : ruling.mode == LaunchCycle::Mode::AtHome ? Action::Measure
                                                                : Action::Native;
+    if (ruling.mode == LaunchCycle::Mode::Waiting &&
+        !(history.controller->expectedHomeSeconds() > 0))
+      action = Action::Measure;
     if (ruling.mode == LaunchCycle::Mode::Free) {
       const auto decision = history.controller->next(policy_->kind == Policy::Kind::Dynamic);
       action = decision.action;
@@ -493,15 +495,16 @@ private:
                                device.computeUnits == home.computeUnits &&
                                device.megahertz == home.megahertz);
     }
-    if (setting_.nodes > 1) {
-      constexpr double guessedSecondsPerByte = 1e-10; // as in the runtime
-      const Piece whole =
-          planPiece(asked.request, asked.devices, setting_.home, wholeBox(asked.request.range));
-      for (const PieceUse& use : whole.uses)
-        setup.movingSeconds += static_cast<double>(use.needs.size()) *
-                               (moved_.first > 0 ? secondsPerByte() : guessedSecondsPerByte);
-    }
+    if (setting_.nodes > 1)
+      for (const std::uint64_t buffer : asked.buffers)
+        setup.movingSeconds += movingSeconds(sizeOf(buffer));
     history.controller = std::make_unique<ShareController>(std::move(setup));
+  }
+
+  double movingSeconds(std::uint64_t bytes) const {
+    constexpr double guessedSecondsPerByte = 1e-10; // as in the runtime
+    return static_cast<double>(bytes) *
+           (moved_.first > 0 ? secondsPerByte() : guessedSecondsPerByte);
   }
 
   double secondsPerByte() const {
@@ -543,7 +546,47 @@ private:
         uses.push_back({&bufferOf(asked.buffers[b]), piece.uses[b].needs, piece.uses[b].writes});
       return uses;
     };
+    std::uint64_t bytes = 0;
+    for (const std::uint64_t buffer : asked.buffers)
+      bytes += sizeOf(buffer);
+    const double known = history.controller->expectedHomeSeconds();
+    passing.isFree = !(known > 0) || known > 2 * movingSeconds(bytes);
+    passing.kind = &history;
+    passing.toCome = ++history.launches;
+    passed_[id] = {&asked, &history};
+    passing.outlook = [&](std::span<const std::uint64_t> ids) { return outlookOf(ids); };
     return cycle_.next(passing);
+  }
+
+  /// As the runtime works it out (session/outlooks.h), but at once.
+  const Outlook* outlookOf(std::span<const std::uint64_t> ids) {
+    const auto [made, isNew] = outlooks_.try_emplace({ids.begin(), ids.end()});
+    if (!isNew)
+      return &made->second;
+    std::vector<OutlookStep> steps;
+    for (const std::uint64_t id : ids) {
+      const auto& [asked, history] = passed_.at(id);
+      OutlookStep& step = steps.emplace_back();
+      step.request = asked->request;
+      step.devices = asked->devices;
+      step.speeds = history->controller->expectedSpeeds();
+      step.homeSeconds = history->controller->expectedHomeSeconds();
+      step.dimension = history->dimension;
+      for (const std::uint64_t buffer : asked->buffers) {
+        step.buffers.push_back(&bufferOf(buffer));
+        step.sizes.push_back(sizeOf(buffer));
+      }
+    }
+    constexpr double splittingPart = 0.1; // as in the runtime
+    const OutlookMachine machine{setting_.nodes, setting_.home, home().node, movingSeconds(1),
+                                 splittingPart * contents_.minLaunchSeconds};
+    made->second = *lookAhead(steps, machine, [] { return true; });
+    return &made->second;
+  }
+
+  std::uint64_t sizeOf(std::uint64_t buffer) const {
+    const auto found = contents_.buffers.find(buffer);
+    return found == contents_.buffers.end() ? 0 : found->second;
   }
 
   /// What other commands move. What they do at home they do in any case.
@@ -623,6 +666,9 @@ private:
   std::map<std::pair<const Asked*, Cut>, std::optional<LaunchPlan>> plans_;
   std::map<std::string, std::optional<ProgramSummary>> summaries_; ///< by text
   LaunchCycle cycle_;
+  /// By id of the cycle, the last launch that had it.
+  std::map<std::uint64_t, std::pair<const Asked*, const History*>> passed_;
+  std::map<std::vector<std::uint64_t>, Outlook> outlooks_;
   std::pair<std::uint64_t, double> moved_{0, 0}; ///< bytes and seconds so far
   Replayed result_;
 };

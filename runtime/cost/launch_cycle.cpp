@@ -195,6 +195,9 @@ void LaunchCycle::cycleEnded(const Passing& last) {
   case Phase::Own:
   case Phase::Joint:
   case Phase::Home:
+    // By now the data lies where it was to go; a launch that is alone with it goes on by itself.
+    if (isAdmitted_ && places_.size() == 1 && phase_ == Phase::Joint)
+      return enter(Phase::Free);
     if (isTimed()) {
       seconds_[static_cast<std::size_t>(way())] = cycleSeconds();
       trialEnded(last);
