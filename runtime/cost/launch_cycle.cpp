@@ -217,9 +217,10 @@ void LaunchCycle::admit(const Passing& last) {
   const Outlook* outlook = last.outlook(ids);
   if (!outlook || outlook->steps.size() != places_.size())
     return; // the next cycle asks again
-  const auto alike = std::ranges::count_if(
-      places_, [&](const Place& place) { return place.kind == last.kind; });
-  const double toCome = std::max(1.0, static_cast<double>(last.toCome) / static_cast<double>(alike));
+  const auto alike =
+      std::ranges::count_if(places_, [&](const Place& place) { return place.kind == last.kind; });
+  const double toCome =
+      std::max(1.0, static_cast<double>(last.toCome) / static_cast<double>(alike));
   const double gain = outlook->gain();
   log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", outlook->homeSeconds,
       " s at home; predicted ", outlook->seconds, " s split, ", outlook->onceSeconds,
@@ -227,8 +228,8 @@ void LaunchCycle::admit(const Passing& last) {
   if (!(gain * toCome > outlook->onceSeconds)) {
     // Each cycle that passes says that there will be one more.
     const double enough = gain > 0 ? outlook->onceSeconds / gain - toCome : 0;
-    patience_ = gain > 0 ? 1 + static_cast<std::uint64_t>(std::clamp(
-                                   enough, 0.0, static_cast<double>(longestLook)))
+    patience_ = gain > 0 ? 1 + static_cast<std::uint64_t>(
+                                   std::clamp(enough, 0.0, static_cast<double>(longestLook)))
                          : std::min(longestLook, 2 * patience_);
     cycles_ = 0;
     return;

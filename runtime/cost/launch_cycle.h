@@ -62,9 +62,9 @@ public:
     /// What splitting the launches with these ids would gain, which make a cycle; null: that is not
     /// known yet. Valid until the next call. An empty function: nobody looks ahead.
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
-    bool isFree = true;        ///< it may be judged by itself where it is of no cycle
-    const void* kind = nullptr;   ///< what `toCome` counts; only compared
-    std::uint64_t toCome = 0;     ///< launches of its kind that there will be, as far as one knows
+    bool isFree = true;         ///< it may be judged by itself where it is of no cycle
+    const void* kind = nullptr; ///< what `toCome` counts; only compared
+    std::uint64_t toCome = 0;   ///< launches of its kind that there will be, as far as one knows
   };
   /// Which launch of which cycle in which phase: handed back with what it took.
   struct Ticket {

@@ -146,8 +146,8 @@ private:
       }
       return way;
     }
-    const Piece whole = planPiece(step.request, step.devices, machine_.home, 0, 0,
-                                  step.request.range.groups(0));
+    const Piece whole =
+        planPiece(step.request, step.devices, machine_.home, 0, 0, step.request.range.groups(0));
     add(way, machine_.homeNode, whole);
     way.step.shares.assign(step.devices.size(), 0.0);
     way.step.shares[machine_.home] = 1;

@@ -35,13 +35,13 @@ struct OutlookStep {
   LaunchRequest request; ///< without contents
   /// Empty: the launch is not split; it may read what it is given and writes what `writes` says.
   std::vector<PlanDevice> devices;
-  std::vector<double> speeds;         ///< by device, only ratios mean anything; 0: takes no part
-  double homeSeconds = 0;             ///< 0: not known, which counts as nothing
-  std::optional<unsigned> dimension;  ///< along which it has to be cut, if at all
-  std::vector<const void*> buffers;   ///< by the request's distinct buffers; only compared
-  std::vector<std::uint64_t> sizes;   ///< … their bytes
-  std::vector<bool> writes;           ///< … whether it may write there, where it is not split
-  std::shared_ptr<const void> keeps;  ///< what `request` and `devices` point at
+  std::vector<double> speeds;        ///< by device, only ratios mean anything; 0: takes no part
+  double homeSeconds = 0;            ///< 0: not known, which counts as nothing
+  std::optional<unsigned> dimension; ///< along which it has to be cut, if at all
+  std::vector<const void*> buffers;  ///< by the request's distinct buffers; only compared
+  std::vector<std::uint64_t> sizes;  ///< … their bytes
+  std::vector<bool> writes;          ///< … whether it may write there, where it is not split
+  std::shared_ptr<const void> keeps; ///< what `request` and `devices` point at
 };
 
 struct OutlookMachine {
@@ -65,7 +65,9 @@ struct Outlook {
   std::vector<Step> steps;
 
   /// The gain of a cycle; predictions of so little are not relied on.
-  double gain() const { return seconds < (1 - leastGain) * homeSeconds ? homeSeconds - seconds : 0; }
+  double gain() const {
+    return seconds < (1 - leastGain) * homeSeconds ? homeSeconds - seconds : 0;
+  }
   static constexpr double leastGain = 0.05;
 };
 

@@ -102,6 +102,7 @@ bool Commands::tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing
       mayOvertake(command, uses) || !nativeWork_.book(stream, uses, noted))
     return false;
   stream->nativeWork = true;
+  stream->waitsForOthers = stream->waitsForOthers || command.waitCount > 0;
   if (command.type == CL_COMMAND_BARRIER)
     stream->nativeBarrier = true;
   enqueuing.admit();

@@ -142,6 +142,19 @@ bool Launcher::rests(const Kernel& kernel, const LaunchArguments& arguments,
   return kernel.code->trials.rests(items, now);
 }
 
+/// A launch that is timed makes tasks of all that come behind it before it is over, which takes
+/// them many times what the driver does. Where thousands follow that all go home, the queue is
+/// worth waiting for.
+void Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
+                     bool isNative) {
+  constexpr unsigned mostHeldUp = 32;
+  stream->heldUp = isNative && !stream->idle() && command.waitCount == 0 ? stream->heldUp + 1 : 0;
+  if (stream->heldUp < mostHeldUp || !scheduler_.maySettle(*stream))
+    return;
+  stream->heldUp = 0;
+  scheduler_.waitIdle(lock, stream);
+}
+
 void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& command,
                       const std::shared_ptr<Launch>& launch) {
   if (options_.verify && launch->reason.empty())
@@ -204,6 +217,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
         observer_.spendOnShort(*launch, launch->lookSeconds);
     }
   }
+  letUp(lock, command, stream, !reason.empty());
   if (!reason.empty()) {
     CompletionPtr noted;
     const bool isTimed = reason == notWorthPreparing && isRange(arguments) &&

@@ -40,6 +40,8 @@ private:
   void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, const std::string& why);
   void explainOnce(Lock& lock, cl_command_queue queue, const Kernel& kernel,
                    const LaunchArguments& arguments);
+  void letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
+             bool isNative);
   void submit(const std::shared_ptr<Stream>& stream, const Command& command,
               const std::shared_ptr<Launch>& launch);
   cl_int launchNative(const Command& command, const LaunchArguments& arguments,

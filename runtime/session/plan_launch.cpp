@@ -215,8 +215,8 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
   planUnsplit(task, launch);
   // A launch that is measured makes tasks of those behind it.
   if (isShort(*launch))
-    observer_.spendOnShort(*launch, std::chrono::duration<double>(TrialBudget::Clock::now() - began)
-                                        .count());
+    observer_.spendOnShort(
+        *launch, std::chrono::duration<double>(TrialBudget::Clock::now() - began).count());
 }
 
 bool LaunchPlanner::isShort(const Launch& launch) const {

@@ -1,6 +1,7 @@
 // How tasks come: their order, when they are planned.
 #include "runtime/session/scheduler.h"
 
+#include "runtime/core/callback_scope.h"
 #include "runtime/core/log.h"
 #include "runtime/core/thread.h"
 
@@ -285,6 +286,18 @@ std::size_t Scheduler::launchesOf(const Stream& stream) {
 /// Whether the program enqueues launches faster than they are done.
 bool Scheduler::isFilled(const Stream& stream) {
   return launchesOf(stream) >= window;
+}
+
+bool Scheduler::maySettle(const Stream& stream) const {
+  auto dependsOnItsQueue = [&](const std::shared_ptr<Task>& task) {
+    return task->unresolved == 0 && task->events.empty() && !task->awaitsCalls() &&
+           std::ranges::all_of(task->waitTasks, [&](const std::shared_ptr<Task>& before) {
+             return before->stream.get() == &stream;
+           });
+  };
+  return !shared_.userEvents && !CallbackScope::active() && !stream.waitsForOthers &&
+         std::ranges::all_of(stream.parked, dependsOnItsQueue) &&
+         std::ranges::all_of(stream.active, dependsOnItsQueue);
 }
 
 void Scheduler::pump(const std::shared_ptr<Stream>& stream) {

@@ -114,6 +114,9 @@ public:
   /// Plans the task's instructions once more, of which there are none.
   void planAgain(Task& task) { callPlan(task); }
   bool isEmpty() const { return unfinished_ == 0; }
+  /// Whether nothing that is pending there can be waiting for what the program does only later: a
+  /// call that need not wait may then do so.
+  bool maySettle(const Stream& stream) const;
   /// Whether the program enqueues launches faster than they are done.
   static bool isFilled(const Stream& stream);
 

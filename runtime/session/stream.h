@@ -71,8 +71,10 @@ struct Stream {
   std::deque<std::shared_ptr<Task>> active; ///< planned, oldest first
   bool retiring = false;                    ///< its retiring thread runs
   bool hasNew = false;                      ///< tasks were planned since that thread looked
-  unsigned awaited = 0;         ///< tasks in a row that the application waited for when they ended
-  bool closed = false;          ///< the application gave it up: the thread may end
+  unsigned awaited = 0;        ///< tasks in a row that the application waited for when they ended
+  bool closed = false;         ///< the application gave it up: the thread may end
+  bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
+  unsigned heldUp = 0; ///< launches in a row that are tasks only since others before them are
   std::condition_variable wake; ///< of the retiring thread
   bool hasLost = false;         ///< a command's bytes, of which no clFinish told yet
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run

@@ -143,8 +143,8 @@ TEST(Outlook, AgreesOnTheDimensionThatSuitsAll) {
   // Each kernel goes through a square of blocks; the second is cut by columns only.
   Machine two;
   KernelSummary blocks = two.copy;
-  const Expr block = Expr::id(Expr::Op::GlobalId, 1) * Expr::constant(8) +
-                     Expr::id(Expr::Op::GlobalId, 0);
+  const Expr block =
+      Expr::id(Expr::Op::GlobalId, 1) * Expr::constant(8) + Expr::id(Expr::Op::GlobalId, 0);
   blocks.accesses = {rowsOf(0, Effect::Read, block), rowsOf(1, Effect::Write, block)};
   OutlookStep first = two.step(blocks, 0, 1), second = two.step(blocks, 1, 0);
   for (OutlookStep* step : {&first, &second}) {
