@@ -117,7 +117,8 @@ bool Commands::mayOvertake(const Command& command, const std::vector<BufferUse>&
     const auto object = use.reads && use.object ? memory_.find(use.object) : nullptr;
     return object && object->buffer && object->buffer->engaged();
   });
-  return readsEngaged && scheduler_.calls().hasOthers(command.queue);
+  return readsEngaged &&
+         !scheduler_.calls().await(command.queue, CallTable::Queues::This).areOver();
 }
 
 bool Commands::homeIsCurrent(const std::vector<BufferUse>& uses) const {
