@@ -92,7 +92,9 @@ inline constexpr const char* tooShortToLookAt =
     "launches of the kernel are too short to look at each";
 
 inline const char* Launch::whyNative() const {
-  return range.groups() < 2 ? onlyOneGroup : "it is not faster split";
+  return range.groups() < 2 ? onlyOneGroup
+         : isWaiting        ? "moving its data does not pay, or not yet"
+                            : "it is not faster split";
 }
 
 /// A first guess, which only compares devices.
