@@ -138,6 +138,11 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
   std::vector<OutlookStep> steps;
   for (const std::uint64_t id : ids)
     steps.push_back(steps_[id].step);
+  if (shared_.options.waitAnalysis) { // of what may be found out the program waits for all
+    made->outlook = lookAhead(steps, machine(), [] { return true; });
+    made->isOver = true;
+    return;
+  }
   worker_.post([steps = std::move(steps), machine = machine(), goesOn = goesOn_, made, this] {
     std::optional<Outlook> outlook;
     try {
