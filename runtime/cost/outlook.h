@@ -41,7 +41,7 @@ struct OutlookStep {
   std::vector<const void*> buffers;  ///< by the request's distinct buffers; only compared
   std::vector<std::uint64_t> sizes;  ///< … their bytes
   std::vector<bool> writes;          ///< … whether it may write there, where it is not split
-  std::shared_ptr<const void> keeps; ///< what `request` and `devices` point at
+  std::shared_ptr<const void> keeps; ///< what `request` points at
 };
 
 struct OutlookMachine {

@@ -19,11 +19,8 @@ constexpr double muchBetterKnown = 1.5;
 /// Outlooks are not urgent, and the program needs its processors.
 constexpr int stepsBelow = 5;
 
-/// What a step's request and devices point at.
-struct Kept {
-  std::shared_ptr<KernelCode> code;
-  std::deque<std::vector<std::byte>> values; // of arguments
-};
+/// What a step's request points at: the values of its arguments.
+using Values = std::deque<std::vector<std::byte>>;
 
 } // namespace
 
@@ -54,22 +51,22 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   Noted& noted = steps_[id];
   std::vector<double> speeds = history.controller->expectedSpeeds();
   auto takesPart = [](double speed) { return speed > 0; };
-  if (noted.code && (noted.step.homeSeconds > 0) == (home > 0) &&
+  if (noted.code.lock() == launch.code && (noted.step.homeSeconds > 0) == (home > 0) &&
       std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart))
     return;
   byCall_[idOfCall(*launch.code, launch.range, launch.localGiven, launch.objects)] = id;
   noted.version = ++versions_;
   noted.code = launch.code;
+  noted.isNative = false;
   noted.launchKey = launch.key;
   noted.planKey = planKeyOf(launch);
   OutlookStep& step = noted.step;
   step = {};
-  auto kept = std::make_shared<Kept>();
-  kept->code = launch.code;
+  auto values = std::make_shared<Values>();
   step.request = launch.request;
   step.request.contents = nullptr;
   for (ArgumentValue& argument : step.request.arguments)
-    argument.bytes = kept->values.emplace_back(argument.bytes.begin(), argument.bytes.end());
+    argument.bytes = values->emplace_back(argument.bytes.begin(), argument.bytes.end());
   step.devices = planDevicesOf(*shared_.machine, launch);
   step.speeds = std::move(speeds);
   step.homeSeconds = home;
@@ -78,7 +75,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
     step.buffers.push_back(buffer.get());
     step.sizes.push_back(buffer->size());
   }
-  step.keeps = std::move(kept);
+  step.keeps = std::move(values);
 }
 
 std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& arguments) {
@@ -112,7 +109,8 @@ const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
   std::uint64_t version = 0;
   for (const std::uint64_t id : ids) {
     const auto noted = steps_.find(id);
-    if (noted == steps_.end() || noted->second.version == 0)
+    if (noted == steps_.end() || noted->second.version == 0 ||
+        (!noted->second.isNative && noted->second.code.expired()))
       return nullptr;
     version = std::max(version, noted->second.version);
   }
@@ -136,14 +134,19 @@ const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
 
 void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Made>& made) {
   std::vector<OutlookStep> steps;
-  for (const std::uint64_t id : ids)
-    steps.push_back(steps_[id].step);
+  std::vector<std::shared_ptr<KernelCode>> keeps;
+  for (const std::uint64_t id : ids) {
+    const Noted& noted = steps_[id];
+    steps.push_back(noted.step);
+    keeps.push_back(noted.code.lock());
+  }
   if (shared_.options.waitAnalysis) { // of what may be found out the program waits for all
     made->outlook = lookAhead(steps, machine(), [] { return true; });
     made->isOver = true;
     return;
   }
-  worker_.post([steps = std::move(steps), machine = machine(), goesOn = goesOn_, made, this] {
+  worker_.post([steps = std::move(steps), keeps = std::move(keeps), machine = machine(),
+                goesOn = goesOn_, made, this] {
     std::optional<Outlook> outlook;
     try {
       runBelow(stepsBelow,
@@ -165,20 +168,21 @@ void Outlooks::keepPlans(std::span<const std::uint64_t> ids, const Outlook& outl
     return;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Outlook::Step& step = outlook.steps[i];
-    Noted& noted = steps_[ids[i]];
-    if (!step.plan || !noted.code)
+    const Noted& noted = steps_[ids[i]];
+    const std::shared_ptr<KernelCode> code = step.plan ? noted.code.lock() : nullptr;
+    if (!code)
       continue;
-    LaunchHistory& history = noted.code->histories.at(noted.launchKey);
+    LaunchHistory& history = code->histories.at(noted.launchKey);
     if (!history.dimension)
       history.dimension = step.dimension;
     PlanKey key = noted.planKey;
     key.groups = groupsOf(key.range, step.shares);
-    if (noted.code->plans.find(key))
+    if (code->plans.find(key))
       continue;
     history.planning.seen(step.planningSeconds);
     if (!history.planned)
       history.planned = key;
-    noted.code->plans.keep(std::move(key), {step.plan, {}});
+    code->plans.keep(std::move(key), {step.plan, {}});
   }
 }
 

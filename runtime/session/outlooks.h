@@ -52,7 +52,8 @@ public:
 private:
   struct Noted {
     OutlookStep step;
-    std::shared_ptr<KernelCode> code; ///< null: of a launch that is not split
+    std::weak_ptr<KernelCode> code; ///< that `step` points into; it goes when the program does
+    bool isNative = true;           ///< there is none: it is not split
     LaunchKey launchKey;
     PlanKey planKey; ///< without groups
     std::uint64_t version = 0;
