@@ -4,6 +4,7 @@
 // --variant random: the same drawn from --seed, on two queues, without waiting in between; images
 // are given up for new ones while commands use them.
 #include "kernels/image_reader.h"
+#include "tests/samples/hand_over.h"
 #include "tests/samples/sample.h"
 
 #include <algorithm>
@@ -84,11 +85,7 @@ public:
     for (unsigned i = 0; i < 40 * s_.options().iterations; ++i) {
       if (below(8) == 0) { // the other queue goes on
         std::swap(queues[0], queues[1]);
-        sample::check(clEnqueueMarkerWithWaitList(queues[1], 0, nullptr, last_.out()),
-                      "clEnqueueMarkerWithWaitList");
-        sample::check(clFlush(queues[1]), "clFlush");
-        sample::check(clEnqueueBarrierWithWaitList(queues[0], 1, last_.address(), nullptr),
-                      "clEnqueueBarrierWithWaitList");
+        sample::handOver(queues[1], queues[0], last_);
       }
       at_ = queues[0];
       command();

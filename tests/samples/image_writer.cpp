@@ -4,6 +4,7 @@
 // --variant random: such kernels between what else a program does to images, drawn from --seed, on
 // two queues, without waiting in between.
 #include "kernels/image_writer.h"
+#include "tests/samples/hand_over.h"
 #include "tests/samples/sample.h"
 
 #include <algorithm>
@@ -106,11 +107,7 @@ public:
     for (unsigned i = 0; i < 30 * s_.options().iterations; ++i) {
       if (below(8) == 0) { // the other queue goes on
         std::swap(queues[0], queues[1]);
-        sample::check(clEnqueueMarkerWithWaitList(queues[1], 0, nullptr, last_.out()),
-                      "clEnqueueMarkerWithWaitList");
-        sample::check(clFlush(queues[1]), "clFlush");
-        sample::check(clEnqueueBarrierWithWaitList(queues[0], 1, last_.address(), nullptr),
-                      "clEnqueueBarrierWithWaitList");
+        sample::handOver(queues[1], queues[0], last_);
         at_ = queues[0];
       }
       const std::size_t first = below(3);
