@@ -1,6 +1,7 @@
 #include "runtime/session/outlooks.h"
 
 #include "runtime/core/log.h"
+#include "runtime/cost/launch_id.h"
 #include "runtime/session/splittable.h"
 
 #include <algorithm>
@@ -26,16 +27,16 @@ using Values = std::deque<std::vector<std::byte>>;
 
 std::uint64_t Outlooks::idOfCall(const KernelCode& code, const NDRange& range, bool localGiven,
                                  std::span<const std::shared_ptr<MemoryObject>> objects) {
-  std::size_t id = std::hash<const void*>()(&code) + localGiven;
-  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
+  LaunchId id(&code);
+  id.mix(std::size_t{localGiven});
   for (unsigned d = 0; d < range.dimensions; ++d) {
-    mix(range.global[d]);
-    mix(range.local[d]);
-    mix(range.offset[d]);
+    id.mix(range.global[d]);
+    id.mix(range.local[d]);
+    id.mix(range.offset[d]);
   }
   for (const auto& object : objects)
-    mix(std::hash<const void*>()(object.get()));
-  return id;
+    id.mix(object.get());
+  return id.value();
 }
 
 void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory& history) {

@@ -6,6 +6,7 @@
 
 #include "runtime/core/log.h"
 #include "runtime/cost/known_speeds.h"
+#include "runtime/cost/launch_id.h"
 #include "runtime/plan/boundary.h"
 #include "runtime/session/splittable.h"
 
@@ -30,16 +31,15 @@ constexpr double muchFaster = 2;
 
 /// The same for launches of one kernel, key and set of buffers.
 std::uint64_t idOf(const Launch& launch) {
-  std::size_t id = std::hash<const void*>()(launch.code.get());
-  auto mix = [&](std::size_t value) { id = id * 0x9E3779B97F4A7C15 + value; };
-  mix(std::hash<std::string>()(launch.key.range));
+  LaunchId id(launch.code.get());
+  id.mix(std::hash<std::string>()(launch.key.range));
   for (int each : launch.key.classes)
-    mix(static_cast<std::size_t>(each));
+    id.mix(static_cast<std::size_t>(each));
   for (const BufferArgument& argument : launch.request.buffers) {
-    mix(std::hash<const void*>()(launch.buffers[argument.buffer].get()));
-    mix(argument.origin);
+    id.mix(launch.buffers[argument.buffer].get());
+    id.mix(argument.origin);
   }
-  return id;
+  return id.value();
 }
 
 /// Of all its buffers.
