@@ -12,6 +12,12 @@
 // one of them, since drivers compile then, and how much longer it took tells what compiling the
 // kernel for another device may take. Launches too short to be split count for nothing.
 //
+// All that is meant for a machine whose second device is like the program's own, where a launch may
+// come to take half as long. Where the others promise less by what their drivers tell of them, that
+// much more has to have been launched: a processor beside a GPU fifty times as wide can't pay for
+// being compiled for in seconds, and to compile for the GPU once more would hold up the program,
+// since drivers do one thing at a time.
+//
 // Once a program is prepared for one kernel, all others that it launches follow, also those whose
 // launches are short, as long as compiling them is such a part of what all launches took: what one
 // kernel leaves on several devices another would have to bring home.
@@ -35,6 +41,11 @@ inline constexpr double busyPart = 0.3;
 inline constexpr double idlePart = 1;
 inline double preparationPart(double idleProcessors) {
   return busyPart + (idlePart - busyPart) * std::clamp(idleProcessors, 0.0, 1.0);
+}
+/// What sharing the work promises, beside what it does with a second device like the program's own.
+/// `partOfOthers`: of the work, that the other devices would do.
+inline double promiseOf(double partOfOthers) {
+  return std::clamp(2 * partOfOthers, 0.0, 1.0);
 }
 /// Seconds that preparing a program takes, until it was seen.
 inline constexpr double guessedPreparation = 0.5;

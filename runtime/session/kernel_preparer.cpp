@@ -146,8 +146,9 @@ bool isPoclBinary(const Origin& origin) {
 
 } // namespace
 
-std::string KernelPreparer::prepare(const Program& program, Build& build, KernelCode& code,
-                                    cl_device_id home, const std::string& opaque) {
+std::string KernelPreparer::analyse(const Program& program, Build& build, KernelCode& code,
+                                    cl_device_id home, const std::string& opaque,
+                                    Analysed& analysed) {
   auto madeOf = build.origins.find(home);
   if (madeOf == build.origins.end())
     return opaque.empty() ? "the program was not built for this device" : opaque;
@@ -177,8 +178,13 @@ std::string KernelPreparer::prepare(const Program& program, Build& build, Kernel
                                "`, whose rounding depends on the order; LIBSPLIT_RELAXED_FP=1 "
                                "splits it",
                            sum->where});
-  if (std::string why = ensureMachine(program.context, home); !why.empty())
-    return why;
+  analysed = {origin, std::move(homeProgram), homeSummary};
+  return ensureMachine(program.context, home);
+}
+
+std::string KernelPreparer::build(const Program& program, Build& build, KernelCode& code,
+                                  const Analysed& analysed) {
+  const auto& [origin, homeProgram, homeSummary] = analysed;
   noteSummaries(program, build, code, origin, *homeSummary);
   if (std::string why = buildForAll(program, build, code, *origin); !why.empty())
     return why;

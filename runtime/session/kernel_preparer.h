@@ -24,11 +24,21 @@ public:
         analyses_(analyses), merger_(merger), onlyWhatPays_(onlyWhatPays),
         builder_(cl_, machine_, onlyWhatPays) {}
 
-  /// Fills in `code`, one of `program`'s, for launches on the device `home`. Why it can't be split,
+  /// What is known of a kernel on the program's own device.
+  struct Analysed {
+    std::shared_ptr<const Origin> origin;
+    std::shared_ptr<const ProgramSummary> program; ///< which `kernel` is one of
+    const KernelSummary* kernel = nullptr;
+  };
+  /// Has `code`, one of `program`'s, analysed for launches on the device `home`, and makes the
+  /// machine. Why it can't be split, if so.
+  std::string analyse(const Program& program, Build& build, KernelCode& code, cl_device_id home,
+                      const std::string& opaque, Analysed& analysed);
+  /// Then fills in `code`: what it takes to launch it on the other devices. Why it can't be split,
   /// if so. Nobody else reads what it writes until the code's state says Ready, but for what it
   /// writes last.
-  std::string prepare(const Program& program, Build& build, KernelCode& code, cl_device_id home,
-                      const std::string& opaque);
+  std::string build(const Program& program, Build& build, KernelCode& code,
+                    const Analysed& analysed);
   /// Has the programs built that `kernels`, by name, are in, as far as an earlier run left what
   /// that takes.
   void buildAhead(const Program& program, Build& build, const Origin& origin, const Place& place,

@@ -102,6 +102,19 @@ inline double guessedSpeedOf(const Device& device) {
   return guessedSpeed(device.isGpu, device.computeUnits, device.megahertz);
 }
 
+/// The part of the work that those devices would do for which `isOne` says so, by that guess, if
+/// all took part that may.
+template <typename IsOne> double guessedPartOf(const std::vector<Device>& devices, IsOne isOne) {
+  double part = 0, all = 0;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (devices[i].participates) {
+      const double speed = guessedSpeedOf(devices[i]);
+      all += speed;
+      part += isOne(i) ? speed : 0;
+    }
+  return all > 0 ? part / all : 0;
+}
+
 /// Devices of which the driver tells the same in all that a guess of their speed rests on.
 inline bool isAlike(const Device& a, const Device& b) {
   return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;

@@ -4,6 +4,7 @@
 #include "runtime/core/callback_scope.h"
 #include "runtime/core/log.h"
 #include "runtime/cost/preparation.h"
+#include "runtime/session/launch.h"
 
 #include <algorithm>
 #include <atomic>
@@ -188,20 +189,36 @@ void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build
 
 // --- what is prepared
 
-bool Preparer::isWorthPreparing(const Kernel& kernel) {
-  const Build& build = *kernel.program->build;
+bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
   const double program =
       build.isAnalysed ? build.seconds : std::max(build.seconds, preparationSeconds_);
   const double cost =
       build.isPrepared ? 0 : program + std::max(build.compiling, build.earlierCompiling);
   const double launches = build.launchSeconds + build.earlierSeconds;
+  const double promised = promise();
   auto isWorth = [&](double part) {
-    return runtime::isWorthPreparing(kernel.code->times, launches, cost, part) ||
-           (build.isPrepared &&
-            isWorthPreparingToo(kernel.code->times, launches, build.compiled, part));
+    part *= promised;
+    return runtime::isWorthPreparing(code.times, launches, cost, part) ||
+           (build.isPrepared && isWorthPreparingToo(code.times, launches, build.compiled, part));
   };
   // It takes a system call to know.
   return isWorth(idlePart) && launchUse_ && isWorth(preparationPart(launchUse_->idle()));
+}
+
+/// Of the machine's other devices; all, until it is met.
+double Preparer::promise() const {
+  const auto& machine = shared_.machine;
+  if (!machine)
+    return 1;
+  return promiseOf(
+      guessedPartOf(machine->devices(), [&](std::size_t i) { return i != machine->home(); }));
+}
+
+bool Preparer::latecomersPay(double seconds) const {
+  const Machine& machine = *shared_.machine;
+  const double part = guessedPartOf(
+      machine.devices(), [&](std::size_t i) { return isLatecomer(machine, options_.policy, i); });
+  return preparationSeconds_ <= busyPart * promiseOf(part) * seconds;
 }
 
 std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device) {
@@ -212,7 +229,7 @@ std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id
     writeLogOnce(LogLevel::Warn, foreignBinary);
     code->neverSplit(program->opaque);
   }
-  if (code->state == State::New && onlyWhatPays_ && !isWorthPreparing(kernel))
+  if (code->state == State::New && onlyWhatPays_ && !isWorthPreparing(*code, *program->build))
     return notWorthPreparing;
   if (code->state == State::New)
     begin(program, code, device);
@@ -238,15 +255,17 @@ void Preparer::await(Lock& lock, KernelCode& code) {
 void Preparer::begin(const std::shared_ptr<Program>& program,
                      const std::shared_ptr<KernelCode>& code, cl_device_id device) {
   code->state = KernelCode::State::Preparing;
-  const bool isFirst = !std::exchange(program->build->isPrepared, true);
+  const double compiling = code->times.compiling();
   program->build->begun.insert(code->name);
-  program->build->compiled += code->times.compiling();
-  worker_.post([this, program, build = program->build, code, device, isFirst,
+  program->build->compiled += compiling;
+  const bool isCertain = !onlyWhatPays_ || shared_.machine;
+  worker_.post([this, program, build = program->build, code, device, compiling, isCertain,
                 keep = Ref<cl_program>::retain(cl_, program->handle)] {
     std::string reason;
+    bool isFirst = false;
     const auto began = std::chrono::steady_clock::now();
     try {
-      reason = prepareNow(*program, *code, device);
+      reason = prepareNow(*program, *code, device, isCertain, isFirst);
     } catch (const std::exception& error) {
       reason = std::string("preparing it failed: ") + error.what();
     }
@@ -255,7 +274,10 @@ void Preparer::begin(const std::shared_ptr<Program>& program,
       notePreparation(std::chrono::steady_clock::now() - began);
     if (!shared_.ending)
       build->begun.erase(code->name);
-    if (code->state == KernelCode::State::Preparing) {
+    if (reason == notWorthPreparing) {
+      code->state = KernelCode::State::New;
+      build->compiled -= compiling;
+    } else if (code->state == KernelCode::State::Preparing) {
       if (reason.empty())
         code->state = KernelCode::State::Ready;
       else
@@ -267,7 +289,10 @@ void Preparer::begin(const std::shared_ptr<Program>& program,
   });
 }
 
-std::string Preparer::prepareNow(const Program& program, KernelCode& code, cl_device_id device) {
+/// `isCertain`: it pays. Else the machine was not met yet when that was judged, and its devices may
+/// promise less. `isFirst` gets whether it is the first of its build.
+std::string Preparer::prepareNow(const Program& program, KernelCode& code, cl_device_id device,
+                                 bool isCertain, bool& isFirst) {
   std::shared_ptr<Build> build;
   std::string opaque;
   {
@@ -275,7 +300,17 @@ std::string Preparer::prepareNow(const Program& program, KernelCode& code, cl_de
     build = program.build;
     opaque = program.opaque;
   }
-  return kernels_.prepare(program, *build, code, device, opaque);
+  KernelPreparer::Analysed analysed;
+  if (std::string why = kernels_.analyse(program, *build, code, device, opaque, analysed);
+      !why.empty())
+    return why;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    if (!isCertain && !isWorthPreparing(code, *build))
+      return notWorthPreparing;
+    isFirst = !std::exchange(build->isPrepared, true);
+  }
+  return kernels_.build(program, *build, code, analysed);
 }
 
 /// What making a program's first kernel ready took, for what may be prepared in this run and later.

@@ -3,8 +3,9 @@
 //
 // A kernel is New, Preparing, then Ready or Unsplittable for good (program.h). Under `auto` one is
 // prepared once that is likely to pay (cost/preparation.h): by what launches took in this run and
-// in earlier ones; and what gained in an earlier run is prepared while the driver still builds the
-// program. Otherwise each is when it is first launched.
+// in earlier ones, and by what the machine's other devices seem to be worth, once that is met; and
+// what gained in an earlier run is prepared while the driver still builds the program. Otherwise
+// each is when it is first launched.
 #pragma once
 
 #include "runtime/core/cpu_use.h"
@@ -54,8 +55,8 @@ public:
   /// Builds a kernel for the devices that join late, once.
   void buildForLatecomers(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code);
-  /// What preparing a program takes, as far as is known.
-  double preparationSeconds() const { return preparationSeconds_; }
+  /// Whether it is likely to pay, for a kernel whose launches took `seconds` in all.
+  bool latecomersPay(double seconds) const;
   /// Waits until none of the program's kernels is being prepared.
   void awaitPrepared(Lock& lock, const Program& program) const;
   /// Prints what splitc tells of a program, and waits for that without the lock.
@@ -69,14 +70,16 @@ public:
   void save();
 
 private:
-  bool isWorthPreparing(const Kernel& kernel);
+  bool isWorthPreparing(const KernelCode& code, const Build& build);
   void recallPreparation();
   void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
                     const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
                     const Place& place);
   void begin(const std::shared_ptr<Program>& program, const std::shared_ptr<KernelCode>& code,
              cl_device_id device);
-  std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device);
+  double promise() const;
+  std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device,
+                         bool isCertain, bool& isFirst);
   void await(Lock& lock, KernelCode& code);
   void notePreparation(std::chrono::duration<double> took);
 

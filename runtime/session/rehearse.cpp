@@ -122,7 +122,7 @@ void Rehearsals::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try
           history.rehearsals[i].next(without, groupsAtOnce(machine_->devices()[i]));
       if (groups > 0 && launch->code->kernels[i])
         rehearseOn(i, middleOf(launch->range, groups), task, *launch, history);
-      else if (groups > 0 && secondsOf(*launch->code) > preparer_.preparationSeconds() / busyPart)
+      else if (groups > 0 && preparer_.latecomersPay(secondsOf(*launch->code)))
         preparer_.buildForLatecomers(launch->program, launch->code);
     }
 } catch (const std::exception& error) {

@@ -1,4 +1,5 @@
 #include "runtime/cost/preparation.h"
+#include "runtime/session/launch.h"
 
 #include <gtest/gtest.h>
 
@@ -86,6 +87,33 @@ TEST(Preparation, MayTakeAsLongAsTheLaunchesWhereAProcessorIsIdle) {
   launch(times, 1000, 0.01, 60);
   EXPECT_FALSE(isWorthPreparing(times, times.seconds(), guessedPreparation, busyPart));
   EXPECT_TRUE(isWorthPreparing(times, times.seconds(), guessedPreparation, idlePart));
+}
+
+TEST(Preparation, PromisesWhatTheOthersSeemToBeWorth) {
+  auto device = [](bool isHome, bool isGpu, unsigned units) {
+    Device made;
+    made.isHome = isHome;
+    made.isGpu = isGpu;
+    made.computeUnits = units;
+    made.megahertz = 2000;
+    return made;
+  };
+  auto promise = [](const std::vector<Device>& devices) {
+    return promiseOf(guessedPartOf(devices, [&](std::size_t i) { return !devices[i].isHome; }));
+  };
+  std::vector<Device> devices;
+  devices.push_back(device(true, true, 132));
+  EXPECT_EQ(promise(devices), 0);
+  devices.push_back(device(false, false, 16));
+  EXPECT_GT(promise(devices), 0);
+  EXPECT_LT(promise(devices), 0.1);
+  devices.push_back(device(false, true, 132));
+  EXPECT_EQ(promise(devices), 1);
+  devices.back().participates = false;
+  EXPECT_LT(promise(devices), 0.1);
+  devices.front().isHome = false;
+  devices[1].isHome = true;
+  EXPECT_EQ(promise(devices), 1); // a GPU for a processor's program
 }
 
 TEST(Preparation, ShortLaunchesOfAPreparedProgramFollow) {
