@@ -554,6 +554,8 @@ private:
     passing.kind = &history;
     passing.toCome = ++history.launches;
     passed_[id] = {&asked, &history};
+    if (usual_[id].cameWith(between_.take()))
+      outlooks_.clear();
     passing.outlook = [&](std::span<const std::uint64_t> ids) { return outlookOf(ids); };
     return cycle_.next(passing);
   }
@@ -572,6 +574,7 @@ private:
       step.speeds = history->controller->expectedSpeeds();
       step.homeSeconds = history->controller->expectedHomeSeconds();
       step.dimension = history->dimension;
+      step.before = usual_[id].commands();
       for (const std::uint64_t buffer : asked->buffers) {
         step.buffers.push_back(&bufferOf(buffer));
         step.sizes.push_back(sizeOf(buffer));
@@ -597,6 +600,7 @@ private:
       for (const TraceUse& use : call.uses) {
         BufferState& buffer = bufferOf(use.buffer);
         const ByteSet wanted(use.begin, use.end);
+        between_.note(&buffer, kindOf(call, use), {use.begin, use.end});
         if (!use.writes)
           read(call, buffer, wanted, seconds, bytes);
         else if (call.name == "clEnqueueWriteBuffer")
@@ -608,6 +612,13 @@ private:
       result_.unknownCommand = unknown.why;
     }
     result_.commandSeconds += seconds.empty() ? 0 : *std::ranges::max_element(seconds);
+  }
+
+  static ProgramCommand::Kind kindOf(const TraceCall& call, const TraceUse& use) {
+    using Kind = ProgramCommand::Kind;
+    if (use.writes)
+      return call.name == "clEnqueueWriteBuffer" ? Kind::Write : Kind::HomeWrites;
+    return call.name == "clEnqueueReadBuffer" ? Kind::Read : Kind::HomeReads;
   }
 
   void read(const TraceCall& call, BufferState& buffer, const ByteSet& wanted,
@@ -668,6 +679,8 @@ private:
   LaunchCycle cycle_;
   /// By id of the cycle, the last launch that had it.
   std::map<std::uint64_t, std::pair<const Asked*, const History*>> passed_;
+  BetweenLaunches between_;
+  std::map<std::uint64_t, UsualCommands> usual_; ///< by id of the cycle
   std::map<std::vector<std::uint64_t>, Outlook> outlooks_;
   std::pair<std::uint64_t, double> moved_{0, 0}; ///< bytes and seconds so far
   Replayed result_;

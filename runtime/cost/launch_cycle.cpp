@@ -239,7 +239,7 @@ void LaunchCycle::admit(const Passing& last) {
   isAdmitted_ = true;
   settled_ = Way::Joint;
   patience_ = 0;
-  seconds_[static_cast<std::size_t>(Way::Home)] = outlook->homeSeconds;
+  seconds_[static_cast<std::size_t>(Way::Home)] = outlook->launchSeconds;
   triedHome_ = true;
   enter(Phase::Joint);
 }

@@ -39,14 +39,21 @@ public:
     for (const OutlookStep& step : steps)
       for (std::size_t b = 0; b < step.buffers.size(); ++b)
         sizes_[step.buffers[b]] = step.sizes[b];
+    for (const OutlookStep& step : steps)
+      atHome_.push_back({atHome(step)});
+  }
+
+  /// A cycle at home.
+  double homeSeconds() const {
+    return play(atHome_, std::vector<std::size_t>(atHome_.size())).each;
   }
 
   /// The best over `devices` (by device: takes part); false if the search was ended.
   bool search(const std::vector<bool>& devices, Outlook& best) {
     std::vector<std::vector<Way>> ways;
     std::vector<std::size_t> chosen;
-    for (const OutlookStep& step : steps_) {
-      ways.push_back(waysOf(step, devices));
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      ways.push_back(waysOf(i, devices));
       // As each would be cut by itself: the first after home.
       chosen.push_back(ways.back().size() > 1 ? 1 : 0);
       if (!goesOn_())
@@ -88,8 +95,9 @@ private:
   };
 
   /// At home first, then by what a launch by itself would rather be cut along.
-  std::vector<Way> waysOf(const OutlookStep& step, const std::vector<bool>& devices) const {
-    std::vector<Way> ways{atHome(step)};
+  std::vector<Way> waysOf(std::size_t i, const std::vector<bool>& devices) const {
+    const OutlookStep& step = steps_[i];
+    std::vector<Way> ways = atHome_[i];
     const std::vector<double> shares = sharesOf(step, devices);
     if (shares.empty())
       return ways;
@@ -194,19 +202,58 @@ private:
     for (double* seconds : {&played.first, &played.each})
       for (std::size_t i = 0; i < ways.size(); ++i) {
         const Way& way = ways[i][chosen[i]];
+        for (const ProgramCommand& command : steps_[i].before)
+          if (const auto on = directories.find(command.buffer); on != directories.end())
+            *seconds += move(command, on->second);
         *seconds += way.seconds + move(steps_[i], way, directories);
       }
     return played;
+  }
+
+  /// Seconds that so many bytes take from one memory to another.
+  double seconds(const ByteSet& bytes) const {
+    return machine_.secondsPerSplit +
+           machine_.secondsPerByte * static_cast<double>(costOfMoving(bytes));
+  }
+
+  /// Seconds that the program's command takes to move bytes, over the way that most goes.
+  double move(const ProgramCommand& command, Directory& directory) const {
+    double most = 0;
+    switch (command.kind) {
+    case ProgramCommand::Kind::Write:
+      directory.wrote(hostNode, command.bytes); // who needs them brings them from there
+      break;
+    case ProgramCommand::Kind::HomeWrites:
+      directory.wrote(machine_.homeNode, command.bytes);
+      break;
+    case ProgramCommand::Kind::HomeReads: {
+      const Directory::Need need{machine_.homeNode, &command.bytes};
+      for (const Directory::NeededMove& each : directory.bringAll({&need, 1}))
+        most += seconds(each.move.bytes);
+      break;
+    }
+    case ProgramCommand::Kind::Read: { // from home first; no node gets anything
+      ByteSet wanted = directory.missing(hostNode, command.bytes);
+      auto readFrom = [&](NodeId node) {
+        const ByteSet part = intersect(wanted, directory.valid(node));
+        wanted = subtract(wanted, part);
+        if (!part.empty())
+          most = std::max(most, seconds(part));
+      };
+      readFrom(machine_.homeNode);
+      for (NodeId node = 0; node < machine_.nodes; ++node)
+        readFrom(node);
+      break;
+    }
+    }
+    return most;
   }
 
   /// Seconds that it takes to bring what the launch needs, over the way that most goes.
   double move(const OutlookStep& step, const Way& way,
               std::map<const void*, Directory>& directories) const {
     std::map<NodeId, double> arriving; // seconds
-    auto arrives = [&](NodeId node, const ByteSet& bytes) {
-      arriving[node] += machine_.secondsPerSplit +
-                        machine_.secondsPerByte * static_cast<double>(costOfMoving(bytes));
-    };
+    auto arrives = [&](NodeId node, const ByteSet& bytes) { arriving[node] += seconds(bytes); };
     for (std::size_t b = 0; b < way.uses.size(); ++b) {
       Directory& directory = directories.at(step.buffers[b]);
       std::vector<Directory::Need> needs;
@@ -234,6 +281,7 @@ private:
   const OutlookMachine& machine_;
   const std::function<bool()>& goesOn_;
   std::map<const void*, std::uint64_t> sizes_;
+  std::vector<std::vector<Way>> atHome_; ///< by step, its only way at home
 };
 
 } // namespace
@@ -243,7 +291,7 @@ std::optional<Outlook> lookAhead(std::span<const OutlookStep> steps, const Outlo
   Outlook best;
   std::vector<bool> all, fast;
   for (const OutlookStep& step : steps) {
-    best.homeSeconds += step.homeSeconds;
+    best.launchSeconds += step.homeSeconds;
     all.resize(std::max(all.size(), step.speeds.size()));
     fast.resize(all.size());
     for (std::size_t d = 0; d < step.speeds.size(); ++d) {
@@ -252,6 +300,7 @@ std::optional<Outlook> lookAhead(std::span<const OutlookStep> steps, const Outlo
     }
   }
   Cycle cycle(steps, machine, goesOn);
+  best.homeSeconds = cycle.homeSeconds();
   if (!cycle.search(all, best) || (fast != all && !cycle.search(fast, best)))
     return std::nullopt;
   return best;

@@ -12,12 +12,17 @@
 // long as that shortens the cycle. So kernels agree on what suits them all, say by heads of an
 // attention block, though by itself each would be cut by rows.
 //
+// What the program does itself between launches (between_launches.h) is played as well: what it
+// writes has to reach each device again, what it copies on its own device has to come home for it,
+// and what it reads comes from wherever it lies.
+//
 // Worked example: a stencil and a copy of 1 ms each over 4096 rows of 64 KiB, two GPUs alike, 10
 // GB/s. Both cut in halves of rows: 0.5 ms each, and a halo of 64 KiB each way for the stencil,
 // 6.6 us. What is there to be brought once, 128 MiB of each buffer, takes 27 ms: it pays after 28
 // cycles. The copy left at home: 128 MiB there and 128 MiB back in each cycle, 27 ms.
 #pragma once
 
+#include "runtime/cost/between_launches.h"
 #include "runtime/plan/planner.h"
 
 #include <cstddef>
@@ -35,13 +40,14 @@ struct OutlookStep {
   LaunchRequest request; ///< without contents
   /// Empty: the launch is not split; it may read what it is given and writes what `writes` says.
   std::vector<PlanDevice> devices;
-  std::vector<double> speeds;        ///< by device, only ratios mean anything; 0: takes no part
-  double homeSeconds = 0;            ///< 0: not known, which counts as nothing
-  std::optional<unsigned> dimension; ///< along which it has to be cut, if at all
-  std::vector<const void*> buffers;  ///< by the request's distinct buffers; only compared
-  std::vector<std::uint64_t> sizes;  ///< … their bytes
-  std::vector<bool> writes;          ///< … whether it may write there, where it is not split
-  std::shared_ptr<const void> keeps; ///< what `request` points at
+  std::vector<double> speeds;         ///< by device, only ratios mean anything; 0: takes no part
+  double homeSeconds = 0;             ///< 0: not known, which counts as nothing
+  std::optional<unsigned> dimension;  ///< along which it has to be cut, if at all
+  std::vector<const void*> buffers;   ///< by the request's distinct buffers; only compared
+  std::vector<std::uint64_t> sizes;   ///< … their bytes
+  std::vector<bool> writes;           ///< … whether it may write there, where it is not split
+  std::vector<ProgramCommand> before; ///< what the program did since the launch before it
+  std::shared_ptr<const void> keeps;  ///< what `request` points at
 };
 
 struct OutlookMachine {
@@ -59,9 +65,10 @@ struct Outlook {
     std::shared_ptr<const LaunchPlan> plan; ///< null: home does all of it
     double planningSeconds = 0;             ///< that making it took
   };
-  double homeSeconds = 0; ///< a cycle at home
-  double seconds = 0;     ///< … split so
-  double onceSeconds = 0; ///< to get there
+  double launchSeconds = 0; ///< all launches of a cycle at home
+  double homeSeconds = 0;   ///< … with what the program moves between them
+  double seconds = 0;       ///< … split so
+  double onceSeconds = 0;   ///< to get there
   std::vector<Step> steps;
 
   /// The gain of a cycle; predictions of so little are not relied on.

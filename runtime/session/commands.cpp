@@ -4,6 +4,23 @@
 
 namespace libsplit::runtime {
 
+/// What gain there is in splitting launches depends on what else happens to their buffers.
+void Commands::noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const {
+  using Kind = ProgramCommand::Kind;
+  const bool copies =
+      command.type == CL_COMMAND_READ_BUFFER || command.type == CL_COMMAND_WRITE_BUFFER;
+  for (const BufferUse& use : uses) {
+    const auto object = outlooks_.isWatching() && use.object ? memory_.find(use.object) : nullptr;
+    if (!object || !object->buffer)
+      continue;
+    const ByteRange bytes = rootRange(use, *object);
+    if (use.reads)
+      outlooks_.note(*object->buffer, copies ? Kind::Read : Kind::HomeReads, bytes);
+    if (use.writes)
+      outlooks_.note(*object->buffer, copies ? Kind::Write : Kind::HomeWrites, bytes);
+  }
+}
+
 bool Commands::waitListIsNative(const Command& command) const {
   for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i) {
     auto ours = scheduler_.events().find(command.waitList[i]);
@@ -192,6 +209,7 @@ cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<Buf
 cl_int Commands::settle(Pumps::Enqueuing& enqueuing, const Command& command,
                         const std::vector<BufferUse>& uses) {
   Lock lock(shared_.mutex);
+  noteForOutlooks(command, uses);
   return settle(lock, enqueuing, command, uses);
 }
 
@@ -236,6 +254,7 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
     enqueuing.reconsider();
     Lock lock(shared_.mutex);
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
+    noteForOutlooks(command, uses);
     if (shared_.isActive() && (!host || command.blocking > CL_TRUE)) {
       settle(lock, enqueuing, command, uses); // to be refused, and now
     } else if (auto image = shared_.isActive() ? memory_.find(handle) : nullptr;
@@ -280,6 +299,7 @@ cl_int Commands::write(const Command& command, cl_mem handle, std::size_t offset
   if (!shared_.isQuiet()) {
     Lock lock(shared_.mutex);
     if (shared_.isActive() && isReadElsewhere(lock, command, use)) {
+      noteForOutlooks(command, {{use}});
       const auto object = memory_.find(handle);
       const ByteRange bytes{object->origin + offset, object->origin + offset + size};
       auto task = create(scheduler_.find(command.queue), command);

@@ -11,11 +11,13 @@
 #include "runtime/session/home_commands.h"
 #include "runtime/session/memory_table.h"
 #include "runtime/session/native_work.h"
+#include "runtime/session/outlooks.h"
 #include "runtime/session/scheduler.h"
 #include "runtime/session/tracked_buffers.h"
 
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,10 +27,11 @@ namespace libsplit::runtime {
 class Commands {
 public:
   Commands(Shared& shared, Scheduler& scheduler, Pumps& pumps, MemoryTable& memory,
-           TrackedBuffers& tracked, NativeWork& nativeWork, HomeCommands& homeCommands)
+           TrackedBuffers& tracked, NativeWork& nativeWork, HomeCommands& homeCommands,
+           Outlooks& outlooks)
       : shared_(shared), cl_(shared.cl), machine_(shared.machine), scheduler_(scheduler),
         pumps_(pumps), memory_(memory), tracked_(tracked), nativeWork_(nativeWork),
-        homeCommands_(homeCommands) {}
+        homeCommands_(homeCommands), outlooks_(outlooks) {}
 
   cl_int read(const Command& command, cl_mem buffer, std::size_t offset, std::size_t size,
               void* host);
@@ -52,6 +55,7 @@ public:
       enqueuing.reconsider();
       const std::vector<BufferUse> uses(of);
       Lock lock(shared_.mutex);
+      noteForOutlooks(command, uses);
       if (shared_.isActive() && !admitNative(lock, enqueuing, command, uses, &noted)) {
         enqueuing.end();
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
@@ -99,6 +103,7 @@ public:
                       const std::vector<BufferUse>& uses) const;
 
 private:
+  void noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const;
   bool tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
                  const Command& command, const std::vector<BufferUse>& uses, CompletionPtr* noted);
   bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses) const;
@@ -121,6 +126,7 @@ private:
   TrackedBuffers& tracked_;
   NativeWork& nativeWork_;
   HomeCommands& homeCommands_;
+  Outlooks& outlooks_;
 };
 
 } // namespace libsplit::runtime

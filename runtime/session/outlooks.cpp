@@ -50,6 +50,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   if (!isWatching_)
     return;
   Noted& noted = steps_[id];
+  cameWithCommands(noted);
   std::vector<double> speeds = history.controller->expectedSpeeds();
   auto takesPart = [](double speed) { return speed > 0; };
   if (noted.code.lock() == launch.code && (noted.step.homeSeconds > 0) == (home > 0) &&
@@ -68,6 +69,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   step.request.contents = nullptr;
   for (ArgumentValue& argument : step.request.arguments)
     argument.bytes = values->emplace_back(argument.bytes.begin(), argument.bytes.end());
+  step.before = noted.usual.commands();
   step.devices = planDevicesOf(*shared_.machine, launch);
   step.speeds = std::move(speeds);
   step.homeSeconds = home;
@@ -85,9 +87,12 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
     objects.push_back(kernel.memoryOf(i));
   const std::uint64_t call =
       idOfCall(*kernel.code, rangeOf(arguments), arguments.local != nullptr, objects);
-  if (const auto known = byCall_.find(call); known != byCall_.end())
+  if (const auto known = byCall_.find(call); known != byCall_.end()) {
+    cameWithCommands(steps_[known->second]);
     return known->second;
+  }
   Noted& noted = steps_[call];
+  cameWithCommands(noted);
   if (noted.version > 0)
     return call;
   noted.version = ++versions_;
@@ -98,6 +103,14 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
       noted.step.writes.push_back(i >= kernel.code->writes.size() || kernel.code->writes[i]);
     }
   return call;
+}
+
+void Outlooks::cameWithCommands(Noted& noted) {
+  if (!noted.usual.cameWith(between_.take()))
+    return;
+  noted.step.before = noted.usual.commands();
+  if (noted.version > 0)
+    noted.version = ++versions_;
 }
 
 OutlookMachine Outlooks::machine() const {

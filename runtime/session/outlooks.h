@@ -33,6 +33,11 @@ public:
   Outlooks(const Outlooks&) = delete;
   Outlooks& operator=(const Outlooks&) = delete;
 
+  /// The program itself does this between launches.
+  void note(const Buffer& buffer, ProgramCommand::Kind kind, ByteRange bytes) {
+    if (isWatching_)
+      between_.note(&buffer, kind, bytes);
+  }
   /// A launch with that id may be split: remembers what it takes to plan it, if that is news.
   void note(std::uint64_t id, const Launch& launch, const LaunchHistory& history);
   /// The id of a launch that goes to the driver as it came: the same as when its like was last
@@ -56,6 +61,7 @@ private:
     bool isNative = true;           ///< there is none: it is not split
     LaunchKey launchKey;
     PlanKey planKey; ///< without groups
+    UsualCommands usual;
     std::uint64_t version = 0;
   };
   /// Shared with the job that makes it.
@@ -67,6 +73,7 @@ private:
   };
   static std::uint64_t idOfCall(const KernelCode& code, const NDRange& range, bool localGiven,
                                 std::span<const std::shared_ptr<MemoryObject>> objects);
+  void cameWithCommands(Noted& noted);
   OutlookMachine machine() const;
   void make(std::span<const std::uint64_t> ids, const std::shared_ptr<Made>& made);
   void keepPlans(std::span<const std::uint64_t> ids, const Outlook& outlook);
@@ -77,6 +84,7 @@ private:
   std::unordered_map<std::uint64_t, Noted> steps_;
   std::unordered_map<std::uint64_t, std::uint64_t> byCall_; ///< to the id when it was looked at
   std::map<std::vector<std::uint64_t>, std::shared_ptr<Made>> outlooks_;
+  BetweenLaunches between_;
   std::uint64_t versions_ = 0;
   bool isWatching_ = false;
   std::shared_ptr<std::atomic<bool>> goesOn_ = std::make_shared<std::atomic<bool>>(true);

@@ -104,12 +104,13 @@ private:
   Programs programs_{shared_, binaryOrigins_, preparer_, scheduler_};
   Kernels kernels_{shared_, programs_, memory_, preparer_};
   NativeWork nativeWork_{shared_, scheduler_, tracked_, memory_};
-  Commands commands_{shared_, scheduler_, pumps_, memory_, tracked_, nativeWork_, homeCommands_};
+  Outlooks outlooks_{shared_};
+  Commands commands_{shared_,  scheduler_,  pumps_,        memory_,
+                     tracked_, nativeWork_, homeCommands_, outlooks_};
 
   LaunchObserver observer_{shared_, merger_};
   Rehearsals rehearsals_{shared_, preparer_, provider_, scheduler_, issuer_, mover_, executor_};
   ChunkedLaunches chunks_{shared_, scheduler_, tracked_, provider_, issuer_, mover_, executor_};
-  Outlooks outlooks_{shared_};
   LaunchPlanner planner_{shared_, nativeWork_, contentsFetcher_, executor_, homeCommands_,
                          chunks_, rehearsals_, observer_,        outlooks_};
   Verifier verifier_{shared_, scheduler_,    tracked_, nativeWork_,

@@ -101,6 +101,48 @@ TEST(Outlook, StaysAtHomeWhereAllIsReadAndWrittenAgain) {
   EXPECT_EQ(outlook.gain(), 0);
 }
 
+/// Of all of a buffer.
+ProgramCommand command(const void* buffer, ProgramCommand::Kind kind) {
+  return {buffer, kind, ByteSet(0, rows * width)};
+}
+
+TEST(Outlook, StaysAtHomeWhereTheProgramsOwnDeviceWritesAnewWhatAllRead) {
+  Machine two;
+  two.machine.secondsPerByte = 4e-9; // 1 ms for a buffer
+  OutlookStep step = two.step(two.gather, 0, 1);
+  EXPECT_GT(two.of({step}).gain(), 0);
+  step.before = {command(step.buffers[0], ProgramCommand::Kind::HomeWrites)};
+  EXPECT_EQ(two.of({step}).gain(), 0);
+}
+
+TEST(Outlook, BringsHomeWhatACommandThereReads) {
+  const Machine two;
+  OutlookStep step = two.step(two.copy, 0, 1);
+  const double without = two.of({step}).seconds;
+  step.before = {command(step.buffers[1], ProgramCommand::Kind::HomeReads)};
+  EXPECT_NEAR(two.of({step}).seconds, without + 1e-5 + 1e-9 * rows / 2 * width, 1e-6);
+}
+
+TEST(Outlook, TakesTheSameWritesAndReadsForGrantedAtHome) {
+  const Machine two;
+  OutlookStep step = two.step(two.copy, 0, 1);
+  step.before = {command(step.buffers[1], ProgramCommand::Kind::Read),
+                 command(step.buffers[0], ProgramCommand::Kind::Write)};
+  const Outlook outlook = two.of({step});
+  const double whole = 1e-5 + 1e-9 * rows * width, half = 1e-5 + 1e-9 * rows / 2 * width;
+  EXPECT_DOUBLE_EQ(outlook.launchSeconds, 1e-3);
+  EXPECT_NEAR(outlook.homeSeconds, 1e-3 + 2 * whole, 3e-6);
+  EXPECT_NEAR(outlook.seconds, 0.5e-3 + 1e-5 + 2 * half, 3e-6); // on two ways at once
+}
+
+TEST(Outlook, MakesNothingOfWhatNoLaunchUses) {
+  const Machine two;
+  OutlookStep step = two.step(two.copy, 0, 0);
+  const double without = two.of({step}).seconds;
+  step.before = {command(&two.buffers[1], ProgramCommand::Kind::Read)};
+  EXPECT_EQ(two.of({step}).seconds, without);
+}
+
 TEST(Outlook, SplitsWhatPaysBesideWhatDoesNot) {
   const Machine two;
   OutlookStep tiny = two.step(two.copy, 1, 0);
