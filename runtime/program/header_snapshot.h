@@ -7,6 +7,10 @@
 // is noted as well, since it would hide another file. An analysis counts if nothing of this has
 // changed when it is over, and if it read nothing else.
 //
+// A name may be computed: `#include HEADER`, or `#include STRING(FOLDER/config.h)` where a macro
+// puts the quotes around it. Then whatever stands in quotes may be meant, and what the macro is
+// given, with the values of other macros put in.
+//
 // Worked example. "config.h" in a text built with `-I. -I/opt/inc` stands for ./config.h,
 // ./config.h again, and /opt/inc/config.h; a compiler takes the first that is there.
 #pragma once
@@ -42,6 +46,7 @@ public:
 
 private:
   struct Search;
+  static void noteMacro(Search& search, std::string_view definition);
   void scan(Search& search, std::string_view text, const std::string& folder);
   void look(Search& search, const std::string& name, const std::string& folder);
 

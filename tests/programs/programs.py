@@ -84,5 +84,26 @@ def hashcat(bench):
             run.require(run.stats, "no stats were written: hashcat was not caught")
 
 
+def hashcat_iterated(bench):
+    """Finds the one password, whose hash is iterated: launches of the kernel that does that are split. Its programs name
+    their headers by macros."""
+    need("hashcat")
+    digest = "$P$984478476IagS59wHZvyQMArzfx58u."
+    words = bench.tmp / "words.txt"
+    words.write_text("".join(f"word{number}\n" for number in range(127)) + "hashcat\n")
+    command = ["hashcat", "-m", "400", "-a", "0", "--force", "--opencl-device-types", "1", "--backend-devices", "2",
+               "--potfile-disable", "--self-test-disable", "--quiet", "--backend-vector-width", "1",
+               "--kernel-accel", "64", "--kernel-loops", "256", digest, str(words)]
+    env = {"HOME": str(bench.tmp), "XDG_CACHE_HOME": str(bench.tmp / "cache"), "XDG_DATA_HOME": str(bench.tmp / "data")}
+    run = bench.run(command, "layer", {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1", "SEPARATE_NODES": "1"}, env=env,
+                    timeout=600)
+    run.require_success()
+    run.require(f"{digest}:hashcat" in run.stdout, "the password was not found")
+    for kernel in ("m00400_init", "m00400_loop"):
+        run.require_split(kernel)
+    reasons = run.kernel("m00400_comp")["reasons"]
+    run.require("atomic operation on `hashes_shown`" in str(reasons), f"m00400_comp stayed whole for another reason: {reasons}")
+
+
 if __name__ == "__main__":
-    main({"clpeak": clpeak, "pyopencl": pyopencl, "hashcat": hashcat})
+    main({"clpeak": clpeak, "pyopencl": pyopencl, "hashcat": hashcat, "hashcat_iterated": hashcat_iterated})

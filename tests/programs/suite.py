@@ -65,15 +65,21 @@ PACKAGED = {
     "boost_compute": Program(["PROGRAM", "FILE"], source="boost_compute.cpp", env={"BOOST_COMPUTE_USE_OFFLINE_CACHE": "0"}),
     "viennacl": Program(["PROGRAM", "FILE"], source="vienna.cpp"),
     "clblast": Program(["PROGRAM", "FILE"], source="blas.cpp", libraries=("-lclblast",)),
-    "clfft_1d": Program(["clFFT-client", "-c", "-x", "4096", "-p", "2"], needs=(["which", "clFFT-client"],), stdout="words"),
+    "clfft_1d": Program(["clFFT-client", "-c", "-x", "4096", "-b", "16", "-p", "2"], needs=(["which", "clFFT-client"],), stdout="words"),
     "clfft_2d": Program(["clFFT-client", "-c", "-x", "64", "-y", "96", "-p", "2"], needs=(["which", "clFFT-client"],),
                         stdout="words"),
-    "clfft_real": Program(["clFFT-client", "-c", "-x", "2048", "--inLayout", "5", "--outLayout", "3", "-o", "-p", "2"],
+    "clfft_real": Program(["clFFT-client", "-c", "-x", "2048", "--inLayout", "5", "--outLayout", "3", "-o", "-b", "8", "-p",
+                           "2"],
                           needs=(["which", "clFFT-client"],), stdout="words"),
     "hashcat": Program(["hashcat", "-m", "100", "-a", "3", "--force", "--opencl-device-types", "1", "--backend-devices", "2",
                         "--potfile-disable", "--self-test-disable", "--quiet", "--backend-vector-width", "1",
                         "--kernel-accel", "1", "--kernel-loops", "64",
                         "a9993e364706816aba3e25717850c26c9cd0d89d", "?l?l?l"], needs=(["hashcat", "--version"],)),
+    # With iterated hashes: the kernels that take the time use no atomics.
+    "hashcat_iterated": Program(["hashcat", "-m", "400", "-a", "0", "--force", "--opencl-device-types", "1",
+                                 "--backend-devices", "2", "--potfile-disable", "--self-test-disable", "--quiet",
+                                 "--backend-vector-width", "1", "--kernel-accel", "64", "--kernel-loops", "256",
+                                 "$P$984478476IagS59wHZvyQMArzfx58u.", "words.txt"], needs=(["hashcat", "--version"],)),
     "x264": Program(["x264", "--quiet", "--no-progress", "--opencl", "--threads", "1", "-o", "FILE.264", "--input-res",
                      "160x120", "--frames", "10", "--demuxer", "raw", "input.yuv"], needs=(["x264", "--version"],),
                     stdout="none"),
@@ -148,6 +154,8 @@ def run(bench, program, options=None):
         shutil.copy(file, where / "program.il")
     if "input.yuv" in program.command:
         (where / "input.yuv").write_bytes(bytes((x * y // 7 + n) % 256 for n in range(10) for y in range(180) for x in range(160)))
+    if "words.txt" in program.command:
+        (where / "words.txt").write_text("".join(f"word{number}\n" for number in range(127)) + "hashcat\n")
     file = where / "results"
     command = [each.replace("FILE", str(file)) for each in program.command]
     env = {"HOME": str(where), "XDG_CACHE_HOME": str(where / "cache")} | program.env

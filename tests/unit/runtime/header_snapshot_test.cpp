@@ -70,6 +70,24 @@ TEST_F(HeaderSnapshotTest, AMissingFileIsAChange) {
   EXPECT_NE(seen.changed(), std::nullopt);
 }
 
+TEST_F(HeaderSnapshotTest, MacrosMayPutTheQuotesAroundNames) {
+  write("inc/types.h", "#include TEXT( FOLDER/inner.h )\n");
+  write("inc/inner.h", "int a;\n");
+  write("here.h", "int b;\n");
+  const HeaderSnapshot seen({"#include TEXT(FOLDER/types.h)\n"
+                             "#define HEADER TEXT(here.h)\n"
+                             "#include HEADER\n"},
+                            "-D PLAIN(x)=#x -D TEXT(x)=PLAIN(x) -D FOLDER=" +
+                                (folder / "inc").string());
+  EXPECT_EQ(seen.differsFrom(
+                {file((folder / "inc/types.h").string(), "#include TEXT( FOLDER/inner.h )\n"),
+                 file((folder / "inc/inner.h").string(), "int a;\n"), file("here.h", "int b;\n")}),
+            std::nullopt);
+  // Macros that name themselves come to an end.
+  const HeaderSnapshot endless({"#define A TEXT(A A)\n#include A\n"}, "");
+  EXPECT_EQ(endless.changed(), std::nullopt);
+}
+
 TEST_F(HeaderSnapshotTest, NamesMayBeMacros) {
   write("special.h", "int a;\n");
   const HeaderSnapshot seen({"#include HEADER\n"}, "-DHEADER=\\\"special.h\\\"");
