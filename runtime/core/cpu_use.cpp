@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -64,6 +65,14 @@ std::optional<double> idleTicks(std::string_view stat, const cpu_set_t& set) {
       all = all.value_or(0) + static_cast<double>(*spent[3] + *spent[4]);
   }
   return all;
+}
+
+double idleLately() {
+  double load = 0;
+  const long all = sysconf(_SC_NPROCESSORS_ONLN);
+  if (getloadavg(&load, 1) != 1 || all <= 0)
+    return 0;
+  return usableProcessors() * std::max(0.0, 1 - load / static_cast<double>(all));
 }
 
 CpuUse::CpuUse() : used_(processSeconds()), machineIdled_(machineIdleSeconds()) {}

@@ -21,6 +21,10 @@ inline int usableProcessors() {
 /// /proc/stat says. Nothing if that tells of none of them. Pure.
 std::optional<double> idleTicks(std::string_view stat, const cpu_set_t& set);
 
+/// Of the processors that the process may run on, how many nobody had a use for in the last minute,
+/// about: by the load average of the machine. What it can't know counts as busy.
+double idleLately();
+
 /// Over a stretch of time that begins when it is made. Not thread-safe.
 class CpuUse {
 public:

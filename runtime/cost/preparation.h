@@ -22,6 +22,11 @@
 // launches are short, as long as compiling them is such a part of what all launches took: what one
 // kernel leaves on several devices another would have to bring home.
 //
+// What a driver compiles can't be broken off: a process that ends meanwhile waits for it. So
+// nothing is begun that may be under way when the program ends, by when it ended in its last run;
+// the next run begins it, at its start, if it lasts for long enough. On a busy machine it takes
+// longer below the program's own priority, by the inverse of the part that may be spent.
+//
 // Worked example. Launches of a kernel take 60 ms the first time, and 10 ms from then on; its
 // program took 200 ms to build. With busyPart = 0.3 and nothing better known than
 // guessedPreparation = 0.5 s, 167 launches go by, or the fewer the more the program's other kernels
@@ -30,6 +35,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 
@@ -86,6 +92,11 @@ public:
   }
   /// Of all launches so far, as far as they may be split.
   double seconds() const { return seconds_; }
+  /// What one of so many work-items takes; 0: that is not known.
+  double secondsOf(std::uint64_t items) const {
+    const auto size = sizes_.find(items);
+    return size != sizes_.end() && size->second.timed > 1 ? size->second.least : 0;
+  }
   /// What compiling the kernel for one device seems to take.
   double compiling() const { return compiling_; }
   /// Two launches of a size, at least, have been timed, so that this is known.
@@ -121,6 +132,20 @@ inline bool isWorthPreparing(const LaunchTimes& kernel, double programSeconds, d
 inline bool isWorthPreparingToo(const LaunchTimes& kernel, double programSeconds, double compiled,
                                 double part) {
   return kernel.knowsCompiling() && compiled + kernel.compiling() <= part * programSeconds;
+}
+
+/// Whether a program that has run for `elapsed` seconds may well end before something is over that
+/// takes `cost`: its last run took `last`, or nobody knows (0), and this one may take a little
+/// longer. Who runs for much longer than that goes on, for all that is known.
+inline bool mayEndFirst(double elapsed, double last, double cost) {
+  return last > 0 && std::abs(last - elapsed) < cost;
+}
+
+/// What building a program takes, of a run that took `seconds` for it, which may have been its
+/// driver's cache, and earlier ones `earlier`. A machine that was busy once is forgotten.
+inline double buildingSeconds(double seconds, double earlier) {
+  constexpr double kept = 0.8;
+  return std::max(seconds, kept * earlier);
 }
 
 } // namespace libsplit::runtime

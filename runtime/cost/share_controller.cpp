@@ -223,6 +223,15 @@ bool ShareController::gainsByWhatIsKnown() const {
          (prior.gain == 0 || prior.gain > leastGain);
 }
 
+/// Then even its first chunk would cost more than it can tell: drivers may have to compile the
+/// kernel anew for a part of its NDRange.
+bool ShareController::isKnownToBeShort() const {
+  const Prior& prior = setup_.prior;
+  const double known = prior.from == Prior::From::SameLaunch ? prior.homeSeconds : 0;
+  const double seconds = known > 0 ? known : setup_.timedAtHome;
+  return seconds > 0 && seconds < setup_.minLaunchSeconds;
+}
+
 ShareController::Decision ShareController::nextAuto(bool canChunk) {
   if (restingLaunches_ > 0) {
     if (--restingLaunches_ == 0)
@@ -236,7 +245,7 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
   if (homeSeconds_ < 0) {
     if (isFirst_ && gainsByWhatIsKnown())
       homeSeconds_ = setup_.prior.homeSeconds;
-    else if (isFirst_ && canChunk)
+    else if (isFirst_ && canChunk && !isKnownToBeShort())
       return chunks();
     else
       return {Action::Measure, {}};

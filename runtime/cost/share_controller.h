@@ -2,9 +2,10 @@
 // Pure.
 //
 // Under `auto` the first launch is split at once if this launch or its like is known to gain from
-// it; else it is given out in chunks where that can be done; else it runs on the program's own
-// device and is timed. If it is too short to split, the kernel stays there, and is looked at again
-// now and then, ever more rarely. From the second launch on the solver refines what was measured.
+// it; else it is given out in chunks where that can be done and it is not known to be short; else
+// it runs on the program's own device and is timed. If it is too short to split, the kernel stays
+// there, and is looked at again now and then, ever more rarely. From the second launch on the
+// solver refines what was measured.
 //
 // Splitting is under suspicion when its last launches took longer than one at home is thought to.
 // Before it is given up, home is measured again: the machine may have become busy since, and a
@@ -48,6 +49,7 @@ public:
     std::size_t home = 0;        ///< the program's own device; speeds.size() if it takes no part
     double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
     double movingSeconds = 0;    ///< that moving all its data to another memory seems to take
+    double timedAtHome = 0; ///< what such launches took there before any was split; 0: not known
     Prior prior;
   };
   explicit ShareController(Setup setup);
@@ -86,7 +88,9 @@ public:
   std::vector<double> expectedSpeeds() const;
   /// Seconds at home that are known, or known of a launch like it; 0: none are.
   double expectedHomeSeconds() const {
-    return homeSeconds_ > 0 ? homeSeconds_ : setup_.prior.homeSeconds;
+    return homeSeconds_ > 0               ? homeSeconds_
+           : setup_.prior.homeSeconds > 0 ? setup_.prior.homeSeconds
+                                          : setup_.timedAtHome;
   }
   /// What is known of the load by position, one entry per device (whole: infinite where nothing
   /// is). False if nothing is known at all.
@@ -100,6 +104,7 @@ private:
   Decision chunks();
   void keepFirstMoveShort();
   bool gainsByWhatIsKnown() const;
+  bool isKnownToBeShort() const;
   struct Expected {
     std::vector<double> speeds;  ///< by device, home's is 1; 0: takes no part
     std::vector<double> caution; ///< the part of it that may be relied on

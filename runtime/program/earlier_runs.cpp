@@ -23,13 +23,14 @@ std::string identityOf(const Origin& origin, const std::string& kernel) {
 EarlierLaunches EarlierRuns::launchesOf(const Origin& origin) const {
   EarlierLaunches launches;
   std::istringstream text(cache_.read(launchesEntry(origin)).value_or(""));
-  text >> launches.seconds >> launches.compiling;
+  text >> launches.seconds >> launches.compiling >> launches.building >> launches.life;
   launches.begun.insert(std::istream_iterator<std::string>(text), {});
   return launches;
 }
 
 void EarlierRuns::keep(const Origin& origin, const EarlierLaunches& launches) const {
-  std::string text = std::to_string(launches.seconds) + ' ' + std::to_string(launches.compiling);
+  std::string text = std::to_string(launches.seconds) + ' ' + std::to_string(launches.compiling) +
+                     ' ' + std::to_string(launches.building) + ' ' + std::to_string(launches.life);
   for (const std::string& kernel : launches.begun)
     text += ' ' + kernel;
   cache_.write(launchesEntry(origin), text);

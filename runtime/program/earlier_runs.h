@@ -15,6 +15,8 @@ namespace libsplit::runtime {
 struct EarlierLaunches {
   double seconds = 0;          ///< that launches took at home while none was split
   double compiling = 0;        ///< that compiling its kernels for a device seemed to take
+  double building = 0;         ///< that the driver takes for the program (buildingSeconds)
+  double life = 0;             ///< from there to the end of the last run, less `compiling`
   std::set<std::string> begun; ///< kernels whose preparation was begun, and not over by the end
 
   bool operator==(const EarlierLaunches&) const = default;

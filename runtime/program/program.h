@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -177,7 +178,10 @@ struct Build {
   double earlierSeconds = 0; ///< the same of earlier runs
   double compiling = 0;      ///< what compiling its kernels for a device seems to take
   double earlierCompiling = 0;
-  double compiled = 0;     ///< of those that were prepared
+  double compiled = 0; ///< of those that were prepared
+  double earlierBuilding = 0;
+  double earlierLife = 0; ///< seconds from its build to the end of the last run
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   bool isAnalysed = false; ///< an earlier run left the analysis
   bool isPrepared = false; ///< for a kernel; what that took is gone
   /// Kernels whose preparation began when launches had paid for it, and is not over. What a run

@@ -77,6 +77,8 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   // Shares that the user has set need no knowledge.
   if (setup.policy.kind != Policy::Kind::Static && setup.policy.kind != Policy::Kind::Single)
     setup.prior = knownSpeeds_->prior(launch.code->identity, launch.key, items);
+  if (launch.key.classes.empty()) // else they may have been other launches
+    setup.timedAtHome = launch.code->times.secondsOf(itemsOf(launch.range));
   rehearsals_.settle(launch, history, setup.prior);
   for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
     const Device& device = machine_->devices()[i];

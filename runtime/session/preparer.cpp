@@ -43,25 +43,14 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
   worker_.post(
       [this, device, isHomeKnown, program, build = program->build, origin = origin->second] {
         const Place place{program->context, device};
-        EarlierLaunches earlier;
-        if (onlyWhatPays_) {
-          earlier = earlierRuns_.launchesOf(*origin);
-          recallPreparation();
-        }
+        const bool goesOn = onlyWhatPays_ && recallLaunches(build, *origin);
         auto summary = analyses_.of(*build, origin, deviceMacros(cl_, device), place,
-                                    /*recallOnly=*/onlyWhatPays_ && earlier.begun.empty());
+                                    /*recallOnly=*/onlyWhatPays_ && !goesOn);
         if (!onlyWhatPays_)
           return;
         {
           const std::lock_guard lock(shared_.mutex);
           build->isAnalysed = summary != nullptr;
-          build->earlierSeconds = earlier.seconds;
-          build->earlierCompiling = earlier.compiling;
-          build->begun.insert(earlier.begun.begin(), earlier.begun.end());
-          build->begunEarlier = std::move(earlier.begun);
-          constexpr std::size_t mostBuilds = 256;
-          if (unprepared_.size() < mostBuilds)
-            unprepared_.push_back(build);
         }
         if (summary && isHomeKnown)
           prepareAhead(program, build, *origin, summary, place);
@@ -70,11 +59,28 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
     worker_.post([this] { cache_.trim({}); });
 }
 
-void Preparer::recallPreparation() {
-  const std::optional<double> seconds = earlierRuns_.preparation();
+/// What earlier runs left of the program's launches. Whether some of its kernels had paid for being
+/// prepared when the last one ended, and this one seems to last for long enough.
+bool Preparer::recallLaunches(const std::shared_ptr<Build>& build, const Origin& origin) {
+  EarlierLaunches earlier = earlierRuns_.launchesOf(origin);
+  const std::optional<double> preparation = earlierRuns_.preparation();
+  const double idle = idleLately();
   const std::lock_guard lock(shared_.mutex);
-  if (seconds && !std::exchange(hasPrepared_, true))
-    preparationSeconds_ = *seconds;
+  if (preparation && !std::exchange(hasPrepared_, true))
+    preparationSeconds_ = *preparation;
+  if (!idleBefore_)
+    idleBefore_ = idle;
+  build->earlierSeconds = earlier.seconds;
+  build->earlierCompiling = earlier.compiling;
+  build->earlierBuilding = earlier.building;
+  build->earlierLife = earlier.life;
+  build->begun.insert(earlier.begun.begin(), earlier.begun.end());
+  if (!endsFirst(*build))
+    build->begunEarlier = std::move(earlier.begun);
+  constexpr std::size_t mostBuilds = 256;
+  if (unprepared_.size() < mostBuilds)
+    unprepared_.push_back(build);
+  return !build->begunEarlier.empty();
 }
 
 /// Kernels that gained in an earlier run, or had paid for being prepared when it ended, are made
@@ -189,11 +195,30 @@ void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build
 
 // --- what is prepared
 
+/// What it seems to take until the program is analysed and built for another device.
+double Preparer::preparing(const Build& build) const {
+  const double building = std::max(build.seconds, build.earlierBuilding);
+  return build.isAnalysed ? building : std::max(building, preparationSeconds_);
+}
+
+namespace {
+
+/// Since the driver has built it; what compiling its kernels took is not counted.
+double lifeOf(const Build& build) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - build.begin;
+  return std::max(0.0, passed.count() - build.seconds - build.compiling);
+}
+
+} // namespace
+
+bool Preparer::endsFirst(const Build& build) const {
+  return mayEndFirst(lifeOf(build), build.earlierLife,
+                     preparing(build) / preparationPart(idleBefore_.value_or(0)));
+}
+
 bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
-  const double program =
-      build.isAnalysed ? build.seconds : std::max(build.seconds, preparationSeconds_);
   const double cost =
-      build.isPrepared ? 0 : program + std::max(build.compiling, build.earlierCompiling);
+      build.isPrepared ? 0 : preparing(build) + std::max(build.compiling, build.earlierCompiling);
   const double launches = build.launchSeconds + build.earlierSeconds;
   const double promised = promise();
   auto isWorth = [&](double part) {
@@ -229,8 +254,14 @@ std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id
     writeLogOnce(LogLevel::Warn, foreignBinary);
     code->neverSplit(program->opaque);
   }
-  if (code->state == State::New && onlyWhatPays_ && !isWorthPreparing(*code, *program->build))
-    return notWorthPreparing;
+  if (code->state == State::New && onlyWhatPays_) {
+    if (!isWorthPreparing(*code, *program->build))
+      return notWorthPreparing;
+    if (Build& build = *program->build; !build.isPrepared && endsFirst(build)) {
+      build.begun.insert(code->name); // by the next run
+      return notWorthPreparing;
+    }
+  }
   if (code->state == State::New)
     begin(program, code, device);
   if (code->state == State::Preparing)
@@ -373,10 +404,12 @@ void Preparer::save() {
     for (const auto& build : unprepared_)
       if (build->launchSeconds > 0 || build->begun != build->begunEarlier)
         for (const auto& [device, origin] : build->origins)
-          entries[identityOf(*origin, "")] = {origin,
-                                              {build->earlierSeconds + build->launchSeconds,
-                                               std::max(build->compiling, build->earlierCompiling),
-                                               build->begun}};
+          entries[identityOf(*origin, "")] = {
+              origin,
+              {build->earlierSeconds + build->launchSeconds,
+               std::max(build->compiling, build->earlierCompiling),
+               buildingSeconds(build->seconds, build->earlierBuilding), lifeOf(*build),
+               build->begun}};
     if (hasPrepared_)
       preparation = preparationSeconds_;
   }

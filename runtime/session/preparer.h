@@ -71,7 +71,9 @@ public:
 
 private:
   bool isWorthPreparing(const KernelCode& code, const Build& build);
-  void recallPreparation();
+  double preparing(const Build& build) const;
+  bool endsFirst(const Build& build) const;
+  bool recallLaunches(const std::shared_ptr<Build>& build, const Origin& origin);
   void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
                     const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
                     const Place& place);
@@ -99,6 +101,7 @@ private:
   /// Builds of which an earlier run left nothing, for what their launches took.
   std::vector<std::shared_ptr<Build>> unprepared_;
   std::optional<CpuUse> launchUse_;                ///< since the first launch
+  std::optional<double> idleBefore_;               ///< processors, before the first build
   double preparationSeconds_ = guessedPreparation; ///< that preparing a program takes
   bool hasPrepared_ = false;                       ///< that was seen, in this run or before
   Worker worker_;

@@ -323,7 +323,7 @@ def preparation_goes_on_in_the_next_run(bench):
     short = run(1)
     short.require(not asked.exists(), "a program was analysed whose launches had not paid for it")
     for _ in range(5):
-        long = run(20)
+        long = run(60)
         if asked.exists():
             break
     long.require(asked.exists(), "nothing was analysed in a program that ran for long")

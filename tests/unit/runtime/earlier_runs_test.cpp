@@ -27,7 +27,7 @@ TEST_F(EarlierRunsTest, LeaveWhatLaunchesTookByTextAndOptions) {
   const Origin one{"kernel void a() {}", "-DN=1", false, {}};
   Origin other = one;
   other.options = "-DN=2";
-  const EarlierLaunches launches{1.5, 0.25, {"a", "b"}};
+  const EarlierLaunches launches{1.5, 0.25, 0.125, 7.5, {"a", "b"}};
   EarlierRuns(disk).keep(one, launches);
   const EarlierRuns later(disk);
   EXPECT_EQ(later.launchesOf(one), launches);

@@ -116,6 +116,33 @@ TEST(Preparation, PromisesWhatTheOthersSeemToBeWorth) {
   EXPECT_EQ(promise(devices), 1); // a GPU for a processor's program
 }
 
+TEST(Preparation, IsNotBegunWhereTheProgramMayEndFirst) {
+  EXPECT_FALSE(mayEndFirst(0, 0, 0.5)); // nobody knows
+  EXPECT_FALSE(mayEndFirst(0, 0.6, 0.5));
+  EXPECT_TRUE(mayEndFirst(0.2, 0.6, 0.5));
+  EXPECT_TRUE(mayEndFirst(0.7, 0.6, 0.5)); // it may only be a little late
+  EXPECT_FALSE(mayEndFirst(1.2, 0.6, 0.5));
+  EXPECT_TRUE(mayEndFirst(0, 0.4, 0.5));
+}
+
+TEST(Preparation, WhatABusyMachineTookForABuildIsForgotten) {
+  double seconds = buildingSeconds(10, 0);
+  EXPECT_EQ(seconds, 10);
+  for (int run = 0; run < 20; ++run)
+    seconds = buildingSeconds(0.5, seconds);
+  EXPECT_EQ(seconds, 0.5);
+}
+
+TEST(Preparation, KnowsWhatLaunchesOfASizeTake) {
+  LaunchTimes times;
+  EXPECT_EQ(times.secondsOf(64), 0);
+  launch(times, 64, 0.1, 1);
+  EXPECT_EQ(times.secondsOf(64), 0); // the driver may have compiled
+  launch(times, 64, 100e-6, 1);
+  EXPECT_EQ(times.secondsOf(64), 100e-6);
+  EXPECT_EQ(times.secondsOf(65), 0);
+}
+
 TEST(Preparation, ShortLaunchesOfAPreparedProgramFollow) {
   LaunchTimes times;
   launch(times, 64, 100e-6, 1);

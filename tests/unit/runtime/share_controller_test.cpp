@@ -56,6 +56,23 @@ TEST(ShareController, SingleGivesOneDeviceEverything) {
   EXPECT_EQ(ShareController(setup("single:7")).next().action, Action::Native);
 }
 
+TEST(ShareController, AutoGivesNothingOutInChunksThatIsKnownToBeShort) {
+  auto timed = setup("auto");
+  timed.timedAtHome = 2e-3;
+  EXPECT_EQ(ShareController(timed).next(/*canChunk=*/true).action, Action::Chunks);
+  timed.timedAtHome = 0.5e-3;
+  EXPECT_EQ(ShareController(timed).next(/*canChunk=*/true).action, Action::Measure);
+
+  auto remembered = setup("auto");
+  remembered.prior.from = ShareController::Prior::From::SameLaunch;
+  remembered.prior.speeds = {1, 1};
+  remembered.prior.homeSeconds = 0.5e-3;
+  EXPECT_EQ(ShareController(remembered).next(/*canChunk=*/true).action, Action::Measure);
+  // Of another launch's length little is known.
+  remembered.prior.from = ShareController::Prior::From::OtherLaunches;
+  EXPECT_EQ(ShareController(remembered).next(/*canChunk=*/true).action, Action::Chunks);
+}
+
 TEST(ShareController, AutoMeasuresHomeFirstAndLeavesShortLaunchesThere) {
   ShareController controller(setup("auto"));
   EXPECT_EQ(controller.next().action, Action::Measure);
