@@ -5,11 +5,13 @@ own, in which there is nothing but the loopback device."""
 import fcntl
 import json
 import os
+import re
 import shutil
 import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -159,6 +161,47 @@ def standard_input(bench):
         raise Failure(f"exit {done.returncode}, {done.stdout!r}, {done.stderr!r}")
 
 
+def kill_once_busy(process, seconds):
+    """Kills it once it has had so much of a processor's time; false if it ends before."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    while process.poll() is None:
+        try:
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except FileNotFoundError:
+            break
+        if (int(fields[11]) + int(fields[12])) / ticks > seconds:
+            process.kill()
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def lost_server(bench):
+    """A server that dies in the middle of a run is a lost helper. What home can do again is done: the program ends as natively.
+    Of bytes that the server had alone the program hears that they are lost, and never waits for them."""
+    told = "failed with error .*; from now on the others work without it"
+    for name, arguments, alone in (("matmul_naive", ("--size", "320", "--iterations", "60"), False),
+                                   ("nbody", ("--size", "4096", "--iterations", "60"), True)):
+        command = bench.sample(name, *arguments)
+        native = bench.native(command, dump=True, env=ONE_DEVICE)
+        native.require_success()
+        for seconds in (0.3, 0.8, 1.3):
+            with Servers(bench) as servers:
+                killer = threading.Thread(target=kill_once_busy, args=(servers.processes[1], seconds))
+                killer.start()
+                run = splitrun(bench, ["--policy", "static:0.3,0.4,0.3"], command, dump=True, timeout=120)
+                is_lost = servers.processes[1].poll() is not None
+                servers.processes[1].kill()
+                killer.join()
+            lines, run.stderr = run.stderr, ""
+            run.require(not is_lost or re.search(told, lines), f"the loss is not told: {lines}")
+            if is_lost and alone and run.code:
+                run.require("CL_OUT_OF_RESOURCES" in lines, f"the program is told: {lines}")
+            else:
+                run.require_same_as(native)
+            run.require(is_lost or seconds > 0.3, "it ended before the server was killed")
+
+
 if __name__ == "__main__":
     enter_namespace(Path(sys.argv[sys.argv.index("--build") + 1]).resolve())
-    main({test.__name__: test for test in (devices, samples, applications, silent_server, standard_input)})
+    main({test.__name__: test for test in (devices, samples, applications, silent_server, standard_input, lost_server)})
