@@ -23,14 +23,15 @@ HostTime DeviceClock::toHost(HostTime device) const {
 
 DeviceTracks::Place DeviceTracks::place(std::size_t device, Track track, HostTime& begin,
                                         HostTime end, HostTime uncertainty) {
-  constexpr int most = 16; // beside each other
   for (int beside = 0;; ++beside) {
     const int thread = runtime::TraceLayout::threadOf(track, beside);
     auto [last, isNew] = ends_.try_emplace({device, thread}, 0);
-    if (begin < last->second && beside + 1 < most &&
-        (last->second - begin > uncertainty || end < last->second))
+    const bool overlaps =
+        begin < last->second && (last->second - begin > uncertainty || end < last->second);
+    if (overlaps && beside + 1 < most)
       continue;
-    begin = std::clamp(last->second, begin, std::max(begin, end));
+    if (!overlaps)
+      begin = std::clamp(last->second, begin, std::max(begin, end));
     last->second = std::max(last->second, end);
     return {thread, beside, isNew};
   }

@@ -44,8 +44,10 @@ public:
     int beside = 0; ///< 0: the track itself
     bool isNew = false;
   };
+  static constexpr int most = 16; ///< beside each other
   /// A thread number on which [begin, end) overlaps nothing: `track` itself, or beside it. Where
-  /// the overlap is within the clock's `uncertainty`, `begin` is moved instead.
+  /// the overlap is within the clock's `uncertainty`, `begin` is moved instead. Of more than `most`
+  /// at once the others come to lie over what is there, with the times that they took.
   Place place(std::size_t device, Track track, HostTime& begin, HostTime end, HostTime uncertainty);
 
 private:

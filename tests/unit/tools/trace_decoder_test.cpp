@@ -63,6 +63,15 @@ TEST(DeviceTracks, MoveABeginningWithinTheClocksError) {
   EXPECT_EQ(second, 200);
 }
 
+TEST(DeviceTracks, KeepTheTimesOfWorkForWhichThereIsNoPlace) {
+  DeviceTracks tracks;
+  for (HostTime i = 0; i < 3 * DeviceTracks::most; ++i) {
+    HostTime begin = 100 + i;
+    EXPECT_LT(tracks.place(0, Track::Kernels, begin, 1000 + i, 10).beside, DeviceTracks::most);
+    EXPECT_EQ(begin, 100 + i);
+  }
+}
+
 /// A file, record by record.
 class TraceBytes {
 public:
