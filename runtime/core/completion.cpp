@@ -194,7 +194,8 @@ std::optional<DeviceInterval> Completion::interval() const {
     return interval_;
   const auto start = timeOf(CL_PROFILING_COMMAND_START);
   const auto end = timeOf(CL_PROFILING_COMMAND_END);
-  if (start && end)
+  // Drivers tell nothing of the kind of commands whose device was lost.
+  if (start && end && *start > 0 && *start <= *end)
     interval_ = {*start, *end};
   return interval_;
 }

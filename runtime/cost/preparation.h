@@ -101,6 +101,8 @@ public:
   double compiling() const { return compiling_; }
   /// Two launches of a size, at least, have been timed, so that this is known.
   bool knowsCompiling() const { return knowsCompiling_; }
+  /// Launches of some size were timed twice or more, and those of none are long enough to be split.
+  bool areTooShort() const { return knowsCompiling_ && seconds_ == 0; }
 
 private:
   struct Size {

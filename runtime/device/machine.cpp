@@ -18,6 +18,23 @@ Ref<cl_command_queue> makeQueue(const Dispatch& cl, cl_context context, cl_devic
   return Ref<cl_command_queue>::adopt(cl, error == CL_SUCCESS ? queue : nullptr);
 }
 
+std::string labelOf(const DeviceSpec::Item& item) {
+  return std::to_string(item.platform) + "." + std::to_string(item.device);
+}
+
+/// Null: it is not there.
+const ListedDevice* find(const std::vector<ListedDevice>& listed, const DeviceSpec::Item& item) {
+  const std::string label = labelOf(item);
+  auto found = std::ranges::find(listed, label, &ListedDevice::label);
+  return found == listed.end() ? nullptr : &*found;
+}
+
+/// Of a `spec` that is no list.
+bool isOfKind(const ListedDevice& device, const DeviceSpec& spec) {
+  const bool isGpu = device.type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR);
+  return spec.kind == DeviceSpec::Kind::All || isGpu == (spec.kind == DeviceSpec::Kind::Gpus);
+}
+
 std::string subLabel(const std::string& label, std::size_t index, unsigned units) {
   return label + "/" + std::to_string(index) + ":" + std::to_string(units);
 }
@@ -46,6 +63,16 @@ std::vector<ListedDevice> listDevices(const Dispatch& cl) {
            property<cl_uint>(cl.clGetDeviceInfo, ids[d], CL_DEVICE_MAX_COMPUTE_UNITS)});
   }
   return listed;
+}
+
+bool hasOthers(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, cl_device_id home) {
+  if (spec.kind != DeviceSpec::Kind::List)
+    return std::ranges::any_of(
+        listed, [&](const ListedDevice& each) { return isOfKind(each, spec) && each.id != home; });
+  return std::ranges::any_of(spec.items, [&](const DeviceSpec::Item& item) {
+    const ListedDevice* found = find(listed, item);
+    return found && (found->id != home || !item.computeUnits.empty());
+  });
 }
 
 Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home)
@@ -99,19 +126,15 @@ bool Machine::hasGpu() const {
 void Machine::select(const std::vector<ListedDevice>& listed, const DeviceSpec& spec,
                      cl_device_id home) {
   if (spec.kind != DeviceSpec::Kind::List) {
-    for (const ListedDevice& device : listed) {
-      bool isGpu = device.type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR);
-      if (spec.kind == DeviceSpec::Kind::All || isGpu == (spec.kind == DeviceSpec::Kind::Gpus))
+    for (const ListedDevice& device : listed)
+      if (isOfKind(device, spec))
         addDevice(device, home);
-    }
     return;
   }
   for (const DeviceSpec::Item& item : spec.items) {
-    std::string label = std::to_string(item.platform) + "." + std::to_string(item.device);
-    auto found = std::find_if(listed.begin(), listed.end(),
-                              [&](const ListedDevice& device) { return device.label == label; });
-    if (found == listed.end())
-      writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + label +
+    const ListedDevice* found = find(listed, item);
+    if (!found)
+      writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + labelOf(item) +
                                        ", which is not there; see splitrun --list-devices");
     else if (item.computeUnits.empty())
       addDevice(*found, home);

@@ -35,6 +35,9 @@ struct ListedDevice {
 /// Every device of every platform, in the loader's order.
 std::vector<ListedDevice> listDevices(const Dispatch& cl);
 
+/// Whether `spec` names anybody to share the work of `home` with.
+bool hasOthers(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, cl_device_id home);
+
 /// What works on a device beside one another, each with a queue of its own where that is so. The
 /// last takes the time: markers that wait for work of all devices hold up nothing there.
 enum class Engine { Kernels, CopyIn, CopyOut, Marks };

@@ -59,6 +59,9 @@ struct KernelStats {
   std::uint64_t launches = 0;
   std::uint64_t splitLaunches = 0;
   int rung = -1; ///< of the last split launch
+  /// Seconds that launches took so far when the last was not prepared for that, and that would have
+  /// been enough; negative: there was none.
+  double tookUnprepared = -1, enoughToPrepare = -1;
   struct PerRange {
     std::uint64_t launches = 0;
     std::uint64_t splitLaunches = 0;

@@ -37,7 +37,7 @@ std::string KernelPreparer::ensureMachine(cl_context context, cl_device_id home)
   if (others == 0) {
     writeLogOnce(LogLevel::Warn,
                  "there is no second device to share the work with; programs run unsplit");
-    return "there is no second device";
+    return noSecondDevice;
   }
   const Policy& policy = options_.policy;
   const std::size_t all = machine_->participants();

@@ -13,6 +13,9 @@
 
 namespace libsplit::runtime {
 
+/// Why nothing is split where nobody is there to share the work with.
+inline constexpr const char* noSecondDevice = "there is no second device";
+
 /// Slow: never with the session's lock, which it takes for a moment where others look on. One
 /// thread at a time.
 class KernelPreparer {

@@ -101,14 +101,19 @@ bool Launcher::makeClone(Kernel& kernel) const {
   return true;
 }
 
+/// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.
 std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
-                                       const LaunchArguments& arguments) {
+                                       const LaunchArguments& arguments, bool& isUnprepared) {
   if (options_.policy.kind == Policy::Kind::Off)
     return "LIBSPLIT_POLICY=off";
   if (shared_.steppingAside)
     return shared_.stats.steppedAside;
   if (shared_.ending)
     return "the program ends";
+  if (const char* why = preparer_.whyUnprepared(kernel, stream.device)) {
+    isUnprepared = true;
+    return why;
+  }
   if (std::string why = preparer_.whyNotReady(lock, kernel, stream.device); !why.empty())
     return why;
   if (stream.device != shared_.home)
@@ -200,7 +205,8 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     countUnsplit(*kernel, arguments, "its objects are of several contexts");
     return launchSettled(lock, enqueuing, command, *kernel, arguments);
   }
-  std::string reason = whyNotSplittable(lock, *stream, *kernel, arguments);
+  bool isUnprepared = false;
+  std::string reason = whyNotSplittable(lock, *stream, *kernel, arguments, isUnprepared);
   std::shared_ptr<Launch> launch;
   const auto began = TrialBudget::Clock::now();
   if (reason.empty() && rests(*kernel, arguments, began))
@@ -220,9 +226,9 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   letUp(lock, command, stream, !reason.empty());
   if (!reason.empty()) {
     CompletionPtr noted;
-    const bool isTimed = reason == notWorthPreparing && isRange(arguments) &&
+    const bool isTimed = isUnprepared && isRange(arguments) &&
                          preparer_.launches(*kernel, itemsOf(arguments)) && !shared_.ending;
-    if (reason != notWorthPreparing && !launch)
+    if (!isUnprepared && !launch)
       planner_.passNative(*stream, *kernel, arguments);
     if (commands_.admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {
       countUnsplit(*kernel, arguments, reason);

@@ -34,7 +34,7 @@ public:
 
 private:
   std::string whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
-                               const LaunchArguments& arguments);
+                               const LaunchArguments& arguments, bool& isUnprepared);
   bool rests(const Kernel& kernel, const LaunchArguments& arguments,
              TrialBudget::Clock::time_point now) const;
   void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, const std::string& why);

@@ -18,10 +18,16 @@ void LaunchObserver::countUnsplit(Task& task, const Launch& launch, const std::s
 namespace {
 
 /// Why a launch was planned, and for the home device alone.
-const char* whyHomeAlone(const Launch& launch, const LaunchHistory& history) {
-  if (std::find(history.lacksRoom.begin(), history.lacksRoom.end(), true) !=
-      history.lacksRoom.end())
+const char* whyHomeAlone(const Machine& machine, const Launch& launch,
+                         const LaunchHistory& history) {
+  bool hasFailed = false, lacksRoom = false;
+  for (std::size_t i = 0; i < history.lacksRoom.size(); ++i)
+    if (history.lacksRoom[i])
+      (machine.devices()[i].failed ? hasFailed : lacksRoom) = true;
+  if (lacksRoom)
     return "no other device has room for what it needs";
+  if (hasFailed)
+    return "the other devices failed";
   if (launch.action == ShareController::Action::Measure)
     return "it was timed on the program's own device";
   return launch.isChunked ? "it turned out to be short"
@@ -50,7 +56,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   if (launch.isChunked) {
     observeChunks(launch, wall);
     if (!launch.wasSplit)
-      countUnsplit(task, launch, whyHomeAlone(launch, launch.code->histories.at(launch.key)));
+      countUnsplit(task, launch,
+                   whyHomeAlone(*machine_, launch, launch.code->histories.at(launch.key)));
     return;
   }
   const std::size_t devices = machine_->devices().size();
@@ -83,7 +90,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
   history.planning.earn(wall);
   if (!launch.wasSplit) {
-    countUnsplit(task, launch, whyHomeAlone(launch, history));
+    countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));
     // What it took to bring the data home says nothing of a program whose data always lies there.
     const auto& home = samples[machine_->home()];
     if (complete && home.seconds < options_.minLaunchSeconds)

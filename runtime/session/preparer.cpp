@@ -48,6 +48,7 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
                                     /*recallOnly=*/onlyWhatPays_ && !goesOn);
         if (!onlyWhatPays_)
           return;
+        lookForOthers();
         {
           const std::lock_guard lock(shared_.mutex);
           build->isAnalysed = summary != nullptr;
@@ -221,8 +222,13 @@ bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
       build.isPrepared ? 0 : preparing(build) + std::max(build.compiling, build.earlierCompiling);
   const double launches = build.launchSeconds + build.earlierSeconds;
   const double promised = promise();
+  KernelStats* stats = code.stats.get();
   auto isWorth = [&](double part) {
     part *= promised;
+    if (stats) {
+      stats->tookUnprepared = launches;
+      stats->enoughToPrepare = part > 0 ? cost / part : -1;
+    }
     return runtime::isWorthPreparing(code.times, launches, cost, part) ||
            (build.isPrepared && isWorthPreparingToo(code.times, launches, build.compiled, part));
   };
@@ -246,6 +252,50 @@ bool Preparer::latecomersPay(double seconds) const {
   return preparationSeconds_ <= busyPart * promiseOf(part) * seconds;
 }
 
+/// What devices there are. Those of drivers that the program may not have begun to use are looked
+/// at only if somebody wants to be told of it. Runs on the worker.
+void Preparer::lookForOthers() {
+  {
+    const std::lock_guard lock(shared_.mutex);
+    if (listed_)
+      return;
+  }
+  cl_uint platforms = 0;
+  cl_.clGetPlatformIDs(0, nullptr, &platforms);
+  if (platforms != 1 && !options_.wantsStats())
+    return;
+  auto listed = listDevices(cl_);
+  const std::lock_guard lock(shared_.mutex);
+  listed_ = std::move(listed);
+}
+
+bool Preparer::isAlone(cl_device_id device) {
+  if (listed_ && (!alone_ || alone_->first != device))
+    alone_ = {device, !hasOthers(*listed_, parseDeviceSpec(options_.devices).value_or(DeviceSpec{}),
+                                 device)};
+  return alone_ && alone_->second;
+}
+
+const char* Preparer::whyUnprepared(const Kernel& kernel, cl_device_id device) {
+  const KernelCode& code = *kernel.code;
+  if (code.state != KernelCode::State::New || !onlyWhatPays_ || kernel.program->isForeign)
+    return nullptr;
+  Build& build = *kernel.program->build;
+  const bool isWorth = isWorthPreparing(code, build);
+  const bool endsTooSoon = isWorth && !build.isPrepared && endsFirst(build);
+  if (endsTooSoon)
+    build.begun.insert(code.name); // by the next run
+  if (isWorth && !endsTooSoon)
+    return nullptr;
+  if (isAlone(device))
+    return noSecondDevice;
+  if (endsTooSoon)
+    return endsBefore;
+  if (code.times.areTooShort())
+    return tooShortToSplit;
+  return code.times.knowsCompiling() ? notWorthPreparing : notTimedYet;
+}
+
 std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device) {
   using State = KernelCode::State;
   const std::shared_ptr<KernelCode>& code = kernel.code;
@@ -254,14 +304,8 @@ std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id
     writeLogOnce(LogLevel::Warn, foreignBinary);
     code->neverSplit(program->opaque);
   }
-  if (code->state == State::New && onlyWhatPays_) {
-    if (!isWorthPreparing(*code, *program->build))
-      return notWorthPreparing;
-    if (Build& build = *program->build; !build.isPrepared && endsFirst(build)) {
-      build.begun.insert(code->name); // by the next run
-      return notWorthPreparing;
-    }
-  }
+  if (const char* why = whyUnprepared(kernel, device))
+    return why;
   if (code->state == State::New)
     begin(program, code, device);
   if (code->state == State::Preparing)

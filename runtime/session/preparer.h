@@ -22,6 +22,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -29,6 +30,10 @@ namespace libsplit::runtime {
 /// Why one is not even prepared.
 inline constexpr const char* notWorthPreparing =
     "its launches did not take long enough yet for splitting them to be prepared";
+inline constexpr const char* endsBefore = "earlier runs ended before it could have been prepared";
+inline constexpr const char* notTimedYet = "how long its launches take was not known yet";
+inline constexpr const char* tooShortToSplit =
+    "its launches are too short to be split (LIBSPLIT_MIN_LAUNCH)";
 
 /// Under the session's lock where nothing else is said.
 class Preparer {
@@ -49,6 +54,8 @@ public:
   void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
                   const std::shared_ptr<const Origin>& made, const Place& place);
 
+  /// Why the kernel is not even prepared for `device` now, if so; its launches should be timed.
+  const char* whyUnprepared(const Kernel& kernel, cl_device_id device);
   /// Why launches of the kernel, which the caller holds, on `device` can't be split now; empty:
   /// they can. Begins to prepare what should be, and waits for it where the program is to.
   std::string whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device);
@@ -74,6 +81,8 @@ private:
   double preparing(const Build& build) const;
   bool endsFirst(const Build& build) const;
   bool recallLaunches(const std::shared_ptr<Build>& build, const Origin& origin);
+  bool isAlone(cl_device_id device);
+  void lookForOthers();
   void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
                     const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
                     const Place& place);
@@ -100,10 +109,12 @@ private:
   std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened
   /// Builds of which an earlier run left nothing, for what their launches took.
   std::vector<std::shared_ptr<Build>> unprepared_;
-  std::optional<CpuUse> launchUse_;                ///< since the first launch
-  std::optional<double> idleBefore_;               ///< processors, before the first build
-  double preparationSeconds_ = guessedPreparation; ///< that preparing a program takes
-  bool hasPrepared_ = false;                       ///< that was seen, in this run or before
+  std::optional<CpuUse> launchUse_;                    ///< since the first launch
+  std::optional<double> idleBefore_;                   ///< processors, before the first build
+  double preparationSeconds_ = guessedPreparation;     ///< that preparing a program takes
+  bool hasPrepared_ = false;                           ///< that was seen, in this run or before
+  std::optional<std::vector<ListedDevice>> listed_;    ///< empty: nobody has looked
+  std::optional<std::pair<cl_device_id, bool>> alone_; ///< what was last found of a device
   Worker worker_;
 };
 

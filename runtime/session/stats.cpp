@@ -2,12 +2,14 @@
 
 #include "runtime/core/options.h"
 #include "runtime/core/text_table.h"
+#include "runtime/session/preparer.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <map>
 
 namespace libsplit::runtime {
@@ -54,6 +56,29 @@ Reasons reasonsOf(const KernelStats& kernel) {
   if (told < kernel.launches)
     reasons["it was not over when the program ended"] += kernel.launches - told;
   return reasons;
+}
+
+/// The same for people, the most frequent first.
+std::string reasonLines(const KernelStats& kernel) {
+  const Reasons reasons = reasonsOf(kernel);
+  std::vector<std::pair<std::string, std::uint64_t>> ordered(reasons.begin(), reasons.end());
+  std::ranges::stable_sort(ordered, std::greater{}, [](const auto& each) { return each.second; });
+  std::string lines;
+  for (const auto& [reason, count] : ordered) {
+    lines += "  " + kernel.name + ": " + std::to_string(count) + " of " +
+             std::to_string(kernel.launches) + " not split: " + reason;
+    if (reason == notWorthPreparing && kernel.enoughToPrepare > kernel.tookUnprepared)
+      lines += " (" + durationText(kernel.tookUnprepared) + "; " +
+               durationText(kernel.enoughToPrepare) + " would do)";
+    lines += "\n";
+  }
+  return lines;
+}
+
+/// Whether nobody has looked yet whether it could be split.
+bool isUnknown(const KernelStats& kernel) {
+  const std::string reason = mainReason(reasonsOf(kernel));
+  return reason == notWorthPreparing || reason == notTimedYet || reason == tooShortToSplit;
 }
 
 /// Seconds of all split launches, by device.
@@ -180,7 +205,7 @@ std::string toTable(const Stats& stats, const Machine* machine) {
              (device.isHome ? ", the program's own device\n" : "\n");
   }
   rows[0].emplace_back("gain");
-  std::string reasons;
+  std::string reasons, unknown;
   std::uint64_t launches = 0, splitLaunches = 0;
   for (const auto& kernel : stats.kernels) {
     if (kernel->launches == 0)
@@ -188,15 +213,18 @@ std::string toTable(const Stats& stats, const Machine* machine) {
     launches += kernel->launches;
     splitLaunches += kernel->splitLaunches;
     rows.push_back(tableRow(*kernel, devices));
-    for (const auto& [reason, count] : reasonsOf(*kernel))
-      reasons += "  " + kernel->name + ": " + std::to_string(count) + " of " +
-                 std::to_string(kernel->launches) + " not split: " + reason + "\n";
+    reasons += reasonLines(*kernel);
+    if (unknown.empty() && isUnknown(*kernel))
+      unknown = kernel->name;
   }
   std::string text = "libsplit: " + std::to_string(splitLaunches) + " of " +
                      std::to_string(launches) + " launches split, " +
                      amountText(stats.bytesBetweenNodes) + " between memories\n";
   if (launches > 0)
     text += textTable(rows) + names + reasons;
+  if (!unknown.empty())
+    text +=
+        "  splitrun --explain " + unknown + " tells whether longer launches of it could be split\n";
   if (!stats.steppedAside.empty())
     text += "  libsplit stepped aside: " + stats.steppedAside + "\n";
   return text;

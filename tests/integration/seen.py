@@ -44,6 +44,21 @@ def summary_of_the_unsplit(bench):
     run.require(run.stderr == "", "a program without OpenCL got a table")
 
 
+def summary_without_preparation(bench):
+    """Under `auto`, of what is not even analysed: who is alone is told so; else what was lacking, and where to ask further."""
+    auto = {"LIBSPLIT_POLICY": "auto", "LIBSPLIT_WAIT_ANALYSIS": "0"}
+    run = asked(bench, ["--summary"], bench.sample(*JACOBI), auto | {"POCL_DEVICES": "pthread"})
+    run.require("jacobi2d: 7 of 7 not split: there is no second device" in run.stderr, "it is not told to be alone")
+    run.require("--explain" not in run.stderr, "longer launches would be no help")
+    for devices in ("0.0", "0.0,0.0", "0.1"):
+        run = asked(bench, ["--summary", "--devices", devices], bench.sample(*JACOBI), auto)
+        run.require(("there is no second device" in run.stderr) == ("0.1" not in devices), f"with {devices}")
+    run = asked(bench, ["--summary"], bench.sample(*JACOBI), auto)
+    run.require(re.search("jacobi2d: . of 7 not split: how long its launches take was not known yet", run.stderr),
+                "the first launch could not be timed")
+    run.require("splitrun --explain jacobi2d tells" in run.stderr, "nobody is told where to ask")
+
+
 def gain_is_measured(bench):
     """Where launches were timed both at home and split, the gain is their quotient."""
     for _ in range(2):
@@ -113,6 +128,7 @@ if __name__ == "__main__":
     main({
         "summary": summary,
         "summary_of_the_unsplit": summary_of_the_unsplit,
+        "summary_without_preparation": summary_without_preparation,
         "gain_is_measured": gain_is_measured,
         "explain": explain,
         "terminal": terminal,

@@ -36,6 +36,7 @@ struct World {
   std::shared_ptr<KernelCode> code(const std::string& name) const {
     auto made = std::make_shared<KernelCode>();
     made->name = name;
+    made->stats = std::make_shared<KernelStats>();
     made->program = kernel.program;
     kernel.program->codes[name] = made;
     return made;
