@@ -151,7 +151,8 @@ private:
     kernel->unsplit += !isSplit && (isUnsplit || all > 0);
     if (!isSplit && !reason.empty())
       ++kernel->reasons[reason];
-    if (all > 0)
+    // At a kernel's first launch drivers compile: what that took says nothing of the others.
+    if (all > 0 && (isSplit || kernel->launches() > 1))
       (isSplit ? splitTimes_ : homeTimes_)[{call.kernel, all}].push_back((end - begin) * 1e-6);
     if (!isSplit)
       return;

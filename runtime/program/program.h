@@ -24,6 +24,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -68,6 +69,7 @@ struct KernelStats {
     std::vector<double> lastShares;  ///< by device
     std::vector<double> lastSeconds; ///< by device, of the last split launch
     double homeSeconds = -1;         ///< of the last timed unsplit launch
+    double usualHomeSeconds = -1;    ///< the same, if it was not the kernel's first, which compiles
     double wallSeconds = -1;         ///< of the last split launch
     std::vector<double> allSeconds;  ///< by device, of all split launches
     double allWallSeconds = 0;       ///< of all split launches
@@ -75,6 +77,12 @@ struct KernelStats {
     std::map<std::string, std::uint64_t> reasons; ///< why so many launches were not split
     void countUnsplit(const std::string& why) { ++reasons[why]; }
   };
+  void tookAtHome(PerRange& range, double seconds) {
+    range.homeSeconds = seconds;
+    if (std::exchange(hasRun, true) || splitLaunches > 0)
+      range.usualHomeSeconds = seconds;
+  }
+  bool hasRun = false;                    ///< one at home was timed
   std::map<std::string, PerRange> ranges; ///< by "64x64/8x8"
 };
 

@@ -95,7 +95,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     const auto& home = samples[machine_->home()];
     if (complete && home.seconds < options_.minLaunchSeconds)
       spendOnShort(launch, launch.lookSeconds + wall - home.seconds);
-    launch.code->stats->ranges[launch.key.range].homeSeconds = home.seconds;
+    launch.code->stats->tookAtHome(launch.code->stats->ranges[launch.key.range], home.seconds);
     if (history.controller)
       history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall,
                                       groups);
@@ -194,7 +194,7 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     double home = 0;
     for (const solver::ChunkSample& chunk : samples)
       home += chunk.seconds;
-    launch.code->stats->ranges[launch.key.range].homeSeconds = home;
+    launch.code->stats->tookAtHome(launch.code->stats->ranges[launch.key.range], home);
     if (home < options_.minLaunchSeconds)
       spendOnShort(launch, launch.lookSeconds + wall - home);
     if (history.controller)

@@ -311,8 +311,7 @@ std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id
   if (code->state == State::Preparing)
     await(lock, *code);
   if (code->state == State::Preparing)
-    return program->build->isAnalysed ? "it is not built for the other devices yet"
-                                      : "its analysis is not ready yet";
+    return program->build->isAnalysed ? notBuiltYet : notAnalysedYet;
   return code->state == State::Unsplittable ? code->reason : std::string();
 }
 

@@ -35,6 +35,10 @@ inline constexpr const char* notTimedYet = "how long its launches take was not k
 inline constexpr const char* tooShortToSplit =
     "its launches are too short to be split (LIBSPLIT_MIN_LAUNCH)";
 
+/// Why launches wait for one that is being prepared.
+inline constexpr const char* notBuiltYet = "it is not built for the other devices yet";
+inline constexpr const char* notAnalysedYet = "its analysis is not ready yet";
+
 /// Under the session's lock where nothing else is said.
 class Preparer {
 public:

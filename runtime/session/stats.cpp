@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -58,11 +59,19 @@ Reasons reasonsOf(const KernelStats& kernel) {
   return reasons;
 }
 
-/// The same for people, the most frequent first.
+/// Whether only because of when it was launched.
+bool isOfTime(const std::string& reason) {
+  return reason == notWorthPreparing || reason == notTimedYet || reason == tooShortToSplit ||
+         reason == notBuiltYet || reason == notAnalysedYet;
+}
+
+/// The same for people, the most frequent first, and what is the kernel's own before all of time.
 std::string reasonLines(const KernelStats& kernel) {
   const Reasons reasons = reasonsOf(kernel);
   std::vector<std::pair<std::string, std::uint64_t>> ordered(reasons.begin(), reasons.end());
-  std::ranges::stable_sort(ordered, std::greater{}, [](const auto& each) { return each.second; });
+  std::ranges::stable_sort(ordered, std::greater{}, [](const auto& each) {
+    return std::pair(!isOfTime(each.first), each.second);
+  });
   std::string lines;
   for (const auto& [reason, count] : ordered) {
     lines += "  " + kernel.name + ": " + std::to_string(count) + " of " +
@@ -75,10 +84,10 @@ std::string reasonLines(const KernelStats& kernel) {
   return lines;
 }
 
-/// Whether nobody has looked yet whether it could be split.
+/// Whether nobody knows yet whether it could be split.
 bool isUnknown(const KernelStats& kernel) {
-  const std::string reason = mainReason(reasonsOf(kernel));
-  return reason == notWorthPreparing || reason == notTimedYet || reason == tooShortToSplit;
+  return kernel.splitLaunches == 0 &&
+         std::ranges::all_of(reasonsOf(kernel), isOfTime, &Reasons::value_type::first);
 }
 
 /// Seconds of all split launches, by device.
@@ -97,8 +106,8 @@ std::vector<double> secondsByDevice(const KernelStats& kernel) {
 double gainOf(const KernelStats& kernel) {
   double home = 0, split = 0;
   for (const auto& [range, stats] : kernel.ranges)
-    if (stats.homeSeconds > 0 && stats.allWallSeconds > 0) {
-      home += stats.homeSeconds * static_cast<double>(stats.splitLaunches);
+    if (stats.usualHomeSeconds > 0 && stats.allWallSeconds > 0) {
+      home += stats.usualHomeSeconds * static_cast<double>(stats.splitLaunches);
       split += stats.allWallSeconds;
     }
   return split > 0 ? home / split : -1;
