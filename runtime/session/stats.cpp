@@ -61,8 +61,8 @@ Reasons reasonsOf(const KernelStats& kernel) {
 
 /// Whether only because of when it was launched.
 bool isOfTime(const std::string& reason) {
-  return reason == notWorthPreparing || reason == notTimedYet || reason == tooShortToSplit ||
-         reason == notBuiltYet || reason == notAnalysedYet;
+  return reason == notWorthPreparing || reason == endsBefore || reason == notTimedYet ||
+         reason == tooShortToSplit || reason == notBuiltYet || reason == notAnalysedYet;
 }
 
 /// The same for people, the most frequent first, and what is the kernel's own before all of time.
