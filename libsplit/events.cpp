@@ -61,7 +61,10 @@ struct EventCallback {
 };
 
 cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, void* data) {
-  tracked([&] { session().events().callbackSet(event); });
+  tracked([&] {
+    session().callbackGiven();
+    session().events().callbackSet(event);
+  });
   return guarded([&] {
     if (!notify)
       return next().clSetEventCallback(event, type, notify, data);

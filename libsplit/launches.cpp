@@ -66,6 +66,7 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
                                  const cl_mem* memory, const void** places, cl_uint count,
                                  const cl_event* list, cl_event* event) {
   return guarded([&] {
+    session().callbackGiven();
     const Command command{queue, CL_COMMAND_NATIVE_KERNEL, count, list, event};
     std::vector<BufferUse> uses;
     for (cl_uint i = 0; i < objects && memory; ++i)

@@ -141,6 +141,12 @@ cl_int CL_API_CALL retainSampler(cl_sampler sampler) {
   return retained(next().clRetainSampler(sampler), &runtime::Session::samplers, sampler);
 }
 
+cl_int CL_API_CALL setMemoryCallback(cl_mem object, void(CL_CALLBACK* notify)(cl_mem, void*),
+                                     void* data) {
+  tracked([] { session().callbackGiven(); });
+  return next().clSetMemObjectDestructorCallback(object, notify, data);
+}
+
 cl_int CL_API_CALL releaseSampler(cl_sampler sampler) {
   tracked([&] { session().samplers().released(sampler); });
   return next().clReleaseSampler(sampler);
@@ -175,6 +181,7 @@ void overrideMemory(runtime::Dispatch& table) {
   table.clCreateImage3D = createImage3D;
   table.clRetainMemObject = retainMemory;
   table.clReleaseMemObject = releaseMemory;
+  table.clSetMemObjectDestructorCallback = setMemoryCallback;
   table.clCreateSampler = createSampler;
   table.clCreateSamplerWithProperties = createSamplerWithProperties;
   table.clRetainSampler = retainSampler;

@@ -36,6 +36,12 @@ cl_int CL_API_CALL releaseContext(cl_context context) {
   return next().clReleaseContext(context);
 }
 
+cl_int CL_API_CALL setContextCallback(cl_context context,
+                                      void(CL_CALLBACK* notify)(cl_context, void*), void* data) {
+  tracked([] { session().callbackGiven(); });
+  return next().clSetContextDestructorCallback(context, notify, data);
+}
+
 cl_command_queue CL_API_CALL createQueue(cl_context context, cl_device_id device,
                                          cl_command_queue_properties properties, cl_int* error) {
   cl_int status = CL_SUCCESS;
@@ -89,6 +95,7 @@ void overrideObjects(runtime::Dispatch& table) {
   table.clCreateContextFromType = createContextFromType;
   table.clRetainContext = retainContext;
   table.clReleaseContext = releaseContext;
+  table.clSetContextDestructorCallback = setContextCallback;
   table.clCreateCommandQueue = createQueue;
   table.clCreateCommandQueueWithProperties = createQueueWithProperties;
   table.clRetainCommandQueue = retainQueue;

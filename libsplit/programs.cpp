@@ -171,6 +171,12 @@ cl_int CL_API_CALL retainProgram(cl_program program) {
   return retained(next().clRetainProgram(program), &runtime::Session::programs, program);
 }
 
+cl_int CL_API_CALL setProgramCallback(cl_program program,
+                                      void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  tracked([] { session().callbackGiven(); });
+  return next().clSetProgramReleaseCallback(program, notify, data);
+}
+
 cl_int CL_API_CALL releaseProgram(cl_program program) {
   tracked([&] { session().programs().released(program); });
   return next().clReleaseProgram(program);
@@ -254,6 +260,7 @@ void overridePrograms(runtime::Dispatch& table) {
   table.clGetProgramInfo = programInfo;
   table.clRetainProgram = retainProgram;
   table.clReleaseProgram = releaseProgram;
+  table.clSetProgramReleaseCallback = setProgramCallback;
   table.clCreateKernel = createKernel;
   table.clCreateKernelsInProgram = createKernels;
   table.clCloneKernel = cloneKernel;

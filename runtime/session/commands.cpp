@@ -240,7 +240,7 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
     const cl_int status =
         defer(lock, internal, uses,
               [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
-    scheduler_.waitIdle(lock, stream);
+    scheduler_.waitAll(lock, stream);
     if (status < 0 && shared_.mayHaveLost)
       return status;
   }

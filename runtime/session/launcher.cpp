@@ -152,12 +152,15 @@ bool Launcher::rests(const Kernel& kernel, const LaunchArguments& arguments,
 /// worth waiting for.
 void Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
                      bool isNative) {
-  constexpr unsigned mostHeldUp = 32;
+  constexpr unsigned mostHeldUp = 32, mostPending = 4 * mostHeldUp;
   stream->heldUp = isNative && !stream->idle() && command.waitCount == 0 ? stream->heldUp + 1 : 0;
-  if (stream->heldUp < mostHeldUp || !scheduler_.maySettle(*stream))
+  if (stream->heldUp < mostHeldUp)
     return;
   stream->heldUp = 0;
-  scheduler_.waitIdle(lock, stream);
+  // What another thread has put there may take any time.
+  const std::size_t pending = stream->parked.size() + stream->active.size();
+  if (pending <= mostPending && scheduler_.maySettle(*stream))
+    scheduler_.waitAll(lock, stream);
 }
 
 void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& command,

@@ -32,7 +32,7 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
     stream->wake.wait_for(lock, pause, [&] {
       return stream->closed || std::ranges::any_of(stream->active, isWatched);
     });
-    if (std::exchange(stream->hasNew, false))
+    if (std::exchange(stream->hasNew, false) || !stream->active.empty())
       pauses = 0;
     if (!stream->active.empty())
       retireOldest(lock, stream, false);
@@ -219,9 +219,13 @@ cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
   return task->status;
 }
 
-void Scheduler::waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream) {
+void Scheduler::waitAll(Lock& lock, const std::shared_ptr<Stream>& stream) {
   stepBack();
-  while (!stream->idle()) {
+  const auto isAwaited = [last = stream->submitted](const std::shared_ptr<Task>& task) {
+    return task->number <= last;
+  };
+  while (std::ranges::any_of(stream->active, isAwaited) ||
+         std::ranges::any_of(stream->parked, isAwaited)) {
     if (stream->active.empty())
       shared_.progress.wait(lock);
     else

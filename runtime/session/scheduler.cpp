@@ -252,6 +252,7 @@ void Scheduler::submit(const std::shared_ptr<Task>& task) {
   if (shared_.engagements.fetch_add(1) == 0)
     for (const auto& [queue, each] : streams_)
       each->nativeWork = each->nativeBarrier = true;
+  task->number = ++task->stream->submitted;
   task->stream->parked.push_back(task);
   task->within = calls_.own();
   if (needsMarker(*task->stream))
@@ -295,7 +296,9 @@ bool Scheduler::maySettle(const Stream& stream) const {
              return before->stream.get() == &stream;
            });
   };
-  return !shared_.userEvents && !CallbackScope::active() && !stream.waitsForOthers &&
+  // A callback may wait for what the program holds while it makes this call, and the driver for
+  // the callback.
+  return !shared_.userEvents && !shared_.callbacks && !stream.waitsForOthers &&
          std::ranges::all_of(stream.parked, dependsOnItsQueue) &&
          std::ranges::all_of(stream.active, dependsOnItsQueue);
 }

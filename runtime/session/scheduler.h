@@ -93,8 +93,8 @@ public:
   // Waiting, without the lock meanwhile. The calling thread lends a hand.
   /// The task's status.
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
-  /// Until the queue is native.
-  void waitIdle(Lock& lock, const std::shared_ptr<Stream>& stream);
+  /// Until all that the queue has by now is over. Others may go on filling it.
+  void waitAll(Lock& lock, const std::shared_ptr<Stream>& stream);
   /// Before the process ends: until what is under way is over. False if that takes too long.
   bool finish(Lock& lock);
 

@@ -156,7 +156,7 @@ cl_int Session::finishQueue(cl_command_queue queue) {
   auto stream = scheduler_.find(queue);
   if (!stream)
     return CL_SUCCESS;
-  scheduler_.waitIdle(lock, stream);
+  scheduler_.waitAll(lock, stream);
   return std::exchange(stream->hasLost, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 

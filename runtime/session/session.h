@@ -61,6 +61,7 @@ public:
   Kernels& kernels() { return kernels_; }
   EventTable& events() { return scheduler_.events(); }
   void userEventCreated() { shared_.userEvents = true; }
+  void callbackGiven() { shared_.callbacks = true; }
   /// The driver's own memory, or what it was given as such: no pump is needed there.
   void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
 

@@ -43,6 +43,7 @@ struct Shared {
   std::atomic<bool> active{true};
   std::atomic<std::size_t> engagements{0}; ///< unfinished tasks and engaged buffers
   std::atomic<bool> userEvents{false};     ///< the program has made some
+  std::atomic<bool> callbacks{false};      ///< the driver is to call functions of the program's
   std::atomic<bool> ending{false};         ///< the process is about to end
   /// Steps aside for good; the text is for the log. Without the lock.
   std::function<void(const std::string&)> stepAside;

@@ -71,6 +71,7 @@ struct Stream {
   std::deque<std::shared_ptr<Task>> active; ///< planned, oldest first
   bool retiring = false;                    ///< its retiring thread runs
   bool hasNew = false;                      ///< tasks were planned since that thread looked
+  std::uint64_t submitted = 0; ///< tasks, so far
   unsigned awaited = 0;        ///< tasks in a row that the application waited for when they ended
   bool closed = false;         ///< the application gave it up: the thread may end
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
@@ -113,6 +114,7 @@ struct Task : std::enable_shared_from_this<Task> {
   std::shared_ptr<Launch> launch;               ///< that it is, if any
   /// What it writes, if it is no launch.
   std::vector<std::pair<std::shared_ptr<Buffer>, ByteSet>> outputs;
+  std::uint64_t number = 0;                   ///< in the order of its queue
   std::uint64_t sequence = 0;                 ///< in the order of planning, over all queues
   bool planFailed = false;                    ///< planning it threw; something may be issued
   unsigned redone = 0;                        ///< times that a recovery issued parts anew

@@ -1,0 +1,3 @@
+kernel void add(global int* values, int addend) {
+  values[get_global_id(0)] += addend;
+}

@@ -1,0 +1,164 @@
+// What a program may rely on that does not wait for its commands: they go on by themselves, and a
+// call that enqueues one comes back, whatever another thread or a callback of the program does.
+//
+// Variants: `polled`, which asks an event of the last of many commands whether it is over;
+// `callback`, whose callback wants what the enqueueing thread holds; `fed`, of which a thread
+// enqueues until another has enqueued some and waited for them.
+#include "kernels/unwaited.h"
+#include "tests/samples/sample.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+/// The launches of one work-group stay at home.
+struct Setting {
+  explicit Setting(sample::Sample& sample)
+      : s(sample), values(s.options().size), queue(s.queue()),
+        program(s.program(sample::unwaitedSource)), large(sample::kernel(program, "add")),
+        small(sample::kernel(program, "add")), buffer(s.copyOf(values)), other(s.copyOf(values)) {
+    sample::setArguments(large, buffer, cl_int(1));
+    sample::setArguments(small, other, cl_int(1));
+  }
+  void launchLarge(cl_event* event = nullptr) const { launch(large, values.size(), event); }
+  void launchSmall() const { launch(small, 16, nullptr); }
+  void launch(cl_kernel kernel, std::size_t items, cl_event* event) const {
+    const std::size_t local = 16;
+    sample::check(
+        clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, &local, 0, nullptr, event),
+        "clEnqueueNDRangeKernel");
+  }
+  void output() {
+    for (const auto& each : {&buffer, &other}) {
+      sample::read(queue, *each, values);
+      s.output(values);
+    }
+  }
+
+  sample::Sample& s;
+  std::vector<cl_int> values;
+  sample::Queue queue;
+  sample::Program program;
+  sample::Kernel large, small;
+  sample::Memory buffer, other;
+};
+
+void polled(sample::Sample& s) {
+  Setting setting(s);
+  for (unsigned round = 0; round < s.options().iterations; ++round) {
+    setting.launchLarge();
+    sample::Event last;
+    for (cl_int i = 0; i < 300; ++i)
+      sample::check(clEnqueueFillBuffer(setting.queue, setting.other, &i, sizeof i, 0, 64, 0,
+                                        nullptr, last.out()),
+                    "clEnqueueFillBuffer");
+    sample::check(clFlush(setting.queue), "clFlush");
+    for (cl_int status = CL_QUEUED; status != CL_COMPLETE;
+         std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+      sample::check(
+          clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+          "clGetEventInfo");
+  }
+  setting.output();
+}
+
+struct Shared {
+  std::mutex mutex;
+  unsigned ended = 0;
+  std::condition_variable changed;
+};
+
+void CL_CALLBACK countEnd(cl_event, cl_int, void* data) {
+  auto* shared = static_cast<Shared*>(data);
+  const std::lock_guard lock(shared->mutex);
+  ++shared->ended;
+  shared->changed.notify_all();
+}
+
+void callback(sample::Sample& s) {
+  Setting setting(s);
+  Shared shared;
+  const unsigned rounds = s.options().iterations;
+  for (unsigned round = 0; round < rounds; ++round) {
+    sample::Event event;
+    for (unsigned i = 0; i < 8; ++i)
+      setting.launchLarge(event.out());
+    sample::check(clSetEventCallback(event, CL_COMPLETE, countEnd, &shared), "clSetEventCallback");
+    std::unique_lock lock(shared.mutex);
+    for (unsigned i = 0; i < 100; ++i)
+      setting.launchSmall();
+    sample::check(clFlush(setting.queue), "clFlush");
+    shared.changed.wait(lock, [&] { return shared.ended > round; });
+  }
+  setting.output();
+}
+
+/// Keeps the queue filled, some launches ahead of those that are over, until there were `most`.
+class Feeder {
+public:
+  explicit Feeder(const Setting& setting) : thread_([this, &setting] { feed(setting); }) {
+    while (launches_ < ahead)
+      std::this_thread::yield();
+  }
+  ~Feeder() {
+    if (thread_.joinable())
+      stop();
+  }
+  Feeder(const Feeder&) = delete;
+  Feeder& operator=(const Feeder&) = delete;
+
+  bool isDone() const { return launches_ == most; }
+  /// The launches that it made.
+  unsigned stop() {
+    isOver_ = true;
+    thread_.join();
+    return launches_;
+  }
+
+private:
+  void feed(const Setting& setting) {
+    std::array<sample::Event, ahead> events;
+    for (; !isOver_ && launches_ < most; ++launches_) {
+      sample::Event& event = events[launches_ % ahead];
+      if (event)
+        sample::check(clWaitForEvents(1, event.address()), "clWaitForEvents");
+      setting.launchLarge(event.out());
+    }
+  }
+
+  static constexpr unsigned ahead = 12, most = 20000;
+  std::atomic<bool> isOver_ = false;
+  std::atomic<unsigned> launches_ = 0;
+  std::thread thread_;
+};
+
+void fed(sample::Sample& s) {
+  Setting setting(s);
+  Feeder feeder(setting);
+  sample::check(clFinish(setting.queue), "clFinish");
+  sample::require(!feeder.isDone(), "clFinish waits for what comes after it");
+  for (unsigned i = 0; i < 100; ++i)
+    setting.launchSmall();
+  sample::require(!feeder.isDone(), "a launch waits for what comes after it");
+  const auto launches = static_cast<cl_int>(feeder.stop());
+  sample::read(setting.queue, setting.buffer, setting.values);
+  for (const cl_int each : setting.values)
+    sample::require(each == launches, "launches got lost");
+  sample::read(setting.queue, setting.other, setting.values);
+  s.output(setting.values);
+}
+
+void unwaited(sample::Sample& s) {
+  sample::choose(s, {{"polled", polled}, {"callback", callback}, {"fed", fed}});
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return sample::run(argc, argv, {.size = 4096, .iterations = 4, .variant = "polled"}, unwaited);
+}
