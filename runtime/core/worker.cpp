@@ -38,9 +38,11 @@ void Worker::post(std::function<void()> job) {
   std::lock_guard lock(state_->mutex);
   if (state_->stopped)
     return;
-  state_->jobs.push_back(std::move(job));
-  if (!std::exchange(state_->started, true))
+  if (!state_->started) {
     startThread([state = state_] { loop(*state); }).detach();
+    state_->started = true;
+  }
+  state_->jobs.push_back(std::move(job));
   state_->changed.notify_all();
 }
 

@@ -16,7 +16,8 @@ public:
   Worker& operator=(const Worker&) = delete;
 
   /// Runs `job` on the worker's thread, after all earlier ones. Any thread; returns at once.
-  /// Exceptions of a job are logged and dropped.
+  /// Exceptions of a job are logged and dropped. Throws, and has done nothing, where a thread is
+  /// needed and the system has none to give.
   void post(std::function<void()> job);
   /// Drops the jobs that have not begun, and waits for the one that has, but not longer than
   /// `seconds`.

@@ -39,12 +39,16 @@ std::uint64_t Outlooks::idOfCall(const KernelCode& code, const NDRange& range, b
   return id.value();
 }
 
+void Outlooks::forgetIfMany() {
+  if (steps_.size() < mostSteps && outlooks_.size() < mostSteps)
+    return;
+  steps_.clear();
+  byCall_.clear();
+  outlooks_.clear();
+}
+
 void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory& history) {
-  if (steps_.size() >= mostSteps) {
-    steps_.clear();
-    byCall_.clear();
-    outlooks_.clear();
-  }
+  forgetIfMany();
   const double home = history.controller->expectedHomeSeconds();
   isWatching_ = isWatching_ || home >= shared_.options.minLaunchSeconds;
   if (!isWatching_)
@@ -82,6 +86,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
 }
 
 std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& arguments) {
+  forgetIfMany();
   std::vector<std::shared_ptr<MemoryObject>> objects;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
     objects.push_back(kernel.memoryOf(i));
@@ -159,8 +164,8 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
     made->isOver = true;
     return;
   }
-  worker_.post([steps = std::move(steps), keeps = std::move(keeps), machine = machine(),
-                goesOn = goesOn_, made, this] {
+  auto job = [steps = std::move(steps), keeps = std::move(keeps), machine = machine(),
+              goesOn = goesOn_, made, this] {
     std::optional<Outlook> outlook;
     try {
       runBelow(stepsBelow,
@@ -173,7 +178,13 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
     Lock lock(shared_.mutex);
     made->outlook = std::move(outlook);
     made->isOver = true;
-  });
+  };
+  try {
+    worker_.post(std::move(job));
+  } catch (const std::exception& error) {
+    made->isOver = true; // the cycle stays at home
+    log(LogLevel::Debug, "no cycle can be looked ahead at: ", error.what());
+  }
 }
 
 /// Those of an outlook that pays, for launches that are to be split so.

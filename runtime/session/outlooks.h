@@ -50,6 +50,10 @@ public:
   /// call.
   const Outlook* find(std::span<const std::uint64_t> ids);
 
+  /// Launches that are remembered.
+  std::size_t size() const { return steps_.size(); }
+  static constexpr std::size_t mostSteps = 512; ///< then all is forgotten
+
   /// Gives up what is under way, and waits for that, but not longer than `seconds`. Without the
   /// lock.
   void stop(double seconds);
@@ -75,10 +79,9 @@ private:
                                 std::span<const std::shared_ptr<MemoryObject>> objects);
   void cameWithCommands(Noted& noted);
   OutlookMachine machine() const;
+  void forgetIfMany();
   void make(std::span<const std::uint64_t> ids, const std::shared_ptr<Made>& made);
   void keepPlans(std::span<const std::uint64_t> ids, const Outlook& outlook);
-
-  static constexpr std::size_t mostSteps = 512; ///< then all is forgotten
 
   Shared& shared_;
   std::unordered_map<std::uint64_t, Noted> steps_;

@@ -76,7 +76,7 @@ def compares(bench):
     out = bench.tmp / "out"
     command = [sys.executable, "-B", str(BENCHMARKS / "run"), "--build", str(bundle), "--out", str(out),
                "--only", "ep,spmv,nbody", "--size", "ep=16", "--size", "spmv=5000", "--rounds", "1",
-               "--launches", "7", "--sweep-launches", "3", "--sweep-budget", "2", "--time-limit", "5"]
+               "--launches", "7", "--sweep-launches", "3", "--sweep-budget", "2", "--time-limit", "30"]
     environment = bench.environment({"HOME": str(bench.tmp)})
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
     require(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")

@@ -1,0 +1,42 @@
+#include "runtime/core/worker.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <future>
+#include <system_error>
+
+#include <sys/resource.h>
+
+namespace libsplit::runtime {
+namespace {
+
+/// Lets the system refuse the worker's first thread, which needs address space for its stack.
+void postWhereThereIsNoThread() {
+  Worker worker;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_AS, &limit);
+  const rlimit none{1, limit.rlim_max};
+  ::setrlimit(RLIMIT_AS, &none);
+  bool wasRefused = false;
+  try {
+    worker.post([] { std::abort(); });
+  } catch (const std::system_error&) {
+    wasRefused = true;
+  }
+  ::setrlimit(RLIMIT_AS, &limit);
+  std::promise<void> ran;
+  worker.post([&] { ran.set_value(); });
+  ran.get_future().wait();
+  std::exit(wasRefused ? 0 : 1);
+}
+
+TEST(Worker, aJobThatFoundNoThreadIsForgottenAndTheNextOneRuns) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers need address space themselves";
+#endif
+  EXPECT_EXIT(postWhereThereIsNoThread(), testing::ExitedWithCode(0), "");
+}
+
+} // namespace
+} // namespace libsplit::runtime
