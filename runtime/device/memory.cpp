@@ -233,6 +233,7 @@ Room Buffer::roomOn(Machine& machine, std::size_t device, Provisions& pending) {
     copy = create(machine, device);
   const Room room = copy.memory ? roomOf(copy.provision, pending) : Room::None;
   if (room == Room::None) {
+    std::erase_if(parts_, [&](const auto& each) { return std::get<0>(each.first) == device; });
     copies_.erase(device);
     log(LogLevel::Info, "device ", machine.devices()[device].label, " has no room for ",
         isImage() ? "an image of " : "a buffer of ", size_, " bytes");

@@ -255,6 +255,7 @@ private:
   std::vector<CompletionPtr> merges_;
   std::map<Engine, Ref<cl_mem>> relays_;     ///< to and from the home buffer, made on first use
   std::map<std::size_t, DeviceCopy> copies_; ///< by device; not the home device
+  /// By device, origin and size, of the copy there.
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;
 };
 

@@ -133,13 +133,13 @@ def outlook(bench):
     """In the variables that a user has, what splitting a cycle of launches would gain is worked out on a thread beside
     the program, which leaves the bytes that it leaves natively."""
     fake = Fake(bench)
-    fake.platforms = [{"name": "Fake", "devices": [{"name": name, "launch_us": 1000} for name in ("a", "b")]}]
+    fake.platforms = [{"name": "Fake", "devices": [{"name": name, "launch_us": 10000} for name in ("a", "b")]}]
     default = {"WAIT_ANALYSIS": "0", "PERSIST": "1", "LOG": "debug"}
     told = ""
     # An earlier run leaves what it takes to prepare the kernel soon. How soon, on a thread of low priority, only the
     # machine can say.
     fake.run("jacobi2d", default | {"WAIT_ANALYSIS": "1"}, arguments=("--size", "128"), clock="real").require_success()
-    for iterations in (500, 2000, 8000, 32000):
+    for iterations in (200, 800, 3200, 12800):
         arguments = ("--size", "128", "--iterations", str(iterations))
         native = fake.run("jacobi2d", arguments=arguments)
         native.require_success()
