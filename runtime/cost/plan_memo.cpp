@@ -55,8 +55,8 @@ std::size_t PlanMemo::Hash::operator()(const PlanKey& key) const {
   for (const auto& list : {key.range.global, key.range.local, key.range.offset})
     for (const std::uint64_t value : list)
       mix(value);
-  for (const std::vector<std::byte>& value : key.values)
-    for (const std::byte each : value)
+  for (const SmallBytes& value : key.values)
+    for (const std::byte each : value.view())
       mix(std::to_integer<std::size_t>(each));
   for (const std::uint64_t size : key.sizes)
     mix(size);

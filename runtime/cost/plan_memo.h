@@ -5,6 +5,7 @@
 // divisions nest, many times what a short launch takes; so plans are kept as long as there is room.
 #pragma once
 
+#include "runtime/core/small_bytes.h"
 #include "runtime/plan/planner.h"
 
 #include <cstddef>
@@ -22,8 +23,8 @@ std::vector<bool> decidingScalars(const KernelSummary& summary);
 
 struct PlanKey {
   NDRange range;
-  std::vector<std::vector<std::byte>> values; ///< of by-value arguments; empty if it has no say
-  std::vector<std::uint64_t> sizes;           ///< of buffer arguments
+  std::vector<SmallBytes> values;   ///< of by-value arguments; empty if it has no say
+  std::vector<std::uint64_t> sizes; ///< of buffer arguments
   std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
   /// By dimension and device, what the shares come to there: more of them says nothing.
   std::vector<std::vector<std::uint64_t>> groups;

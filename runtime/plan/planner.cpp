@@ -358,37 +358,6 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
   return piece;
 }
 
-namespace {
-
-/// Calls `body` with every set of bytes that the plan would move.
-template <typename Body>
-void forEachMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
-                 std::span<const Directory* const> directories, Body body) {
-  for (std::size_t buffer = 0; buffer < directories.size(); ++buffer) {
-    std::map<NodeId, ByteSet> needs;
-    for (const Piece& piece : plan.pieces) {
-      ByteSet& set = needs[devices[piece.device].node];
-      set = unite(set, piece.uses[buffer].needs);
-    }
-    for (const auto& [node, set] : needs)
-      body(directories[buffer]->missing(node, set));
-  }
-  for (const Merge& merge : plan.merges) {
-    body(directories[merge.buffer]->missing(hostNode, merge.bytes));
-    for (const Merge::Part& part : merge.parts)
-      body(part.bytes);
-  }
-}
-
-} // namespace
-
-std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
-                          std::span<const Directory* const> directories) {
-  std::uint64_t bytes = 0;
-  forEachMove(plan, devices, directories, [&](const ByteSet& set) { bytes += set.size(); });
-  return bytes;
-}
-
 std::uint64_t costOfMoving(const ByteSet& bytes) {
   // A GPU at the end of a fast bus takes 10 ns for a row however short, and sends 55 bytes in one.
   constexpr std::uint64_t perRange = 512;
@@ -398,7 +367,20 @@ std::uint64_t costOfMoving(const ByteSet& bytes) {
 std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
                            std::span<const Directory* const> directories) {
   std::uint64_t cost = 0;
-  forEachMove(plan, devices, directories, [&](const ByteSet& set) { cost += costOfMoving(set); });
+  for (std::size_t buffer = 0; buffer < directories.size(); ++buffer) {
+    std::map<NodeId, ByteSet> needs;
+    for (const Piece& piece : plan.pieces) {
+      ByteSet& set = needs[devices[piece.device].node];
+      set = unite(set, piece.uses[buffer].needs);
+    }
+    for (const auto& [node, set] : needs)
+      cost += costOfMoving(directories[buffer]->missing(node, set));
+  }
+  for (const Merge& merge : plan.merges) {
+    cost += costOfMoving(directories[merge.buffer]->missing(hostNode, merge.bytes));
+    for (const Merge::Part& part : merge.parts)
+      cost += costOfMoving(part.bytes);
+  }
   return cost;
 }
 

@@ -97,11 +97,8 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, const GroupBox& box);
 
-/// Bytes that a plan would move, given who holds what now. One directory per buffer.
-std::uint64_t bytesToMove(const LaunchPlan& plan, std::span<const PlanDevice> devices,
-                          std::span<const Directory* const> directories);
-
-/// The same with what it costs that they do not lie together, in bytes: for comparing plans.
+/// Bytes that a plan would move, given who holds what now, with what it costs that they do not lie
+/// together: for comparing plans. One directory per buffer.
 std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
                            std::span<const Directory* const> directories);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis-pass/summary/linked_program.h"
+#include "runtime/core/small_bytes.h"
 #include "runtime/cost/launch_history.h"
 #include "runtime/cost/plan_memo.h"
 #include "runtime/cost/preparation.h"
@@ -42,7 +43,7 @@ enum class ArgumentKind {
 struct Argument {
   bool isSet = false;
   std::size_t size = 0;
-  std::vector<std::byte> value; ///< empty for local memory
+  SmallBytes value; ///< empty for local memory
   /// The known cl_mem whose handle the value equals. Whether it is meant, the parameter's kind
   /// tells: see `Kernel::memoryOf`. Like the driver, a kernel does not keep it alive.
   std::weak_ptr<MemoryObject> candidate;
@@ -50,7 +51,7 @@ struct Argument {
   /// A cl_mem that is null, in either of the ways to say so: the kernel must not use it.
   bool isNullBuffer() const {
     return isSet && size == sizeof(cl_mem) &&
-           std::all_of(value.begin(), value.end(), [](std::byte b) { return b == std::byte{0}; });
+           std::ranges::all_of(value.view(), [](std::byte b) { return b == std::byte{0}; });
   }
 };
 
@@ -90,9 +91,9 @@ struct KernelStats {
 /// differ from what it was given last.
 struct LaneKernel {
   Ref<cl_kernel> kernel;
-  std::size_t maxGroup = 0;                 ///< work-items
-  cl_ulong localMemory = 0;                 ///< bytes, beside the arguments'
-  std::vector<std::vector<std::byte>> last; ///< by-value arguments as last set; empty: not yet
+  std::size_t maxGroup = 0;     ///< work-items
+  cl_ulong localMemory = 0;     ///< bytes, beside the arguments'
+  std::vector<SmallBytes> last; ///< by-value arguments as last set; empty: not yet
 
   /// Whether it is the first time that this is asked of such a launch: drivers compile a kernel
   /// when it is first launched, some for each local size and kind of NDRange anew. Not thread-safe.

@@ -20,7 +20,7 @@ template <class T> ArgumentSetting settingOf(const T& value, bool isBuffer = fal
 /// One that is the same on all devices.
 ArgumentSetting settingOf(const Argument& argument, bool isBuffer = false) {
   return argument.isLocal() ? ArgumentSetting::local(argument.size)
-                            : ArgumentSetting(argument.value, isBuffer);
+                            : ArgumentSetting(argument.value.view(), isBuffer);
 }
 
 } // namespace
@@ -190,10 +190,6 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
 /// copies are done.
 std::shared_ptr<const InstructionGraph>
 Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const {
-  std::vector<NodeId> nodes;
-  nodes.reserve(machine_->devices().size());
-  for (const Device& device : machine_->devices())
-    nodes.push_back(device.node);
   std::vector<Directory*> directories;
   directories.reserve(launch.buffers.size());
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
@@ -201,12 +197,15 @@ Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const 
     directories.push_back(&buffer.directory());
     for (const Piece& piece : plan->pieces) {
       mover_.requireSomewhere(buffer, piece.uses[b].needs);
-      buffer.forecast().wanted(nodes[piece.device], piece.uses[b].needs);
+      buffer.forecast().wanted(machine_->devices()[piece.device].node, piece.uses[b].needs);
     }
   }
   GraphMemo& memo = launch.code->graphs;
   std::shared_ptr<const InstructionGraph> graph = memo.find(*plan, directories);
   if (!graph) {
+    std::vector<NodeId> nodes;
+    for (const Device& device : machine_->devices())
+      nodes.push_back(device.node);
     graph = std::make_shared<const InstructionGraph>(lower(std::move(plan), nodes, directories));
     memo.keep(graph);
     log(LogLevel::Debug, "kernel ", launch.code->name, ":\n", [&] { return toString(*graph); });
@@ -226,8 +225,10 @@ std::vector<Mover::Moved> Executor::copy(Task& task, Launch& launch,
     moves.push_back(
         {launch.buffers[copy.buffer].get(), copy.move, graph.states[copy.buffer].before});
   std::vector<Mover::Moved> moved = mover_.transfer(task, moves);
-  for (std::size_t c = 0; c < moved.size(); ++c)
+  for (std::size_t c = 0; c < moved.size(); ++c) {
     launch.issued[graph.copies[c].piece].transfers.push_back(moved[c].arrived);
+    launch.bytesMoved += graph.copies[c].move.bytes.size();
+  }
   return moved;
 }
 

@@ -58,20 +58,20 @@ cl_int KernelCall::set(const Dispatch& cl, std::size_t index,
   auto number = static_cast<cl_uint>(index);
   if (argument.localSize > 0)
     return cl.clSetKernelArg(kernel->kernel.get(), number, argument.localSize, nullptr);
-  const std::span<const std::byte> value = argument.value();
+  const std::span<const std::byte> value = argument.value.view();
   if (argument.isBuffer)
     return cl.clSetKernelArg(kernel->kernel.get(), number, value.size(), value.data());
   // What did not change since the kernel's last launch need not be set again, unless it may be a
   // handle: an object that is gone may have left its address to another.
   kernel->last.resize(arguments.size());
-  std::vector<std::byte>& last = kernel->last[index];
+  SmallBytes& last = kernel->last[index];
   const bool mayBeHandle = value.size() == sizeof(cl_mem);
-  if (!mayBeHandle && !value.empty() && std::ranges::equal(last, value))
+  if (!mayBeHandle && !value.empty() && last == argument.value)
     return CL_SUCCESS;
   const cl_int status = cl.clSetKernelArg(kernel->kernel.get(), number, value.size(),
                                           value.empty() ? nullptr : value.data());
   if (status == CL_SUCCESS)
-    last.assign(value.begin(), value.end());
+    last = argument.value;
   return status;
 }
 

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "runtime/core/completion.h"
+#include "runtime/core/small_bytes.h"
 #include "runtime/plan/piece_range.h"
 #include "runtime/program/program.h"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -15,8 +14,7 @@
 
 namespace libsplit::runtime {
 
-/// What clSetKernelArg takes: a value, which most often is a handle or a number, or a size of local
-/// memory.
+/// What clSetKernelArg takes: a value, or a size of local memory.
 class ArgumentSetting {
 public:
   static ArgumentSetting local(std::size_t size) {
@@ -24,25 +22,15 @@ public:
     made.localSize = size;
     return made;
   }
-  explicit ArgumentSetting(std::span<const std::byte> value, bool ofBuffer = false)
-      : isBuffer(ofBuffer), size_(value.size()) {
-    if (value.size() <= small_.size())
-      std::ranges::copy(value, small_.begin());
-    else
-      large_.assign(value.begin(), value.end());
-  }
+  explicit ArgumentSetting(std::span<const std::byte> bytes, bool ofBuffer = false)
+      : value(bytes), isBuffer(ofBuffer) {}
 
-  std::span<const std::byte> value() const {
-    return {large_.empty() ? small_.data() : large_.data(), size_};
-  }
+  SmallBytes value;
   std::size_t localSize = 0; ///< 0: it is a value
   bool isBuffer = false;
 
 private:
   ArgumentSetting() = default;
-  std::array<std::byte, 16> small_{};
-  std::vector<std::byte> large_;
-  std::size_t size_ = 0;
 };
 
 /// One kernel launch, ready to be enqueued.

@@ -83,8 +83,7 @@ void Kernels::argumentSet(cl_kernel handle, cl_uint index, std::size_t size, con
   argument.isSet = true;
   argument.size = size;
   argument.candidate.reset();
-  auto bytes = static_cast<const std::byte*>(value);
-  argument.value.assign(bytes, bytes ? bytes + size : bytes);
+  argument.value.assign({static_cast<const std::byte*>(value), value ? size : 0});
   if (value && size == sizeof(cl_mem)) {
     cl_mem object = nullptr;
     std::memcpy(&object, value, sizeof object);

@@ -75,8 +75,8 @@ struct Launch {
   std::vector<Issued> issued;
   bool wasSplit = false;
   bool isChunked = false;
-  LaunchCycle::Ticket ticket;    ///< of the queue's LaunchCycle
-  std::uint64_t bytesToMove = 0; ///< between nodes, for this launch
+  LaunchCycle::Ticket ticket;   ///< of the queue's LaunchCycle
+  std::uint64_t bytesMoved = 0; ///< between nodes, for its pieces
   std::shared_ptr<const LaunchPlan> plan;
   std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 
@@ -124,11 +124,14 @@ inline bool isAlike(const Device& a, const Device& b) {
 inline PlanKey planKeyOf(const Launch& launch) {
   PlanKey key;
   key.range = launch.range;
+  key.values.reserve(launch.arguments.size());
+  key.sizes.reserve(launch.arguments.size());
+  key.buffers.reserve(launch.request.buffers.size());
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
     const std::span<const std::byte> value = launch.request.arguments[i].bytes;
     const bool decides = launch.code->decidingScalars[i];
-    key.values.emplace_back(value.begin(), decides ? value.end() : value.begin());
+    key.values.emplace_back(decides ? value : value.first(0));
     key.sizes.push_back(object ? object->size : 0);
   }
   for (const BufferArgument& argument : launch.request.buffers)
@@ -140,6 +143,7 @@ inline PlanKey planKeyOf(const Launch& launch) {
 inline std::vector<std::vector<std::uint64_t>> groupsOf(const NDRange& range,
                                                         std::span<const double> shares) {
   std::vector<std::vector<std::uint64_t>> groups;
+  groups.reserve(range.dimensions);
   for (unsigned d = 0; d < range.dimensions; ++d)
     groups.push_back(solver::roundToGroups(shares, range.groups(d)));
   return groups;

@@ -172,8 +172,8 @@ void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& comm
   task->isLaunch = true;
   task->program = launch->program.get();
   task->launch = launch;
-  task->plan = [this, launch](Task& planned) { planner_.plan(planned, launch); };
-  task->retired = [this, launch](Task& ended) { observer_.observe(ended, *launch); };
+  task->plan = [this](Task& planned) { planner_.plan(planned, planned.launch); };
+  task->retired = [this](Task& ended) { observer_.observe(ended, *ended.launch); };
   scheduler_.submit(task);
 }
 

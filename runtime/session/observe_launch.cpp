@@ -103,6 +103,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     return;
   }
   std::vector<double> shares, seconds;
+  shares.reserve(devices);
+  seconds.reserve(devices);
   double moving = 0;
   for (const solver::DeviceSample& sample : samples) {
     shares.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
@@ -117,7 +119,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
-    shared_.moving.note(launch.bytesToMove, moving);
+    shared_.moving.note(launch.bytesMoved, moving);
   remember(launch, history, groups);
 }
 

@@ -493,8 +493,6 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   if (launch->wasSplit)
     ++history.splits;
   launch->plan = plan;
-  if (machine_->nodes() > 1)
-    launch->bytesToMove = bytesToMove(*plan, planDevices(*launch), directoriesOf(*launch));
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   rehearsals_.rehearse(task, launch);
   executor_.issue(task, launch, boundariesFirstOf(task, *launch, plan));

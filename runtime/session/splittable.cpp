@@ -228,6 +228,10 @@ std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, c
   launch->range = rangeOf(arguments);
   launch->localGiven = arguments.local != nullptr;
   launch->key.range = rangeName(launch->range, launch->localGiven);
+  const std::size_t count = launch->arguments.size();
+  launch->objects.reserve(count);
+  launch->keeps.reserve(count);
+  launch->buffers.reserve(count);
   for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
     const Argument& argument = launch->arguments[i];
     launch->objects.push_back(kernel.memoryOf(i));
@@ -241,12 +245,13 @@ std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, c
   }
   LaunchRequest& request = launch->request;
   request.range = launch->range;
-  request.arguments.resize(launch->arguments.size());
+  request.arguments.resize(count);
+  request.buffers.reserve(count);
   for (std::size_t i = 0; i < launch->arguments.size(); ++i) {
     const Argument& argument = launch->arguments[i];
     const std::shared_ptr<MemoryObject>& object = launch->objects[i];
     if (!object || !object->buffer) {
-      request.arguments[i].bytes = argument.value;
+      request.arguments[i].bytes = argument.value.view();
       continue;
     }
     request.arguments[i].bufferSize = object->size;

@@ -71,7 +71,7 @@ struct Stream {
   std::deque<std::shared_ptr<Task>> active; ///< planned, oldest first
   bool retiring = false;                    ///< its retiring thread runs
   bool hasNew = false;                      ///< tasks were planned since that thread looked
-  std::uint64_t submitted = 0; ///< tasks, so far
+  std::uint64_t submitted = 0;              ///< tasks, so far
   unsigned awaited = 0;        ///< tasks in a row that the application waited for when they ended
   bool closed = false;         ///< the application gave it up: the thread may end
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others

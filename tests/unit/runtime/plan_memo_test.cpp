@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace libsplit::runtime {
 namespace {
 
 PlanKey keyOf(std::size_t number) {
   PlanKey key;
   key.range.global[0] = 64;
-  key.values = {{}, {std::byte(number), std::byte(number >> 8)}};
+  key.values = {{}, SmallBytes(std::array{std::byte(number), std::byte(number >> 8)})};
   key.groups = {{32, 32}};
   return key;
 }

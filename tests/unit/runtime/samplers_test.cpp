@@ -2,15 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 namespace libsplit::runtime {
 namespace {
 
 Argument argumentOf(const void* value, std::size_t size) {
   Argument argument;
-  argument.value.resize(size);
-  std::memcpy(argument.value.data(), value, size);
+  argument.value.assign({static_cast<const std::byte*>(value), size});
   return argument;
 }
 
