@@ -24,6 +24,9 @@ constexpr double weighty = 0.05;      ///< part of a cycle that moving all linke
 constexpr double trialPart = 0.25;    ///< of the time so far, that moving for a trial may take
 constexpr double leastPromise = 0.02; ///< predicted gain of joint shares that is worth a try
 constexpr double leastGain = 0.005;   ///< measured gain that is worth keeping
+/// A way that is slower than another is timed again as long as it gets so much faster by that: much
+/// happens once in its first cycles, plans are made, memory is pinned, kernels are compiled.
+constexpr double stillFalling = 0.95;
 /// Own shares and home are tried if they promise no more than so many times what joint shares take:
 /// the promise comes from launches that shared the machine, or whose moving was hidden.
 constexpr double margin = 1.5;
@@ -67,7 +70,7 @@ void LaunchCycle::begin(std::size_t length) {
     places_[i].id = detector_.past(i == 0 ? 0 : length - i);
   at_ = 0;
   age_ = jointAt_ = 0;
-  lastJoint_ = 0;
+  lastJoint_ = homeSeconds_ = 0;
   seconds_ = {};
   settled_ = Way::Own;
   isAdmitted_ = triedOwn_ = triedJoint_ = triedHome_ = false;
@@ -79,6 +82,7 @@ void LaunchCycle::enter(Phase phase) {
   phase_ = phase;
   ++phases_;
   cycles_ = 0;
+  lastTimed_ = 0;
   for (Place& place : places_)
     place.readings.clear();
 }
@@ -199,7 +203,10 @@ void LaunchCycle::cycleEnded(const Passing& last) {
     if (isAdmitted_ && places_.size() == 1 && phase_ == Phase::Joint)
       return enter(Phase::Free);
     if (isTimed()) {
-      seconds_[static_cast<std::size_t>(way())] = cycleSeconds();
+      const double took = cycleSeconds();
+      if (mayGetFaster(took))
+        return timeAgain(took);
+      seconds_[static_cast<std::size_t>(way())] = took;
       trialEnded(last);
     } else if (cycles_ >= trialCycles) {
       patience_ = longestLook;
@@ -239,8 +246,8 @@ void LaunchCycle::admit(const Passing& last) {
   isAdmitted_ = true;
   settled_ = Way::Joint;
   patience_ = 0;
-  seconds_[static_cast<std::size_t>(Way::Home)] = outlook->launchSeconds;
-  triedHome_ = true;
+  homeSeconds_ = outlook->launchSeconds;
+  takeHomeAsKnown();
   enter(Phase::Joint);
 }
 
@@ -267,10 +274,18 @@ void LaunchCycle::govern(const Passing& last) {
   enter(Phase::Joint);
 }
 
+/// What the outlook rests on was measured at home.
+void LaunchCycle::takeHomeAsKnown() {
+  seconds_[static_cast<std::size_t>(Way::Home)] = homeSeconds_;
+  triedHome_ = true;
+}
+
 void LaunchCycle::review() {
   seconds_ = {};
   triedJoint_ = triedHome_ = false;
   lastJoint_ = 0;
+  if (isAdmitted_ && settled_ != Way::Home)
+    takeHomeAsKnown();
   constexpr Phase phases[ways] = {Phase::Own, Phase::Joint, Phase::Home};
   enter(phases[static_cast<std::size_t>(settled_)]);
 }
@@ -289,7 +304,8 @@ void LaunchCycle::trialEnded(const Passing& last) {
     }
     lastJoint_ = joint;
   }
-  triedOwn_ = triedOwn_ || phase_ == Phase::Own;
+  // An outlook has shares for each launch that suit the others.
+  triedOwn_ = triedOwn_ || phase_ == Phase::Own || isAdmitted_;
   triedHome_ = triedHome_ || phase_ == Phase::Home;
   // Where nothing moves whatever the shares are there is no reason to rule.
   if (isAdmitted_ && phase_ == Phase::Joint && !linksWeigh(last.secondsPerByte)) {
@@ -349,6 +365,23 @@ bool LaunchCycle::isTimed() const {
   return std::all_of(places_.begin(), places_.end(), [this](const Place& place) {
     return !isUnderRule(place) || place.readings.size() == timedCycles;
   });
+}
+
+/// Whether a phase whose cycles took so long is to be timed longer, since another way is faster,
+/// but this one's cycles still get shorter.
+bool LaunchCycle::mayGetFaster(double took) const {
+  double least = 0;
+  for (std::size_t each = 0; each < ways; ++each)
+    if (each != static_cast<std::size_t>(way()) && seconds_[each] > 0)
+      least = least > 0 ? std::min(least, seconds_[each]) : seconds_[each];
+  return isAdmitted_ && phase_ == Phase::Joint && least > 0 && took > least &&
+         cycles_ < trialCycles && (!(lastTimed_ > 0) || took < stillFalling * lastTimed_);
+}
+
+void LaunchCycle::timeAgain(double took) {
+  lastTimed_ = took;
+  for (Place& place : places_)
+    place.readings.clear();
 }
 
 /// The sum of the places' medians.

@@ -16,7 +16,10 @@
 // Where somebody looks ahead (outlook.h), the launches of a cycle stay at home until they are known
 // to gain by being split, and to have gone round often enough for that to be worth bringing their
 // data there; then they begin with the shares of the outlook, all at once. A launch of no cycle is
-// free if it would gain by itself, with all its data going there and back.
+// free if it would gain by itself, with all its data going there and back. Own shares are not tried
+// then, since the outlook's are each launch's already, nor home, since the outlook rests on what
+// was measured there; and cycles that are slower than that are timed again as long as they get
+// faster.
 //
 // Worked example: a Jacobi program launches stencil(a -> b), copy(b -> a) for ever, over 4096 rows
 // of 16 KiB. Rows 1792 .. 2304 of the copy need exactly the rows of b that the stencil wrote there:
@@ -133,6 +136,9 @@ private:
   void review();
   void trialEnded(const Passing& last);
   void settle();
+  void takeHomeAsKnown();
+  bool mayGetFaster(double took) const;
+  void timeAgain(double took);
   bool isTimed() const;
   double cycleSeconds() const;
   double homePromise(std::size_t home) const;
@@ -153,6 +159,8 @@ private:
   bool triedOwn_ = false;                       ///< since the cycle was found
   bool triedJoint_ = false, triedHome_ = false; ///< since the last review
   std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried
+  double homeSeconds_ = 0;                      ///< of a cycle, as the outlook takes it
+  double lastTimed_ = 0;                        ///< … in this phase, when it was timed before
   double lastJoint_ = 0;                        ///< … with the joint shares before the present ones
   std::uint64_t patience_ = 0;                  ///< cycles until the next look, Free or Settled
   std::uint64_t age_ = 0;                       ///< cycles that passed in all

@@ -71,6 +71,8 @@ public:
     seconds_ += size.each;
     return size.underway < samplesNeeded;
   }
+  /// All had as many work-items.
+  bool isOfOneSize() const { return sizes_.size() < 2; }
   /// It is being timed.
   void timing(std::uint64_t items) { ++sizes_[items].underway; }
   /// One that was timed is over. `shortest`: what takes less is never split.

@@ -21,7 +21,8 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// While a kernel's shares are still being found, its launches are measured one at a time.
+/// While a kernel's shares are still being found, its launches are measured one at a time, unless a
+/// cycle says what they are.
 constexpr std::uint64_t learningSplits = 6;
 /// … after which a launch's load and regions are known well enough to judge a cycle by.
 constexpr std::uint64_t knownSplits = 3;
@@ -90,6 +91,10 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   setup.movingSeconds = movingSeconds(launch);
   history.controller = std::make_unique<ShareController>(std::move(setup));
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
+  // Those before the kernel was ready count as well, if they were like this one.
+  if (history.record->launchesNow == 0 && launch.code->workScalars.empty() &&
+      launch.code->times.isOfOneSize())
+    history.record->launchesNow = launch.code->stats->launches;
 }
 
 /// Whether other launches of the kernel showed another device to be much faster than home.
@@ -489,7 +494,8 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   LaunchHistory& history = launch->code->histories.at(launch->key);
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
   task.learning = options_.policy.kind != Policy::Kind::Static &&
-                  options_.policy.kind != Policy::Kind::Single && history.splits < learningSplits;
+                  options_.policy.kind != Policy::Kind::Single && launch->ticket.phase == 0 &&
+                  history.splits < learningSplits;
   if (launch->wasSplit)
     ++history.splits;
   launch->plan = plan;

@@ -212,13 +212,15 @@ struct Foreseen {
   bool isMade = true;
   std::uint64_t toCome = 1;
   bool isFree = false;
-  double seconds = 0.3; ///< of a launch that is split
+  double seconds = 0.3;  ///< of a launch that is split
+  bool isLinked = false; ///< each launch needs what the other wrote
+  int buffers[2] = {0, 0};
   LaunchCycle cycle;
   std::vector<Mode> modes;
   Shares last;
 
   Foreseen() {
-    outlook.homeSeconds = 2;
+    outlook.homeSeconds = outlook.launchSeconds = 2;
     outlook.seconds = 0.6;
     outlook.onceSeconds = 14; // ten cycles' gain
     outlook.steps.resize(2);
@@ -235,6 +237,19 @@ struct Foreseen {
     };
     passing.isFree = isFree;
     passing.toCome = toCome;
+    passing.isKnown = isLinked;
+    passing.secondsPerByte = secondsPerByte;
+    const Shares own{0.4, 0.6};
+    passing.own = [&] { return std::span<const double>(own); };
+    passing.profile = [](solver::LoadProfile& profile) {
+      profile = {{0, 0}, {1, 1}, {}};
+      return true;
+    };
+    passing.section = [&] {
+      const ByteSet middle(bytes * 7 / 16, bytes * 9 / 16);
+      return std::vector<SectionUse>{{&buffers[id % 2], middle, {}},
+                                     {&buffers[1 - id % 2], {}, middle}};
+    };
     const LaunchCycle::Ruling ruling = cycle.next(passing);
     modes.push_back(ruling.mode);
     if (ruling.mode == Mode::Split)
@@ -302,6 +317,37 @@ TEST(LaunchCycle, leavesLaunchesToThemselvesOnceTheyAreThereIfNothingMoves) {
     jacobi.pass(2);
   }
   EXPECT_EQ(jacobi.modes.back(), Mode::Free);
+}
+
+struct Linked : Foreseen {
+  Linked() {
+    toCome = 1000;
+    isLinked = true;
+  }
+  /// Passes so many cycles, whose launches take so long; the mode of the last.
+  Mode go(int cycles, double each) {
+    seconds = each;
+    for (int i = 0; i < cycles; ++i) {
+      pass(1);
+      pass(2);
+    }
+    return modes.back();
+  }
+};
+
+TEST(LaunchCycle, judgesWhatWasForeseenOnlyOnceItsCyclesGetNoShorter) {
+  Linked jacobi;
+  ASSERT_LT(jacobi.wait(20), 20);
+  EXPECT_EQ(jacobi.go(4, 3), Mode::Split); // 6 s a cycle, 2 at home
+  EXPECT_EQ(jacobi.go(3, 1.5), Mode::Split);
+  EXPECT_EQ(jacobi.go(3, 0.9), Mode::Split); // faster than at home: now it is judged
+  EXPECT_NE(jacobi.go(20, 0.3), Mode::Native);
+}
+
+TEST(LaunchCycle, goesHomeIfWhatWasForeseenStaysSlower) {
+  Linked jacobi;
+  ASSERT_LT(jacobi.wait(20), 20);
+  EXPECT_EQ(jacobi.go(20, 3), Mode::Native);
 }
 
 } // namespace
