@@ -298,8 +298,8 @@ bool Scheduler::maySettle(const Stream& stream) const {
   };
   // A callback may wait for what the program holds while it makes this call, and the driver for
   // the callback.
-  return !shared_.userEvents && !shared_.callbacks && !stream.waitsForOthers &&
-         std::ranges::all_of(stream.parked, dependsOnItsQueue) &&
+  return !shared_.userEvents && !shared_.callbacks && !CallbackScope::active() &&
+         !stream.waitsForOthers && std::ranges::all_of(stream.parked, dependsOnItsQueue) &&
          std::ranges::all_of(stream.active, dependsOnItsQueue);
 }
 

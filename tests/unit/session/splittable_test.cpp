@@ -57,7 +57,7 @@ struct KernelWorld : World {
     const auto* bytes = static_cast<const std::byte*>(value);
     argument.isSet = true;
     argument.size = size;
-    argument.value.assign(bytes, bytes + size);
+    argument.value.assign({bytes, size});
   }
   std::string why() const {
     return whyNotSplittable(*shared.machine, shared.options, samplers, kernel, arguments);
