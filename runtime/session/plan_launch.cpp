@@ -91,8 +91,8 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   setup.movingSeconds = movingSeconds(launch);
   history.controller = std::make_unique<ShareController>(std::move(setup));
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
-  // Those before the kernel was ready count as well, if they were like this one.
-  if (history.record->launchesNow == 0 && launch.code->workScalars.empty() &&
+  // Those before the kernel was ready count as well, if all seem to be like this one.
+  if (history.record->launchesNow == 0 && launch.code->histories.size() == 1 &&
       launch.code->times.isOfOneSize())
     history.record->launchesNow = launch.code->stats->launches;
 }
