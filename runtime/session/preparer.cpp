@@ -76,7 +76,7 @@ bool Preparer::recallLaunches(const std::shared_ptr<Build>& build, const Origin&
   build->earlierBuilding = earlier.building;
   build->earlierLife = earlier.life;
   build->begun.insert(earlier.begun.begin(), earlier.begun.end());
-  if (!endsFirst(*build))
+  if (!endsFirst(*build, preparingAll(*build)))
     build->begunEarlier = std::move(earlier.begun);
   constexpr std::size_t mostBuilds = 256;
   if (unprepared_.size() < mostBuilds)
@@ -212,14 +212,18 @@ double lifeOf(const Build& build) {
 
 } // namespace
 
-bool Preparer::endsFirst(const Build& build) const {
+bool Preparer::endsFirst(const Build& build, double cost) const {
   return mayEndFirst(lifeOf(build), build.earlierLife,
-                     preparing(build) / preparationPart(idleBefore_.value_or(0)));
+                     cost / preparationPart(idleBefore_.value_or(0)));
+}
+
+/// What it takes to prepare the first kernel of a build, its others following.
+double Preparer::preparingAll(const Build& build) const {
+  return preparing(build) + std::max(build.compiling, build.earlierCompiling);
 }
 
 bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
-  const double cost =
-      build.isPrepared ? 0 : preparing(build) + std::max(build.compiling, build.earlierCompiling);
+  const double cost = build.isPrepared ? 0 : preparingAll(build);
   const double launches = build.launchSeconds + build.earlierSeconds;
   const double promised = promise();
   KernelStats* stats = code.stats.get();
@@ -282,7 +286,8 @@ const char* Preparer::whyUnprepared(const Kernel& kernel, cl_device_id device) {
     return nullptr;
   Build& build = *kernel.program->build;
   const bool isWorth = isWorthPreparing(code, build);
-  const bool endsTooSoon = isWorth && !build.isPrepared && endsFirst(build);
+  const bool endsTooSoon =
+      isWorth && endsFirst(build, build.isPrepared ? code.times.compiling() : preparingAll(build));
   if (endsTooSoon)
     build.begun.insert(code.name); // by the next run
   if (isWorth && !endsTooSoon)

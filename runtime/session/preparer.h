@@ -83,7 +83,8 @@ public:
 private:
   bool isWorthPreparing(const KernelCode& code, const Build& build);
   double preparing(const Build& build) const;
-  bool endsFirst(const Build& build) const;
+  double preparingAll(const Build& build) const;
+  bool endsFirst(const Build& build, double cost) const;
   bool recallLaunches(const std::shared_ptr<Build>& build, const Origin& origin);
   bool isAlone(cl_device_id device);
   void lookForOthers();
