@@ -367,14 +367,11 @@ bool LaunchCycle::isTimed() const {
   });
 }
 
-/// Whether a phase whose cycles took so long is to be timed longer, since another way is faster,
-/// but this one's cycles still get shorter.
+/// Whether foreseen shares whose cycles took so long are to be timed longer: they are slower than
+/// home, but still get faster.
 bool LaunchCycle::mayGetFaster(double took) const {
-  double least = 0;
-  for (std::size_t each = 0; each < ways; ++each)
-    if (each != static_cast<std::size_t>(way()) && seconds_[each] > 0)
-      least = least > 0 ? std::min(least, seconds_[each]) : seconds_[each];
-  return isAdmitted_ && phase_ == Phase::Joint && least > 0 && took > least &&
+  const double home = seconds_[static_cast<std::size_t>(Way::Home)];
+  return isAdmitted_ && phase_ == Phase::Joint && home > 0 && took > home &&
          cycles_ < trialCycles && (!(lastTimed_ > 0) || took < stillFalling * lastTimed_);
 }
 

@@ -110,12 +110,10 @@ std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const K
     return shared_.stats.steppedAside;
   if (shared_.ending)
     return "the program ends";
-  if (const char* why = preparer_.whyUnprepared(kernel, stream.device)) {
-    isUnprepared = true;
+  if (std::string why = preparer_.whyNotReady(lock, kernel, stream.device); !why.empty()) {
+    isUnprepared = kernel.code->state == KernelCode::State::New;
     return why;
   }
-  if (std::string why = preparer_.whyNotReady(lock, kernel, stream.device); !why.empty())
-    return why;
   if (stream.device != shared_.home)
     return "the queue is not on the program's own device";
   return runtime::whyNotSplittable(*machine_, options_, samplers_, kernel, arguments);

@@ -73,7 +73,6 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   step.request.contents = nullptr;
   for (ArgumentValue& argument : step.request.arguments)
     argument.bytes = values->emplace_back(argument.bytes.begin(), argument.bytes.end());
-  step.before = noted.usual.commands();
   step.devices = planDevicesOf(*shared_.machine, launch);
   step.speeds = std::move(speeds);
   step.homeSeconds = home;
@@ -111,10 +110,7 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
 }
 
 void Outlooks::cameWithCommands(Noted& noted) {
-  if (!noted.usual.cameWith(between_.take()))
-    return;
-  noted.step.before = noted.usual.commands();
-  if (noted.version > 0)
+  if (noted.usual.cameWith(between_.take()) && noted.version > 0)
     noted.version = ++versions_;
 }
 
@@ -157,6 +153,7 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
   for (const std::uint64_t id : ids) {
     const Noted& noted = steps_[id];
     steps.push_back(noted.step);
+    steps.back().before = noted.usual.commands();
     keeps.push_back(noted.code.lock());
   }
   if (shared_.options.waitAnalysis) { // of what may be found out the program waits for all

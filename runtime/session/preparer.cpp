@@ -280,6 +280,7 @@ bool Preparer::isAlone(cl_device_id device) {
   return alone_ && alone_->second;
 }
 
+/// Why the kernel is not even prepared for `device` now, if so.
 const char* Preparer::whyUnprepared(const Kernel& kernel, cl_device_id device) {
   const KernelCode& code = *kernel.code;
   if (code.state != KernelCode::State::New || !onlyWhatPays_ || kernel.program->isForeign)
@@ -317,6 +318,8 @@ std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id
     await(lock, *code);
   if (code->state == State::Preparing)
     return program->build->isAnalysed ? notBuiltYet : notAnalysedYet;
+  if (code->state == State::New)
+    return notWorthPreparing; // by what was found out of the machine meanwhile
   return code->state == State::Unsplittable ? code->reason : std::string();
 }
 

@@ -58,10 +58,9 @@ public:
   void keepOrigin(const std::string& binary, const std::shared_ptr<Build>& build,
                   const std::shared_ptr<const Origin>& made, const Place& place);
 
-  /// Why the kernel is not even prepared for `device` now, if so; its launches should be timed.
-  const char* whyUnprepared(const Kernel& kernel, cl_device_id device);
   /// Why launches of the kernel, which the caller holds, on `device` can't be split now; empty:
   /// they can. Begins to prepare what should be, and waits for it where the program is to.
+  /// Where it is not even worth preparing, it stays New, and its launches should be timed.
   std::string whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device);
   /// Builds a kernel for the devices that join late, once.
   void buildForLatecomers(const std::shared_ptr<Program>& program,
@@ -94,6 +93,7 @@ private:
   void begin(const std::shared_ptr<Program>& program, const std::shared_ptr<KernelCode>& code,
              cl_device_id device);
   double promise() const;
+  const char* whyUnprepared(const Kernel& kernel, cl_device_id device);
   std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device,
                          bool isCertain, bool& isFirst);
   void await(Lock& lock, KernelCode& code);
