@@ -69,10 +69,7 @@ void ep(sample::Sample& s) {
   const auto ringsBuffer = s.buffer(CL_MEM_WRITE_ONLY, rings.size() * sizeof(cl_uint));
   sample::setArguments(kernel, cl_uint{1} << itemExponent, sumXBuffer, sumYBuffer, ringsBuffer);
   for (unsigned i = 0; i < s.options().iterations; ++i)
-    s.timed([&] {
-      sample::launch(queue, kernel, {items}, {groupSize});
-      sample::check(clFinish(queue), "clFinish");
-    });
+    s.timed(queue, [&] { sample::launch(queue, kernel, {items}, {groupSize}); });
   sample::read(queue, sumXBuffer, sumX);
   sample::read(queue, sumYBuffer, sumY);
   sample::read(queue, ringsBuffer, rings);

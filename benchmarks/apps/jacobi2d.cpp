@@ -1,7 +1,6 @@
 // Jacobi in two dimensions, `size` * `size` points, `iterations` steps. A step is a stencil and
 // then either a second kernel that copies the result back (variant `copy`, the usual) or an
-// exchange of the two buffers (`swap`). The host waits for each step; in variant `pipelined`, which
-// swaps, for every twentieth, and what is timed is a mean of these.
+// exchange of the two buffers (`swap`).
 #include "benchmarks/apps/standing_wave.h"
 #include "kernels/jacobi_plane.h"
 #include "tests/samples/sample.h"
@@ -13,12 +12,10 @@
 namespace {
 
 void jacobi2d(sample::Sample& s) {
-  const bool isPipelined = s.options().variant == "pipelined";
-  const bool swaps = isPipelined || s.options().variant == "swap";
-  sample::require(swaps || s.options().variant == "copy", "--variant is copy, swap or pipelined");
+  const bool swaps = s.options().variant == "swap";
+  sample::require(swaps || s.options().variant == "copy", "--variant is copy or swap");
   const std::size_t side = std::max<std::size_t>(s.options().size, 32);
-  const unsigned together = isPipelined ? 20 : 1;
-  const unsigned steps = s.options().iterations / together * together;
+  const unsigned steps = s.options().iterations;
   const apps::StandingWave wave(side, steps);
   std::vector<float> values(side * side);
   sample::inParallel(values.size(), [&](std::size_t begin, std::size_t end) {
@@ -45,14 +42,8 @@ void jacobi2d(sample::Sample& s) {
       sample::launch(queue, copyBack, global, local);
     }
   };
-  for (unsigned step = 0; step < steps; step += together)
-    s.timed(
-        [&] {
-          for (unsigned i = 0; i < together; ++i)
-            enqueueStep();
-          sample::check(clFinish(queue), "clFinish");
-        },
-        together);
+  for (unsigned step = 0; step < steps; ++step)
+    s.timed(queue, enqueueStep);
   sample::read(queue, now, values);
 
   const double left = std::pow(wave.eigenvalue(), steps);

@@ -27,7 +27,7 @@ void mergeSort(sample::Sample& s) {
   auto from = s.buffer(CL_MEM_READ_WRITE, bytes);
   auto to = s.buffer(CL_MEM_READ_WRITE, bytes);
   for (unsigned i = 0; i < s.options().iterations; ++i)
-    s.timed([&] {
+    s.timed(queue, [&] {
       sample::setArguments(sortBlocks, unsorted, from);
       sample::launch(queue, sortBlocks, {n / blockSize});
       for (std::size_t width = blockSize; width < n; width *= 2) {
@@ -35,7 +35,6 @@ void mergeSort(sample::Sample& s) {
         sample::launch(queue, mergePass, {n / (2 * width)});
         std::swap(from, to);
       }
-      sample::check(clFinish(queue), "clFinish");
     });
   sample::read(queue, from, result);
 

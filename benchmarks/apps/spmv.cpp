@@ -51,9 +51,8 @@ void spmv(sample::Sample& s) {
   for (unsigned i = 0; i < s.options().iterations; ++i) {
     sample::setArguments(kernel, static_cast<cl_int>(rows), csr.rowBegin, csr.column, csr.value, x,
                          y);
-    s.timed([&] {
+    s.timed(queue, [&] {
       sample::launch(queue, kernel, {sample::roundUp(rows, groupSize)}, {groupSize});
-      sample::check(clFinish(queue), "clFinish");
     });
     const bool last = i + 1 == s.options().iterations;
     if (i == 0 || last) {

@@ -21,10 +21,7 @@ void mandelbrot(sample::Sample& s) {
   const auto count = s.buffer(CL_MEM_WRITE_ONLY, bytes);
   sample::setArguments(kernel, -2.25F, 1.5F, step, limit, count);
   for (unsigned i = 0; i < s.options().iterations; ++i)
-    s.timed([&] {
-      sample::launch(queue, kernel, {width, height});
-      sample::check(clFinish(queue), "clFinish");
-    });
+    s.timed(queue, [&] { sample::launch(queue, kernel, {width, height}); });
 
   sample::Event mapDone;
   cl_int error = CL_SUCCESS;

@@ -40,10 +40,7 @@ void matmulTiled(sample::Sample& s) {
                        tileBytes);
 
   for (unsigned i = 0; i < s.options().iterations; ++i)
-    s.timed([&] {
-      sample::launch(queue, kernel, {n, n}, {tile, tile});
-      sample::check(clFinish(queue), "clFinish");
-    });
+    s.timed(queue, [&] { sample::launch(queue, kernel, {n, n}, {tile, tile}); });
   sample::read(queue, cBuffer, c);
 
   for (std::size_t probe = 0; probe < 4096; ++probe) {

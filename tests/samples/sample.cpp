@@ -94,7 +94,8 @@ std::FILE* openFile(const std::string& path) {
 [[noreturn]] void usage(const char* program) {
   std::cerr << "usage: " << program
             << " [--device P.D] [--size N] [--iterations N] [--variant NAME] [--seed N]"
-               " [--check on|off] [--dump FILE] [--times FILE] [--result FILE]\n";
+               " [--together N] [--check on|off]"
+               " [--dump FILE] [--times FILE] [--result FILE]\n";
   std::exit(2);
 }
 
@@ -117,6 +118,10 @@ Options parse(int argc, char** argv, Defaults defaults) {
       options.variant = value;
     } else if (name == "--seed") {
       options.seed = std::strtoull(value, nullptr, 10);
+    } else if (name == "--together") {
+      options.together = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
+      if (options.together == 0)
+        usage(argv[0]);
     } else if (name == "--check") {
       options.checks = std::string_view(value) == "on";
       if (!options.checks && std::string_view(value) != "off")
@@ -228,20 +233,26 @@ void Sample::output(const void* bytes, std::size_t count) {
     require(std::fwrite(bytes, 1, count, dump_) == count, "can't write the dump");
 }
 
-void Sample::timed(const std::function<void()>& launch, unsigned several) {
+void Sample::timed(const std::function<void()>& launch) {
   const auto begin = std::chrono::steady_clock::now();
   launch();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  seconds_.push_back(seconds.count() / several);
-  if (times_)
-    std::fprintf(times_, "%.9f\n", seconds_.back());
+  note(std::chrono::steady_clock::now() - begin);
 }
 
 void Sample::timed(cl_command_queue queue, const std::function<void()>& enqueue) {
-  timed([&] {
-    enqueue();
-    sample::check(clFinish(queue), "clFinish");
-  });
+  if (enqueued_ == 0)
+    since_ = std::chrono::steady_clock::now();
+  enqueue();
+  if (++enqueued_ < options_.together)
+    return;
+  sample::check(clFinish(queue), "clFinish");
+  note((std::chrono::steady_clock::now() - since_) / std::exchange(enqueued_, 0));
+}
+
+void Sample::note(std::chrono::duration<double> seconds) {
+  seconds_.push_back(seconds.count());
+  if (times_)
+    std::fprintf(times_, "%.9f\n", seconds_.back());
 }
 
 void Sample::verify(const std::function<void()>& check) const {

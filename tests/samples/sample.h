@@ -32,10 +32,11 @@ struct Defaults {
 struct Options : Defaults {
   unsigned platform = 0;
   unsigned device = 0;
-  bool checks = true; ///< `Sample::verify` does what it is told
-  std::string dump;   ///< file for the raw bytes of every output, empty: none
-  std::string times;  ///< file for the seconds of every timed launch, empty: none
-  std::string result; ///< file for a line of JSON that sums the run up, "-": stdout, empty: none
+  unsigned together = 1; ///< launches or steps between two waits of the host
+  bool checks = true;    ///< `Sample::verify` does what it is told
+  std::string dump;      ///< file for the raw bytes of every output, empty: none
+  std::string times;     ///< file for the seconds of every timed launch, empty: none
+  std::string result;    ///< file for a line of JSON that sums the run up, "-": stdout, empty: none
 };
 
 /// Thrown when the sample's own check fails; `run` prints it and answers exit code 1.
@@ -127,10 +128,11 @@ public:
     output(values.data(), values.size() * sizeof(T));
   }
 
-  /// Runs `launch` (which must wait for its own end) and notes how long it took; if it is `several`
-  /// alike, how long one of them.
-  void timed(const std::function<void()>& launch, unsigned several = 1);
-  /// The same for what `enqueue` puts into the queue, with a clFinish.
+  /// Runs `launch` (which must wait for its own end) and notes how long it took.
+  void timed(const std::function<void()>& launch);
+  /// The same for what `enqueue` puts into the queue, with a clFinish; if the command line says
+  /// --together N, with one after each N of them, and noted is their mean. The last ones may then
+  /// be under way yet, unnoted.
   void timed(cl_command_queue queue, const std::function<void()>& enqueue);
 
   /// Runs `check`, which throws if a result is wrong, unless the command line says --check off.
@@ -140,6 +142,8 @@ public:
   void finish(const std::string& program) const;
 
 private:
+  void note(std::chrono::duration<double> seconds);
+
   Options options_;
   cl_platform_id platform_ = nullptr;
   cl_device_id device_ = nullptr;
@@ -147,6 +151,8 @@ private:
   std::FILE* dump_ = nullptr;
   std::FILE* times_ = nullptr;
   std::vector<double> seconds_;                      // of each timed launch
+  std::chrono::steady_clock::time_point since_;      // when the first of `enqueued_` began
+  unsigned enqueued_ = 0;                            // by `timed`, and not waited for yet
   std::uint64_t outputHash_ = 0xCBF29CE484222325ULL; // FNV-1a
 };
 
@@ -242,8 +248,8 @@ void choose(Sample& sample,
             std::initializer_list<std::pair<const char*, void (*)(Sample&)>> variants);
 
 /// Parses the command line (--device P.D, --size N, --iterations N, --variant NAME, --seed N,
-/// --check on|off, --dump FILE, --times FILE, --result FILE), runs `body`, prints its failure. The
-/// exit code of the program: 0 right, 1 wrong, 2 usage.
+/// --together N, --check on|off, --dump FILE, --times FILE, --result FILE), runs `body`, prints its
+/// failure. The exit code of the program: 0 right, 1 wrong, 2 usage.
 int run(int argc, char** argv, Defaults defaults, void (*body)(Sample&));
 
 } // namespace sample
