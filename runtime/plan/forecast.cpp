@@ -6,8 +6,10 @@ namespace libsplit::runtime {
 
 /// Its bytes are wanted.
 void Forecast::repeat(Route& route) {
-  route.repeated = route.writes == 1 ? route.repeated + 1 : 0;
+  route.repeated = route.writes == route.rhythm && route.isReady ? route.repeated + 1 : 0;
+  route.rhythm = std::max(route.writes, 1U);
   route.writes = 0;
+  route.isReady = false;
   route.sentAhead = false;
 }
 
@@ -44,7 +46,8 @@ void Forecast::wrote(NodeId node, const ByteSet& bytes) {
     if (route.sentAhead)
       miss(route);
     ++route.writes;
-    if (route.writes > 1 || node != route.move.from || !bytes.contains(route.move.bytes))
+    route.isReady = node == route.move.from && bytes.contains(route.move.bytes);
+    if (route.writes > route.rhythm)
       route.repeated = 0;
   }
 }
@@ -52,7 +55,7 @@ void Forecast::wrote(NodeId node, const ByteSet& bytes) {
 std::vector<Move> Forecast::due() {
   std::vector<Move> moves;
   for (Route& route : routes_)
-    if (route.writes == 1 && route.repeated >= route.enough && !route.sentAhead) {
+    if (route.isDue()) {
       route.sentAhead = true;
       moves.push_back(route.move);
     }
@@ -62,7 +65,8 @@ std::vector<Move> Forecast::due() {
 ByteSet Forecast::departing(NodeId node) const {
   ByteSet bytes;
   for (const Route& route : routes_)
-    if (route.move.from == node && route.writes == 0 && route.repeated >= route.enough)
+    if (route.move.from == node && route.writes + 1 == route.rhythm &&
+        route.repeated >= route.enough)
       bytes = unite(bytes, route.move.bytes);
   return bytes;
 }

@@ -6,11 +6,12 @@
 // the rest of the launch computes and the program prepares its next call, and the next launch finds
 // nothing to wait for.
 //
-// A route is a set of bytes that went from one node to another. It repeats if exactly one write of
-// its bytes, by the node that they came from, lies between one use and the next. Once a route has
-// repeated it is used ahead. If what was sent so is overwritten before anybody wanted it, it was in
-// vain, and the route has to repeat twice as often as before until it is tried again: a program
-// whose rhythm was mistaken loses ever less by it.
+// A route is a set of bytes that went from one node to another. It repeats if its bytes are written
+// as often between one use and the next as between the two before, the last time all of them by the
+// node that they come from. Once a route has repeated it is used ahead, as soon as they have been
+// written that often. If what was sent so is overwritten before anybody wanted it, it was in vain,
+// and the route has to repeat twice as often as before until it is tried again: a program whose
+// rhythm was mistaken loses ever less by it.
 //
 // Worked example: a stencil in two buffers, A and B, halves on nodes 1 and 2. Step 1 reads A: row 5
 // goes from 2 to 1. Step 2 writes A, step 3 reads it: row 5 goes again, so the route has repeated
@@ -42,9 +43,13 @@ private:
   struct Route {
     Move move;
     unsigned writes = 0;    ///< since its bytes were last wanted
+    unsigned rhythm = 1;    ///< writes between the two uses before that
     unsigned repeated = 0;  ///< in a row
     unsigned enough = 1;    ///< repetitions after which it is used ahead
+    bool isReady = false;   ///< the last write was of all its bytes, where they come from
     bool sentAhead = false; ///< and not wanted since
+
+    bool isDue() const { return writes == rhythm && isReady && repeated >= enough && !sentAhead; }
   };
   static constexpr std::size_t mostRoutes = 16;
 

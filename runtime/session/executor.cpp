@@ -195,10 +195,11 @@ Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const 
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
     directories.push_back(&buffer.directory());
-    for (const Piece& piece : plan->pieces) {
+    for (const Piece& piece : plan->pieces)
       mover_.requireSomewhere(buffer, piece.uses[b].needs);
+    // Of the launch as a whole: what goes to one neighbour may be written by several parts.
+    for (const Piece& piece : launch.plan->pieces)
       buffer.forecast().wanted(machine_->devices()[piece.device].node, piece.uses[b].needs);
-    }
   }
   GraphMemo& memo = launch.code->graphs;
   std::shared_ptr<const InstructionGraph> graph = memo.find(*plan, directories);
@@ -247,10 +248,8 @@ void Executor::book(const Launch& launch, const InstructionGraph& graph,
       const auto& [node, arrivals, departures, stores] = graph.kernels[p];
       if (!use.merged.empty())
         effects.push_back({Effect::Spoils, node, use.merged, {kernels[p].done}});
-      if (!use.writes.empty()) {
+      if (!use.writes.empty())
         effects.push_back({Effect::Writes, node, use.writes, {kernels[p].done}});
-        buffer.forecast().wrote(node, use.writes);
-      }
       accesses.push_back({node, use.needs, stores[b], kernels[p].done});
     }
     if (!effects.empty()) {
@@ -258,6 +257,9 @@ void Executor::book(const Launch& launch, const InstructionGraph& graph,
       buffer.directory().follow(graph.states[b].after, true);
     }
     buffer.accesses().add(std::move(accesses));
+    for (const Piece& piece : launch.plan->pieces)
+      if (const ByteSet& writes = piece.uses[b].writes; !writes.empty())
+        buffer.forecast().wrote(machine_->devices()[piece.device].node, writes);
   }
 }
 

@@ -52,14 +52,36 @@ TEST(Forecast, tellsWhatWillDepart) {
   EXPECT_TRUE(forecast.departing(1).empty());
 }
 
-TEST(Forecast, whatIsWrittenTwiceBetweenReadsIsNotSent) {
+TEST(Forecast, whatIsWrittenTwiceBetweenReadsIsSentBehindTheSecond) {
   Forecast forecast;
   for (int i = 0; i < 10; ++i) {
-    read(forecast, true);
+    const bool isKnown = i >= 3; // when the second read said how often, and the third repeated it
+    read(forecast, !isKnown);
     write(forecast);
     EXPECT_TRUE(forecast.due().empty());
     write(forecast);
-    EXPECT_TRUE(forecast.due().empty());
+    EXPECT_EQ(forecast.due().size(), i >= 2 ? 1u : 0u);
+  }
+}
+
+TEST(Forecast, whatTwoNodesWriteByTurnsGoesToAndFro) {
+  // In place: node 1 changes the halo beyond its boundary, and node 2 changes it back.
+  Forecast forecast;
+  const Move back{1, 2, halo.bytes};
+  const ByteSet all(40, 80);
+  bool goesAhead = false, comesAhead = false;
+  for (int i = 0; i < 10; ++i) {
+    read(forecast, !goesAhead);
+    forecast.wrote(1, halo.bytes);
+    comesAhead = forecast.due() == std::vector<Move>{back};
+    EXPECT_EQ(comesAhead, i >= 3);
+    forecast.wanted(2, all);
+    if (!comesAhead)
+      forecast.moved(back);
+    EXPECT_EQ(forecast.departing(2), i >= 2 ? halo.bytes : ByteSet());
+    forecast.wrote(2, all);
+    goesAhead = forecast.due() == std::vector<Move>{halo};
+    EXPECT_EQ(goesAhead, i >= 2);
   }
 }
 
