@@ -41,8 +41,7 @@ cl_int Launcher::launchNative(const Command& command, const LaunchArguments& arg
                : call(CL_FALSE, command.waitCount, command.waitList, command.event);
 }
 
-/// As it came, and noting how long it takes. On a queue that tells no times that is from when it
-/// was enqueued, or from when the launch before was over, until its end gets known here.
+/// As it came, and noting how long it takes.
 cl_int Launcher::launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
                              const Kernel& kernel, bool isProfiled) {
   const std::uint64_t items = itemsOf(arguments);
@@ -51,7 +50,7 @@ cl_int Launcher::launchTimed(Lock& lock, const Command& command, const LaunchArg
   cl_event event = nullptr;
   Command own = command;
   own.event = &event;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = CommandTimer::Clock::now();
   const cl_int status = launchNative(own, arguments);
   if (status != CL_SUCCESS)
     return status;
@@ -59,20 +58,19 @@ cl_int Launcher::launchTimed(Lock& lock, const Command& command, const LaunchArg
   if (command.event)
     *command.event = event;
   cl_.clFlush(command.queue); // the end of what was not begun would never come
-  scheduler_.callOnEnd(event, [this, timed, begin, isProfiled, items, code = kernel.code,
-                               build = kernel.program->build] {
-    const auto now = std::chrono::steady_clock::now();
-    auto at = [&](cl_profiling_info name) {
-      return property<cl_ulong>(cl_.clGetEventProfilingInfo, timed.get(), name);
-    };
-    const cl_ulong start = isProfiled ? at(CL_PROFILING_COMMAND_START) : 0;
-    const cl_ulong end = isProfiled ? at(CL_PROFILING_COMMAND_END) : 0;
-    Lock done(shared_.mutex);
-    const std::chrono::duration<double> passed = now - std::max(begin, lastTimedEnd_);
-    lastTimedEnd_ = now;
-    preparer_.launchTook(*code, *build, items,
-                         end > start ? 1e-9 * static_cast<double>(end - start) : passed.count());
-  });
+  timer_.time(std::move(timed), begin,
+              [this, isProfiled, items, code = kernel.code,
+               build = kernel.program->build](cl_event ended, double seconds) {
+                auto at = [&](cl_profiling_info name) {
+                  return property<cl_ulong>(cl_.clGetEventProfilingInfo, ended, name);
+                };
+                const cl_ulong start = isProfiled ? at(CL_PROFILING_COMMAND_START) : 0;
+                const cl_ulong end = isProfiled ? at(CL_PROFILING_COMMAND_END) : 0;
+                const Lock done(shared_.mutex);
+                preparer_.launchTook(*code, *build, items,
+                                     end > start ? 1e-9 * static_cast<double>(end - start)
+                                                 : seconds);
+              });
   return status;
 }
 

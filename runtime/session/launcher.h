@@ -3,6 +3,7 @@
 
 #include "runtime/device/pump.h"
 #include "runtime/session/command.h"
+#include "runtime/session/command_timer.h"
 #include "runtime/session/commands.h"
 #include "runtime/session/kernels.h"
 #include "runtime/session/launch_planner.h"
@@ -11,7 +12,6 @@
 #include "runtime/session/scheduler.h"
 #include "runtime/session/verifier.h"
 
-#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -28,9 +28,11 @@ public:
       : shared_(shared), cl_(shared.cl), options_(shared.options), machine_(shared.machine),
         scheduler_(scheduler), pumps_(pumps), kernels_(kernels), samplers_(samplers),
         preparer_(preparer), commands_(commands), nativeWork_(nativeWork), planner_(planner),
-        observer_(observer), verifier_(verifier) {}
+        observer_(observer), verifier_(verifier), timer_(shared.cl) {}
 
   cl_int launch(const Command& command, const LaunchArguments& arguments);
+  /// Ends what it does beside the program.
+  void stop() { timer_.stop(); }
 
 private:
   std::string whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
@@ -66,8 +68,8 @@ private:
   LaunchPlanner& planner_;
   LaunchObserver& observer_;
   Verifier& verifier_;
-  std::chrono::steady_clock::time_point lastTimedEnd_{}; ///< of a launch that was timed
-  std::set<std::shared_ptr<KernelStats>> explained_;     ///< kernels that LIBSPLIT_EXPLAIN told of
+  std::set<std::shared_ptr<KernelStats>> explained_; ///< kernels that LIBSPLIT_EXPLAIN told of
+  CommandTimer timer_;
 };
 
 } // namespace libsplit::runtime

@@ -116,6 +116,7 @@ void Session::finish() {
   if (machine_ && !isFinished)
     waitUntil([&] { return std::ranges::none_of(machine_->devices(), compiles); }, 30);
   pumps_.stop();
+  launcher_.stop();
   outlooks_.stop(0);
   contentsFetcher_.stop(2); // it may be waiting for the program's own work
   preparer_.save();

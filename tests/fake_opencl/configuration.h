@@ -7,7 +7,7 @@
 //       "local_memory": 65536, "launch_us": 5, "item_ns": 1, "transfer_us": 10, "gb_per_s": 10,
 //       "in_caller": false, "dense_rects": false}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
-//    "callback_thread": true, "cache": "/tmp/x", "report": "calls.json",
+//    "callback_thread": true, "callbacks_ms": 0, "cache": "/tmp/x", "report": "calls.json",
 //    "slow_calls": {"clEnqueueFillBuffer": 2000},
 //    "script": [{"fail_call": {"device": "0.1", "number": 37, "error": -5}},
 //               {"fail_command": {"device": "0.1", "number": 3, "error": -5}},
@@ -71,6 +71,8 @@ struct Configuration {
   /// The program's callbacks run on a thread of their own; else on the only one that runs commands,
   /// and all waits until they return.
   bool callbackThread = true;
+  /// That thread looks so rarely whether there is anything to call, in real time.
+  double callbackSeconds = 0;
   std::string cache;  ///< folder of compiled programs
   std::string report; ///< file that is written at exit; see driver.h
   /// By name: calls take so many microseconds before they do anything. No clock counts these.

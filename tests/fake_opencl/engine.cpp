@@ -255,6 +255,10 @@ void Engine::end(Lock& lock, cl_event event, cl_int status) {
 void Engine::callLoop() {
   Lock lock(driver_.mutex);
   while (true) {
+    if (calls_.empty()) {
+      const std::chrono::duration<double> pause(driver_.configuration.callbackSeconds);
+      called_.wait_for(lock, pause, [&] { return stopping_; });
+    }
     called_.wait(lock, [&] { return stopping_ || !calls_.empty(); });
     if (calls_.empty())
       return;

@@ -57,11 +57,11 @@ class Fake:
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
     def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, slow_calls=None,
-                    clock="virtual", timeout=60):
+                    clock="virtual", callbacks_ms=0, timeout=60):
         """Natively if there are no `options`."""
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
-                         "clock": clock, "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1,
+                         "clock": clock, "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1, "callbacks_ms": callbacks_ms,
                          "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
         env = {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}
@@ -149,6 +149,20 @@ def outlook(bench):
         if "a cycle of 2 launches takes" in told:
             return
     run.require(False, f"nothing was worked out; the last that was said:\n{told[-1000:]}")
+
+
+def late_callbacks(bench):
+    """What launches take is known where they are not waited for, and the driver calls back late, for all of them at
+    once, as NVIDIA's does."""
+    fake = Fake(bench)
+    fake.platforms = [{"name": "Fake", "devices": [{"name": name, "launch_us": 10000} for name in ("a", "b")]}]
+    arguments = ("--size", "256", "--iterations", "200", "--together", "20")
+    native = fake.run("nbody", arguments=arguments)
+    native.require_success()
+    run = fake.run("nbody", {"WAIT_ANALYSIS": "0"}, arguments=arguments, clock="real", callbacks_ms=50)
+    run.require_same_as(native)
+    reasons = run.kernel("nbody")["reasons"]
+    run.require(not any("too short" in reason for reason in reasons), f"launches of 10 ms: {reasons}")
 
 
 # Devices that differ in speed and in how fast bytes get to them, and what they do under other circumstances.
@@ -410,7 +424,8 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "changed_mind": changed_mind, "slow_calls": slow_calls,
+    main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks,
+          "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "application_table": application_table,
           "refusals": refusals, "failures": failures, "random_calls": random_calls})
