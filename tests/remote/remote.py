@@ -138,6 +138,15 @@ def applications(bench):
             each_way(bench, suite.command(name, bench.build / "benchmarks" / "apps", app.small, app.iterations))
 
 
+def short_launches(bench):
+    """Thousands of launches that take microseconds and hand rows of 256 bytes on: no reply waits for anything but the launch."""
+    command = bench.sample("jacobi2d", "--size", "64", "--iterations", "2000")
+    native = bench.native(command, dump=True, env=ONE_DEVICE)
+    native.require_success()
+    with Servers(bench):
+        split(bench, command, POLICIES[0], native)
+
+
 def silent_server(bench):
     """Where one host does not answer, it is named, and the program does not begin."""
     with Servers(bench, PORTS[:1]):
@@ -204,4 +213,4 @@ def lost_server(bench):
 
 if __name__ == "__main__":
     enter_namespace(Path(sys.argv[sys.argv.index("--build") + 1]).resolve())
-    main({test.__name__: test for test in (devices, samples, applications, silent_server, standard_input, lost_server)})
+    main({test.__name__: test for test in (devices, samples, applications, short_launches, silent_server, standard_input, lost_server)})
