@@ -39,7 +39,7 @@ LAYERS = {
 FREE = ("analysis-pass/tests", "tests/unit", "tests/property", "tests/simulator", "tests/fake_opencl", "tests/fuzz",
         "benchmarks/micro")
 
-POSIX = {"dlfcn.h", "fcntl.h", "link.h", "poll.h", "pthread.h", "sched.h", "signal.h", "spawn.h", "unistd.h", "sys"}
+POSIX = {"dlfcn.h", "fcntl.h", "link.h", "netinet", "poll.h", "pthread.h", "sched.h", "signal.h", "spawn.h", "unistd.h", "sys"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 

@@ -159,6 +159,39 @@ def reports_on_one_page(bench):
     require(abs(widths[0] / widths[1] - 1.92 / 1.51) < 0.01, f"bars are {widths} wide")
 
 
+def draws(bench):
+    """Every application of a run, one by one and together, whole programs, and a trace's kernels; and what is none of these is
+    refused by name."""
+    python = "/usr/bin/python3"  # which knows the distribution's packages
+    if subprocess.run([python, "-c", "import matplotlib"], capture_output=True, check=False).returncode:
+        print("matplotlib is not installed")
+        sys.exit(77)
+
+    def drawn(document, *options):
+        file, out = bench.tmp / "file.json", bench.tmp / "pictures"
+        file.write_text(json.dumps(document))
+        shutil.rmtree(out, ignore_errors=True)
+        done = subprocess.run([python, "-B", BENCHMARKS / "plot", "--kinds", "svg", "--out", out, *options, file],
+                              capture_output=True, text=True, timeout=300, check=False)
+        texts = {path.name: "".join(ElementTree.fromstring(path.read_text()).itertext()) for path in out.glob("*.svg")}
+        return done, texts
+
+    run = recorded({"fft": (1.9, 1.94), "lu": (1.5, 1.52), "ep": (1, 1)})
+    done, texts = drawn(run)
+    require(set(texts) == {"speedup_fft.svg", "speedup_lu.svg", "speedup_ep.svg"}, f"{texts.keys()}, {done.stderr}")
+    require("auto" in texts["speedup_lu.svg"] and "best device alone" in texts["speedup_lu.svg"], "the line has no name")
+    done, texts = drawn(run, "--together")
+    require(list(texts) == ["file.svg"] and all(name in texts["file.svg"] for name in ("fft", "lu", "ep")),
+            f"{texts}, {done.stderr}")
+    times = {"native": [9, 1, 1], "cold": [9, 1, 1], "warm": [9, 0.5, 0.5]}
+    done, texts = drawn({"results": {"aes": {"rounds": [times]}}})
+    require("aes" in texts["file.svg"] and "first run" in texts["file.svg"], f"{texts}, {done.stderr}")
+    done, texts = drawn([])
+    require(done.returncode == 0 and not texts, f"an empty trace: {done.stderr}")
+    done, texts = drawn({"something": "else"})
+    require(done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "file.json" in done.stderr, f"{done.stderr}")
+
+
 def times_a_large_program(bench):
     """The corpus gives a program of 1,000 lines and 20 kernels that is analysed as a whole."""
     done = subprocess.run([sys.executable, "-B", BENCHMARKS / "splitc_time", "--build", bench.build, "--runs", "1"],
@@ -177,5 +210,6 @@ if __name__ == "__main__":
         "compares": compares,
         "tells_regressions_from_noise": tells_regressions_from_noise,
         "reports_on_one_page": reports_on_one_page,
+        "draws": draws,
         "times_a_large_program": times_a_large_program,
     })

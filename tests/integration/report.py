@@ -38,12 +38,19 @@ window.addEventListener("load", function () {
   for (var i = 0; i < 10; ++i) wheel(seen.piece[0] + 2, seen.piece[1], -200);  // hovering finds what is 2 pixels away, too
   seen.zoomed = ticks();
   seen.pieceZoomed = find("work-groups");
+  var curve = pen.bezierCurveTo;
+  seen.arrows = 0;
+  pen.bezierCurveTo = function () { ++seen.arrows; curve.apply(pen, arguments); };
   mouse("click", seen.pieceZoomed[0], seen.pieceZoomed[1]);
   seen.caused = Array.from(document.querySelectorAll("#work tbody tr")).map(function (row) { return row.textContent; });
   document.getElementById("whole").click();
   seen.whole = ticks();
   mouse("mouseleave", 0, 0);
   seen.hidden = tip.style.display == "none";
+  seen.cut = Array.from(document.querySelectorAll("svg .axis text")).filter(function (each) {
+    return each.getBoundingClientRect().right > each.ownerSVGElement.getBoundingClientRect().right + 1;
+  }).map(function (each) { return each.textContent; });
+  seen.shareKey = document.getElementById("shareKey").textContent;
   seen.bars = document.querySelectorAll("#shares rect").length;
   seen.model = document.getElementById("model").textContent;
   seen.held = document.querySelectorAll("#holding path.held").length;
@@ -117,6 +124,9 @@ def page(bench):
                     f"{flags}: zoomed from {seen['ticks']} to {seen['zoomed']}, at {seen['pieceZoomed']}")
         run.require(seen["whole"] == seen["ticks"], f"{flags}: not the whole run again: {seen['whole']}")
         run.require(sum("jacobi2d" in row for row in seen["caused"]) >= 3, f"{flags}: caused {seen['caused']}")
+        run.require(seen["arrows"] >= 1, f"{flags}: no arrow leads from the call to what it caused")
+        run.require(not seen["cut"], f"{flags}: numbers are cut off: {seen['cut']}")
+        run.require("0.1" in seen["shareKey"] and "waiting" in seen["shareKey"], f"{flags}: the key is {seen['shareKey']}")
         run.require(seen["hidden"], f"{flags}: the tip stays")
         run.require(seen["bars"] == 14, f"{flags}: {seen['bars']} bars for 7 launches on 2 devices")
         run.require("jacobi2d" in seen["kernels"] and seen["wide"], f"{flags}: {seen}")

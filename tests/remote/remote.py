@@ -2,13 +2,12 @@
 driver as tools/build_remote makes it. A server listens on all interfaces, so all of it runs in a network namespace of its
 own, in which there is nothing but the loopback device."""
 
-import fcntl
 import json
 import os
+import random
 import re
-import shutil
+import shlex
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -17,12 +16,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "benchmarks")]
+import servers  # noqa: E402
 import suite  # noqa: E402
 from harness import Failure, main  # noqa: E402
 
 PORTS = (12100, 12200)
 HOSTS = ",".join(f"127.0.0.1:{port}" for port in PORTS)
-INSIDE = "REMOTE_TEST_INSIDE"
 # The program's own device first. It is PoCL's, so each of the two drivers reads the same POCL_DEVICES.
 ONE_DEVICE = {"POCL_DEVICES": "pthread", "POCL_MAX_PTHREAD_COUNT": "1"}
 POLICIES = ({"POLICY": "static:0.3,0.4,0.3"}, {"POLICY": "auto", "MIN_LAUNCH": "0"})
@@ -31,57 +30,9 @@ SAMPLES = ("saxpy", "vector_add", "matmul_naive", "matmul_tiled", "convolution2d
 APPLICATIONS = ("ep", "monte_carlo", "nbody")
 
 
-def skip(why):
-    print(why)
-    sys.exit(77)
-
-
-def enter_namespace(build):
-    """Goes on in a network namespace, or skips the test."""
-    for path in ("bin/pocld", "lib/libsplit-remote/libpocl.so.2"):
-        if not (build / path).exists():
-            skip(f"{build / path} is not there; tools/build_remote makes it")
-    if INSIDE in os.environ:
-        # `lo` is up: SIOCGIFFLAGS, SIOCSIFFLAGS with IFF_UP.
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            request = struct.pack("16sh", b"lo", 0).ljust(40, b"\0")
-            flags = struct.unpack("16sh", fcntl.ioctl(any_socket, 0x8913, request)[:18])[1]
-            fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", flags | 1).ljust(40, b"\0"))
-        return
-    enter = ["unshare", "--net", *(["--map-root-user"] if os.geteuid() else [])]
-    if not shutil.which("unshare") or subprocess.run([*enter, "true"], check=False).returncode:
-        skip("no network namespace can be made")
-    os.execvpe(enter[0], [*enter, sys.executable, "-B", *sys.argv], {**os.environ, INSIDE: "1"})
-
-
-class Servers:
+def serving(bench, ports=PORTS):
     """A pocld for each port, with a device of one core."""
-
-    def __init__(self, bench, ports=PORTS):
-        self.bench, self.ports, self.processes = bench, ports, []
-
-    def __enter__(self):
-        for port in self.ports:
-            environment = {**self.bench.environment({}), **ONE_DEVICE}
-            self.processes.append(subprocess.Popen(
-                [str(self.bench.build / "bin/pocld"), "-a", "127.0.0.1", "-p", str(port)], env=environment,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-            self.await_port(port + 1)
-        return self
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.kill()
-            process.wait()
-
-    @staticmethod
-    def await_port(port):
-        """Until it is bound: a connection would be a client to the server."""
-        end = time.monotonic() + 20
-        while f":{port:04X} 00000000:0000 0A" not in Path("/proc/net/tcp").read_text():
-            if time.monotonic() > end:
-                raise Failure(f"no server at port {port}")
-            time.sleep(0.05)
+    return servers.Servers(bench.build, {**bench.environment({}), **ONE_DEVICE}, ports)
 
 
 def splitrun(bench, arguments, command, hosts=HOSTS, **how):
@@ -116,7 +67,7 @@ def each_way(bench, command):
 def devices(bench):
     """Home stays first, the hosts' devices come behind it; a device that a host lacks is not there."""
     alone = bench.native([str(bench.build / "bin/splitrun"), "--list-devices"], env=ONE_DEVICE)
-    with Servers(bench):
+    with serving(bench):
         run = bench.native([str(bench.build / "bin/splitrun"), "--hosts", HOSTS, "--list-devices"],
                            env={**ONE_DEVICE, "LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache")})
         run.require_success()
@@ -126,13 +77,13 @@ def devices(bench):
 
 
 def samples(bench):
-    with Servers(bench):
+    with serving(bench):
         for sample in SAMPLES:
             each_way(bench, bench.sample(sample))
 
 
 def applications(bench):
-    with Servers(bench):
+    with serving(bench):
         for name in APPLICATIONS:
             app = suite.APPLICATIONS[name]
             each_way(bench, suite.command(name, bench.build / "benchmarks" / "apps", app.small, app.iterations))
@@ -143,13 +94,89 @@ def short_launches(bench):
     command = bench.sample("jacobi2d", "--size", "64", "--iterations", "2000")
     native = bench.native(command, dump=True, env=ONE_DEVICE)
     native.require_success()
-    with Servers(bench):
+    with serving(bench):
         split(bench, command, POLICIES[0], native)
+
+
+def slow_link(bench):
+    """What stands for a link passes every byte on, in order and both ways, no sooner than told, until either side ends."""
+    rate, delay, count = 4e6, 0.02, 1 << 20
+    data = bytes(random.Random(1).randbytes(count))
+    relay = subprocess.Popen([str(bench.build / "benchmarks/slow_link"), str(rate), str(delay), "12300:12301"])
+    received = bytearray()
+    try:
+        with socket.create_server(("127.0.0.1", 12301)) as listener:
+            servers.await_port(12300)
+            for answers in (True, False):
+                client = socket.create_connection(("127.0.0.1", 12300))
+                server, _ = listener.accept()
+                begin = time.monotonic()
+                sender = threading.Thread(target=lambda to=client: (to.sendall(data), to.shutdown(socket.SHUT_WR)))
+                sender.start()
+                received = bytearray()
+                while piece := server.recv(65536):
+                    received += piece
+                took = time.monotonic() - begin
+                sender.join()
+                if received != data or took < count / rate + delay:
+                    raise Failure(f"{len(received)} bytes, the same: {received == data}, after {took} s")
+                if answers:
+                    server.sendall(data[:1000])
+                server.close()
+                answer = b""
+                while piece := client.recv(65536):
+                    answer += piece
+                client.close()
+                if answer != (data[:1000] if answers else b""):
+                    raise Failure(f"{len(answer)} bytes came back")
+    finally:
+        relay.kill()
+        relay.wait()
+
+
+def links(bench):
+    """benchmarks/links tells for each link and amount from which length on a launch gains."""
+    out = bench.tmp / "out"
+    done = subprocess.run([sys.executable, "-B", str(ROOT / "benchmarks/links"), "--build", str(bench.build), "--out", str(out),
+                           "--rates", "10", "--delays", "100,1000", "--bytes", "0,100000"],
+                          env=bench.environment({}), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"exit {done.returncode}\n{done.stdout}{done.stderr}")
+    found = json.loads((out / "links.json").read_text())["links"]
+    if [link["name"] for link in found] != ["10 Gbit/s, 100 µs", "10 Gbit/s, 1000 µs", "loopback"]:
+        raise Failure(f"{found}")
+    for link in found:
+        for cell in link["cells"]:
+            lengths = [step["native"] for step in cell["steps"]]
+            if cell["bound"] not in ("", "<", ">") or not min(lengths) <= cell["crossing"] <= max(lengths):
+                raise Failure(f"{cell}")
+    if "| 10 Gbit/s, 100 µs |" not in (out / "links.md").read_text():
+        raise Failure("the table lacks a link")
+
+
+def documentation(bench):
+    """What docs/several-machines.md tells people to type, with servers of ours for theirs."""
+    hosts = {"desk:12100": f"127.0.0.1:{PORTS[0]}", "rack:12100": f"127.0.0.1:{PORTS[1]}"}
+    program = bench.tmp / "your_program"
+    program.write_text("#!/bin/sh\nexec " + shlex.join(bench.sample("saxpy")) + "\n")
+    program.chmod(0o755)
+    ran = 0
+    with serving(bench):
+        for command in re.findall("^splitrun .*", (ROOT / "docs/several-machines.md").read_text(), re.MULTILINE):
+            for written, ours in hosts.items():
+                command = command.replace(written, ours)
+            run = bench.native(["sh", "-c", command], cwd=bench.tmp, env={
+                **ONE_DEVICE, "PATH": f"{bench.build / 'bin'}:{os.environ['PATH']}",
+                "LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache")})
+            run.require_success()
+            ran += 1
+    if ran < 2:
+        raise Failure(f"{ran} commands were found")
 
 
 def silent_server(bench):
     """Where one host does not answer, it is named, and the program does not begin."""
-    with Servers(bench, PORTS[:1]):
+    with serving(bench, PORTS[:1]):
         run = splitrun(bench, [], ["/bin/echo", "hello"])
     run.require(run.code == 2 and not run.stdout, "it is not refused")
     run.require(len(run.stderr.splitlines()) == 1 and f"127.0.0.1:{PORTS[1]}" in run.stderr
@@ -159,7 +186,7 @@ def silent_server(bench):
 def standard_input(bench):
     """What a program reads is the program's: the driver listens to no descriptor that is not its own."""
     script = (f"{bench.build}/samples/saxpy --size 4096 && cat")
-    with Servers(bench):
+    with serving(bench):
         command = [str(bench.build / "bin/splitrun"), "--hosts", HOSTS, "--policy", "static:0.3,0.4,0.3", "--", "sh", "-c",
                    script]
         environment = {**bench.environment({}), **ONE_DEVICE, "LIBSPLIT_CACHE_DIR": str(bench.tmp / "cache"),
@@ -195,12 +222,12 @@ def lost_server(bench):
         native = bench.native(command, dump=True, env=ONE_DEVICE)
         native.require_success()
         for seconds in (0.3, 0.8, 1.3):
-            with Servers(bench) as servers:
-                killer = threading.Thread(target=kill_once_busy, args=(servers.processes[1], seconds))
+            with serving(bench) as running:
+                killer = threading.Thread(target=kill_once_busy, args=(running.processes[1], seconds))
                 killer.start()
                 run = splitrun(bench, ["--policy", "static:0.3,0.4,0.3"], command, dump=True, timeout=120)
-                is_lost = servers.processes[1].poll() is not None
-                servers.processes[1].kill()
+                is_lost = running.processes[1].poll() is not None
+                running.processes[1].kill()
                 killer.join()
             lines, run.stderr = run.stderr, ""
             run.require(not is_lost or re.search(told, lines), f"the loss is not told: {lines}")
@@ -212,5 +239,10 @@ def lost_server(bench):
 
 
 if __name__ == "__main__":
-    enter_namespace(Path(sys.argv[sys.argv.index("--build") + 1]).resolve())
-    main({test.__name__: test for test in (devices, samples, applications, short_launches, silent_server, standard_input, lost_server)})
+    try:
+        servers.enter_namespace(Path(sys.argv[sys.argv.index("--build") + 1]).resolve())
+    except servers.Unavailable as why:
+        print(why)
+        sys.exit(77)
+    main({test.__name__: test for test in (devices, samples, applications, short_launches, slow_link, links, documentation,
+                                           silent_server, standard_input, lost_server)})

@@ -16,6 +16,15 @@
   function prose(value) { return value.replace(/(\d) us\b/g, "$1 µs"); }
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
   function text(id, value) { document.getElementById(id).textContent = value; }
+  /** Draws an axis; its last number ends where the picture does. */
+  function drawAxis(box, axis) {
+    box.call(axis).selectAll("text").style("text-anchor", null);
+    if (axis.orient() !== "bottom") return box.selectAll("text").style("text-anchor", "end");
+    var right = box.node().ownerSVGElement.getBoundingClientRect().right;
+    box.selectAll("text").style("text-anchor", function () {
+      return this.getBoundingClientRect().right > right ? "end" : "middle";
+    });
+  }
 
   function showTip(event, value) {
     tip.style.display = value ? "block" : "none";
@@ -127,7 +136,38 @@
       pen.restore();
     });
     d3.select("#axis").selectAll("g").data([0]).enter().append("g").attr("class", "axis");
-    d3.select("#axis g").call(axis);
+    drawAxis(d3.select("#axis g"), axis);
+    drawArrows();
+  }
+
+  /** From the chosen call to what it caused. */
+  function drawArrows() {
+    var from = null, to = [], visible = x.domain();
+    if (chosen < 0) return;
+    rows.forEach(function (row, i) {
+      row.spans.forEach(function (span) {
+        if (span[3] !== chosen) return;
+        if (row.kind === 4) from = from || [span[0], i];
+        else if (span[0] >= visible[0] && span[0] <= visible[1]) to.push([span[0], i]);
+      });
+    });
+    if (!from) return;
+    pen.save();
+    pen.beginPath(); pen.rect(labelWidth, 0, width, rows.length * rowHeight + 4); pen.clip();
+    pen.strokeStyle = pen.fillStyle = colour("text");
+    pen.globalAlpha = 0.7;
+    var x1 = x(from[0]), y1 = from[1] * rowHeight + rowHeight - 1;
+    to.forEach(function (end) {
+      var x2 = x(end[0]), y2 = end[1] * rowHeight + 4;
+      pen.beginPath();
+      pen.moveTo(x1, y1);
+      pen.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2);
+      pen.stroke();
+      pen.beginPath();
+      pen.moveTo(x2, y2); pen.lineTo(x2 - 3, y2 - 5); pen.lineTo(x2 + 3, y2 - 5);
+      pen.fill();
+    });
+    pen.restore();
   }
 
   function spanAt(event) {
@@ -190,6 +230,16 @@
   var key = d3.select("#shareKey").selectAll("b").data(data.devices).enter().append("b").style("font-weight", "normal");
   key.append("span").style("background", function (_, i) { return palette(i); });
   key.append("i").style("font-style", "normal").text(function (device) { return device.label; });
+  key = d3.select("#shareKey").append("b").style("font-weight", "normal");
+  key.append("span").attr("class", "stroke");
+  key.append("i").style("font-style", "normal").text("waiting for the slowest");
+
+  /** Which kernel comes first: as in the table of kernels. */
+  function rank(name) {
+    for (var i = 0; i < data.kernels.length; ++i)
+      if (data.kernels[i].name === name) return i;
+    return data.kernels.length;
+  }
 
   function drawShares() {
     var name = document.getElementById("kernel").value, launches = data.launches[name] || [];
@@ -208,10 +258,10 @@
     svg.append("path").attr("fill", "none").attr("stroke", colour("text")).attr("stroke-width", 1.5)
       .attr("d", d3.svg.line().x(function (_, i) { return across(i + 0.5); })
         .y(function (launch) { return up(launch.idle); })(launches) || "M0 0");
-    svg.append("g").attr("class", "axis").attr("transform", "translate(0," + up(0) + ")").call(
-      d3.svg.axis().scale(across).orient("bottom").ticks(Math.min(8, launches.length)).tickFormat(d3.format("d")));
-    svg.append("g").attr("class", "axis").attr("transform", "translate(50,0)").call(
-      d3.svg.axis().scale(up).orient("left").ticks(4).tickFormat(percent));
+    drawAxis(svg.append("g").attr("class", "axis").attr("transform", "translate(0," + up(0) + ")"),
+             d3.svg.axis().scale(across).orient("bottom").ticks(Math.min(8, launches.length)).tickFormat(d3.format("d")));
+    drawAxis(svg.append("g").attr("class", "axis").attr("transform", "translate(50,0)"),
+             d3.svg.axis().scale(up).orient("left").ticks(4).tickFormat(percent));
     svg.on("mousemove", function () {
       var i = Math.floor(across.invert(d3.mouse(this)[0])), launch = launches[i];
       showTip(d3.event, launch && "launch " + i + (launch.count > 1 ? " and the " + (launch.count - 1) + " after it" : "") + "\n" +
@@ -219,8 +269,9 @@
         "\nwaiting for the slowest: " + percent(launch.idle));
     }).on("mouseleave", function () { showTip(d3.event, null); });
   }
-  d3.select("#kernel").on("change", drawShares).selectAll("option").data(Object.keys(data.launches)).enter()
-    .append("option").text(String);
+  d3.select("#kernel").on("change", drawShares).selectAll("option").data(Object.keys(data.launches).sort(function (a, b) {
+    return rank(a) - rank(b);
+  })).enter().append("option").text(String);
 
   // ---- Who holds which bytes of one buffer.
 
@@ -252,10 +303,10 @@
         .attr("d", d3.svg.line().interpolate("step-after").x(function (step) { return across(step[0]); })
           .y(function (step) { return up(step[1]); })(steps));
     });
-    svg.append("g").attr("class", "axis").attr("transform", "translate(0," + up(0) + ")").call(
-      d3.svg.axis().scale(across).orient("bottom").ticks(innerWidth < 700 ? 3 : 8).tickFormat(time));
-    svg.append("g").attr("class", "axis").attr("transform", "translate(74,0)").call(
-      d3.svg.axis().scale(up).orient("left").ticks(4).tickFormat(bytes));
+    drawAxis(svg.append("g").attr("class", "axis").attr("transform", "translate(0," + up(0) + ")"),
+             d3.svg.axis().scale(across).orient("bottom").ticks(innerWidth < 700 ? 3 : 8).tickFormat(time));
+    drawAxis(svg.append("g").attr("class", "axis").attr("transform", "translate(74,0)"),
+             d3.svg.axis().scale(up).orient("left").ticks(4).tickFormat(bytes));
     svg.on("mousemove", function () {
       var at = across.invert(d3.mouse(this)[0]), last = null;
       buffer.steps.forEach(function (step) { if (step[0] <= at) last = step; });
@@ -347,7 +398,10 @@
 
   // ---- Tables.
 
-  table("matrix", [""].concat(data.nodes), data.matrix.map(function (row, i) {
+  var isMoved = data.matrix.some(function (row) { return row.some(Boolean); });
+  text("moved", isMoved ? "From the row's memory to the column's. What goes from one device to another passes through the " +
+    "host's memory, and stands in both places." : "Nothing was copied from one to another.");
+  if (isMoved) table("matrix", [""].concat(data.nodes), data.matrix.map(function (row, i) {
     return [data.nodes[i]].concat(row.map(function (n) { return n ? bytes(n) : "–"; }));
   }));
   table("kernels", ["kernel", "launches", "split", "a launch, split", "at home", "gain", "shares", "idle", "not split because"],
