@@ -56,7 +56,7 @@ window.addEventListener("load", function () {
   seen.held = document.querySelectorAll("#holding path.held").length;
   box = document.getElementById("holding").getBoundingClientRect();
   document.getElementById("holding").dispatchEvent(
-    new MouseEvent("mousemove", {clientX: box.right - 20, clientY: box.top + 50, bubbles: true, view: window}));
+    new MouseEvent("mousemove", {clientX: box.right - 9, clientY: box.top + 50, bubbles: true, view: window}));
   seen.holding = tip.textContent;
   seen.launch = document.getElementById("launch").selectedOptions[0].textContent;
   seen.boxes = Array.from(document.querySelectorAll("#graph .box")).map(function (each) { return each.textContent; });
