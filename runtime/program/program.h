@@ -194,7 +194,7 @@ struct Build {
   double earlierBuilding = 0;
   double earlierLife = 0; ///< seconds from its build to the end of the last run
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-  bool isAnalysed = false; ///< an earlier run left the analysis
+  bool isAnalysed = false; ///< in this run or an earlier one
   bool isPrepared = false; ///< for a kernel; what that took is gone
   /// Kernels whose preparation began when launches had paid for it, and is not over. What a run
   /// left of it, drivers' builds for one, the next run goes on from.

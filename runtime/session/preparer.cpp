@@ -46,13 +46,13 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
         const bool goesOn = onlyWhatPays_ && recallLaunches(build, *origin);
         auto summary = analyses_.of(*build, origin, deviceMacros(cl_, device), place,
                                     /*recallOnly=*/onlyWhatPays_ && !goesOn);
-        if (!onlyWhatPays_)
-          return;
-        lookForOthers();
         {
           const std::lock_guard lock(shared_.mutex);
           build->isAnalysed = summary != nullptr;
         }
+        if (!onlyWhatPays_)
+          return;
+        lookForOthers();
         if (summary && isHomeKnown)
           prepareAhead(program, build, *origin, summary, place);
       });
