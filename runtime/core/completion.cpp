@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 namespace libsplit::runtime {
@@ -91,28 +92,76 @@ void Completion::waitSubmitted() {
   changed_.wait(lock, [&] { return state_ != State::Pending; });
 }
 
-cl_int Completion::wait() {
-  cl_event event = nullptr;
-  std::vector<CompletionPtr> implied;
-  std::vector<Ref<cl_event>> preceding;
+struct Completion::Link {
+  Completion* at;
+  CompletionPtr keep;                 ///< `at`, but for the first, which the caller holds
+  Ends own;                           ///< how its commands ended
+  std::vector<CompletionPtr> implied; ///< still to be looked at
+  cl_int impliedStatus = CL_SUCCESS;  ///< the worst of those that were
+};
+
+// What is implied implies more in turn: as many as a program enqueues while a device is busy. So
+// neither waiting nor going is recursive.
+
+Completion::~Completion() {
+  std::vector<CompletionPtr> going = std::move(implied_);
+  while (!going.empty()) {
+    const CompletionPtr last = std::move(going.back());
+    going.pop_back();
+    if (last.use_count() == 1)
+      std::ranges::move(last->implied_, std::back_inserter(going));
+  }
+}
+
+/// Itself as a link, once its own commands are over; nothing if it may not block until then.
+std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr keep) {
+  Link link{this, std::move(keep), {}, {}};
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return state_ != State::Pending; });
+    if (mayBlock)
+      changed_.wait(lock, [&] { return state_ != State::Pending; });
     if (state_ == State::Over)
-      return status_;
-    event = event_.get();
-    implied = implied_;
-    preceding = preceding_;
+      return link;
+    if (state_ == State::Pending)
+      return std::nullopt;
   }
-  const cl_int last = awaitEvent(cl_, event);
-  const Ends own = endsOf(cl_, last, preceding);
-  cl_int status = CL_SUCCESS;
-  for (const CompletionPtr& before : implied)
-    status = std::min(status, before->wait());
-  std::lock_guard lock(mutex_);
-  if (state_ != State::Over)
-    end(own, status);
-  return status_;
+  // What was submitted stays as it is, but for `implied_`.
+  const cl_int status = mayBlock ? awaitEvent(cl_, event_.get())
+                                 : property<cl_int>(cl_.clGetEventInfo, event_.get(),
+                                                    CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
+  if (status > CL_COMPLETE)
+    return std::nullopt;
+  link.own = endsOf(cl_, status, preceding_);
+  const std::lock_guard lock(mutex_);
+  link.implied = implied_;
+  return link;
+}
+
+/// Its status, once it is over with all that it depends on; nothing if it may not block until then.
+std::optional<cl_int> Completion::resolve(bool mayBlock) {
+  std::optional<Link> next = follow(mayBlock, nullptr);
+  if (next && next->implied.empty())
+    return end(*next);
+  std::vector<Link> chain;
+  while (next) {
+    chain.push_back(std::move(*next));
+    while (chain.back().implied.empty()) {
+      const cl_int status = chain.back().at->end(chain.back());
+      chain.pop_back();
+      if (chain.empty())
+        return status;
+      chain.back().impliedStatus = std::min(chain.back().impliedStatus, status);
+    }
+    CompletionPtr before = std::move(chain.back().implied.back());
+    chain.back().implied.pop_back();
+    Completion* const at = before.get();
+    next = at->follow(mayBlock, std::move(before));
+  }
+  return std::nullopt;
+}
+
+cl_int Completion::wait() {
+  return *resolve(/*mayBlock=*/true);
 }
 
 bool Completion::precedes(cl_command_queue queue) const {
@@ -142,29 +191,22 @@ bool Completion::succeeded() const {
 }
 
 bool Completion::poll() {
-  std::lock_guard lock(mutex_);
-  if (state_ != State::Submitted)
-    return state_ == State::Over;
-  const auto status = property<cl_int>(cl_.clGetEventInfo, event_.get(),
-                                       CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
-  if (status > CL_COMPLETE ||
-      !std::ranges::all_of(implied_, [](const CompletionPtr& each) { return each->poll(); }))
-    return false;
-  cl_int implied = CL_SUCCESS;
-  for (const CompletionPtr& before : implied_)
-    implied = std::min(implied, before->wait());
-  end(endsOf(cl_, status, preceding_), implied);
-  return true;
+  return resolve(/*mayBlock=*/false).has_value();
 }
 
-/// Its commands are over, and what they depend on. The lock is held.
-void Completion::end(const Ends& own, cl_int implied) {
+/// Its commands are over, and what they depend on. Its status.
+cl_int Completion::end(const Link& link) {
+  std::vector<CompletionPtr> implied; // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Over)
+    return status_;
   // A command whose wait list holds one that failed is not executed.
-  const bool wasSkipped = own.noneRan && implied < 0;
-  status_ = wasSkipped ? implied : std::min(own.worst, implied);
+  const bool wasSkipped = link.own.noneRan && link.impliedStatus < 0;
+  status_ = wasSkipped ? link.impliedStatus : std::min(link.own.worst, link.impliedStatus);
   outcome_ = wasSkipped ? Outcome::Skipped : status_ < 0 ? Outcome::Failed : Outcome::Succeeded;
   state_ = State::Over;
-  implied_.clear();
+  implied.swap(implied_);
+  return status_;
 }
 
 Outcome Completion::outcome() const {

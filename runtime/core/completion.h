@@ -34,6 +34,7 @@ enum class Outcome {
 class Completion {
 public:
   explicit Completion(const Dispatch& cl) : cl_(cl) {}
+  ~Completion();
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
 
@@ -95,7 +96,11 @@ public:
 
 private:
   enum class State { Pending, Submitted, Over };
-  void end(const Ends& own, cl_int implied);
+  /// One whose own commands are over, on the way along what is implied.
+  struct Link;
+  std::optional<Link> follow(bool mayBlock, std::shared_ptr<Completion> keep);
+  std::optional<cl_int> resolve(bool mayBlock);
+  cl_int end(const Link& link);
   std::optional<cl_ulong> timeOf(cl_profiling_info name) const;
 
   const Dispatch& cl_;

@@ -76,6 +76,37 @@ TEST(Completion, IsImpliedByItsOwnQueueAloneUntilItIsOver) {
   cl.clReleaseEvent(event);
 }
 
+/// As of commands that a program enqueues behind each other without waiting. All end with `event`.
+std::vector<CompletionPtr> chainOfWork(cl_event event) {
+  std::vector<CompletionPtr> chain;
+  for (std::size_t i = 0; i < 200'000; ++i) {
+    chain.push_back(completion());
+    std::vector<CompletionPtr> implied;
+    if (i > 0)
+      implied.push_back(chain[i - 1]);
+    chain[i]->submit(Ref<cl_event>::retain(cl, event), nullptr, nullptr, std::move(implied));
+  }
+  return chain;
+}
+
+TEST(Completion, ImpliesAsMuchAsAProgramEnqueues) {
+  for (const bool isWaitedFor : {true, false}) {
+    const auto event = Ref<cl_event>::adopt(cl, FakeEvent::make());
+    const std::vector<CompletionPtr> chain = chainOfWork(event.get());
+    EXPECT_FALSE(chain.back()->poll());
+    FakeEvent::end(event.get(), CL_OUT_OF_RESOURCES);
+    EXPECT_TRUE(isWaitedFor ? chain.back()->wait() == CL_OUT_OF_RESOURCES : chain.back()->poll());
+    EXPECT_EQ(chain.back()->outcome(), Outcome::Failed);
+    EXPECT_TRUE(chain.front()->over());
+  }
+}
+
+TEST(Completion, GoesWithAllThatItImplies) {
+  const auto event = Ref<cl_event>::adopt(cl, FakeEvent::make());
+  const CompletionPtr last = chainOfWork(event.get()).back();
+  EXPECT_FALSE(last->over());
+}
+
 TEST(Lane, LetsWhatDependsOnFailedWorkFailToo) {
   Lane lane(cl, "lane");
   const CompletionPtr failed = completion();
