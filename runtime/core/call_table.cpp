@@ -126,7 +126,8 @@ bool CallTable::Awaited::areOver() const {
   return std::ranges::all_of(tickets_, [](const Ticket& each) { return each.isOver(); });
 }
 
-CallTable::Awaited CallTable::await(cl_command_queue queue, Queues which, const Tickets& except) {
+/// Those admitted for which `counts` holds.
+template <class Counts> CallTable::Awaited CallTable::await(const Counts& counts) {
   Awaited found;
   auto look = [&] {
     found.tickets_.clear();
@@ -135,8 +136,7 @@ CallTable::Awaited CallTable::await(cl_command_queue queue, Queues which, const 
       ticket.slot_ = &slot;
       ticket.queue_ = used;
       ticket.turn_ = slot.turn;
-      if (ticket.turn_ % 2 == 1 && (used == queue) == (which == Queues::This) && !isOwn(slot) &&
-          std::ranges::find(except, ticket) == except.end())
+      if (ticket.turn_ % 2 == 1 && counts(ticket))
         found.tickets_.push_back(ticket);
     });
   };
@@ -147,6 +147,19 @@ CallTable::Awaited CallTable::await(cl_command_queue queue, Queues which, const 
   ++awaited_; // what ends from here on is told
   look();
   return found;
+}
+
+CallTable::Awaited CallTable::await(cl_command_queue queue, Queues which, const Tickets& except) {
+  return await([&](const Ticket& ticket) {
+    return (ticket.queue_ == queue) == (which == Queues::This) && !isOwn(*ticket.slot_) &&
+           std::ranges::find(except, ticket) == except.end();
+  });
+}
+
+CallTable::Awaited CallTable::awaitAlsoOwn(cl_command_queue queue, const Tickets& except) {
+  return await([&](const Ticket& ticket) {
+    return ticket.queue_ == queue && std::ranges::find(except, ticket) == except.end();
+  });
 }
 
 CallTable::Tickets CallTable::own() const {

@@ -111,11 +111,12 @@ bool Commands::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Comman
 }
 
 /// True, and booked, if a valid command may go to the driver now, since nothing of libsplit's is in
-/// its way. Never waits.
+/// its way. Never waits. `gate`: the caller's, whose turn has come; else null.
 bool Commands::tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
                          const Command& command, const std::vector<BufferUse>& uses,
-                         CompletionPtr* noted) {
-  if (!stream->idle() || !waitListIsNative(command) || !homeIsCurrent(uses) || isReserved(uses) ||
+                         CompletionPtr* noted, const Task* gate) {
+  const bool isItsTurn = gate ? stream->active.back().get() == gate : stream->idle();
+  if (!isItsTurn || !waitListIsNative(command) || !homeIsCurrent(uses) || isReserved(uses) ||
       mayOvertake(command, uses) || !nativeWork_.book(stream, uses, noted))
     return false;
   stream->nativeWork = true;
@@ -236,12 +237,26 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
   internal.blocking = CL_TRUE;
   internal.waitCount = static_cast<cl_uint>(ours.size());
   internal.waitList = ours.empty() ? nullptr : ours.data();
-  while (shared_.isActive() && !tryNative(stream, enqueuing, internal, uses, nullptr)) {
-    const cl_int status =
-        defer(lock, internal, uses,
-              [](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; });
-    scheduler_.waitAll(lock, stream);
-    if (status < 0 && shared_.mayHaveLost)
+  if (!shared_.isActive() || tryNative(stream, enqueuing, internal, uses, nullptr))
+    return CL_SUCCESS;
+  // Other threads may fill the queue without end, so it has its turn there.
+  for (bool isOver = false; !isOver;) {
+    auto gate = create(stream, internal);
+    gate->isGate = gate->open = true;
+    if (!stream->inOrder)
+      for (const auto* tasks : {&stream->parked, &stream->active})
+        gate->waitTasks.insert(gate->waitTasks.end(), tasks->begin(), tasks->end());
+    gate->plan = [this, held = memory_.hold(uses)](Task& planned) {
+      homeCommands_.plan(planned, held,
+                         {[](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; }});
+    };
+    scheduler_.submit(gate);
+    const cl_int status = scheduler_.waitForTurn(lock, gate);
+    const bool isLost = status < 0 && shared_.mayHaveLost;
+    isOver = isLost || !shared_.isActive() ||
+             tryNative(stream, enqueuing, internal, uses, nullptr, gate.get());
+    scheduler_.letPass(gate);
+    if (isLost)
       return status;
   }
   return CL_SUCCESS;

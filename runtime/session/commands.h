@@ -105,7 +105,8 @@ public:
 private:
   void noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const;
   bool tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
-                 const Command& command, const std::vector<BufferUse>& uses, CompletionPtr* noted);
+                 const Command& command, const std::vector<BufferUse>& uses, CompletionPtr* noted,
+                 const Task* gate = nullptr);
   bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses) const;
   bool isReserved(const std::vector<BufferUse>& uses) const;
   bool waitListIsNative(const Command& command) const;

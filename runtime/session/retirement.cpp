@@ -219,6 +219,36 @@ cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
   return task->status;
 }
 
+cl_int Scheduler::waitForTurn(Lock& lock, const std::shared_ptr<Task>& gate) {
+  const std::shared_ptr<Stream> stream = gate->stream;
+  stepBack();
+  while (gate->isParked() || stream->active.front() != gate) {
+    if (stream->active.empty())
+      shared_.progress.wait(lock);
+    else
+      retireOldest(lock, stream, true);
+  }
+  awaitParts(lock, *gate, true);
+  for (const auto& before : gate->waitTasks)
+    waitFor(lock, before);
+  auto held = std::exchange(gate->plan, [](Task&) {});
+  lock.unlock();
+  held = nullptr;
+  lock.lock();
+  return gate->status;
+}
+
+void Scheduler::letPass(const std::shared_ptr<Task>& gate) {
+  const std::shared_ptr<Stream>& stream = gate->stream;
+  gate->open = false;
+  if (needsMarker(*stream))
+    for (const std::shared_ptr<Task>& behind : stream->parked)
+      behind->calls =
+          std::make_shared<CallTable::Awaited>(calls_.awaitAlsoOwn(stream->queue, behind->within));
+  watch(*stream);
+  shared_.progress.notify_all();
+}
+
 void Scheduler::waitAll(Lock& lock, const std::shared_ptr<Stream>& stream) {
   stepBack();
   const auto isAwaited = [last = stream->submitted](const std::shared_ptr<Task>& task) {

@@ -304,7 +304,7 @@ bool Scheduler::maySettle(const Stream& stream) const {
 }
 
 void Scheduler::pump(const std::shared_ptr<Stream>& stream) {
-  for (std::size_t i = 0; i < stream->parked.size();) {
+  for (std::size_t i = 0; i < stream->parked.size() && !stream->isGated();) {
     std::shared_ptr<Task> task = stream->parked[i];
     if (task->state == Task::State::Submitted && !task->awaitsCalls())
       fence(task);

@@ -95,6 +95,12 @@ public:
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
   /// Until all that the queue has by now is over. Others may go on filling it.
   void waitAll(Lock& lock, const std::shared_ptr<Stream>& stream);
+  /// Until all that is in its queue before `gate`, which is open, has retired, and what was issued
+  /// for it is over. Its status. It holds nothing any more then.
+  cl_int waitForTurn(Lock& lock, const std::shared_ptr<Task>& gate);
+  /// In the thread for which the gate stood, before that gives up the lock: what was admitted since
+  /// its turn came is in the queue before all that is behind the gate.
+  void letPass(const std::shared_ptr<Task>& gate);
   /// Before the process ends: until what is under way is over. False if that takes too long.
   bool finish(Lock& lock);
 

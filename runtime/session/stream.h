@@ -83,6 +83,8 @@ struct Stream {
   LaunchCycle cycle; ///< of its split launches
 
   bool idle() const { return parked.empty() && active.empty(); }
+  /// A gate is planned, and nothing has been since.
+  bool isGated() const;
 };
 
 struct Task : std::enable_shared_from_this<Task> {
@@ -121,6 +123,7 @@ struct Task : std::enable_shared_from_this<Task> {
   const Program* program = nullptr;           ///< whose kernel it launches
   const Verification* verification = nullptr; ///< that it is a step of
   bool isLaunch = false;                      ///< counts against the stream's window
+  bool isGate = false;                        ///< nothing behind it is planned before it retires
   bool open = false;                          ///< more parts will come; it can't retire yet
   bool isWatched = false;                     ///< its queue's retiring thread was told of it
   bool endedUnseen = false; ///< nobody waited when it ended, and when that was nobody knows
@@ -151,5 +154,9 @@ struct Task : std::enable_shared_from_this<Task> {
   /// Also where it is over by now: the planning went on without it.
   bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty() || calls; }
 };
+
+inline bool Stream::isGated() const {
+  return !active.empty() && active.back()->isGate;
+}
 
 } // namespace libsplit::runtime

@@ -32,7 +32,10 @@ MACHINES = {
     "dense_rects": [[DENSE, DENSE]],
     "slow_cpu_and_gpus": [[SLOW_CPU], [TIMED_GPU, TIMED_GPU]],
     "good_cpu_and_gpus": [[GOOD_CPU], [TIMED_GPU, TIMED_GPU]],
+    "busy_gpus": [[GPU | {"launch_us": 500}] * 2],
 }
+# Those whose commands take the time that their clock says, so that a program can be ahead of them.
+REAL = ("busy_gpus",)
 
 
 def policies(devices):
@@ -51,17 +54,19 @@ class Fake:
     def __init__(self, bench, machine="two_gpus"):
         self.bench = bench
         self.platforms = [{"name": f"Fake {i}", "devices": devices} for i, devices in enumerate(MACHINES[machine])]
+        self.clock = "real" if machine in REAL else "virtual"
         self.report = bench.tmp / "report.json"
 
     def run(self, sample, options=None, *, arguments=(), **how):
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
     def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, slow_calls=None,
-                    clock="virtual", callbacks_ms=0, timeout=60):
+                    clock=None, callbacks_ms=0, timeout=60):
         """Natively if there are no `options`."""
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
-                         "clock": clock, "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1, "callbacks_ms": callbacks_ms,
+                         "clock": clock or self.clock, "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1,
+                         "callbacks_ms": callbacks_ms,
                          "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
         env = {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}

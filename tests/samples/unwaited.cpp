@@ -3,7 +3,8 @@
 //
 // Variants: `polled`, which asks an event of the last of many commands whether it is over;
 // `callback`, whose callback wants what the enqueueing thread holds; `fed`, of which a thread
-// enqueues until another has enqueued some and waited for them.
+// enqueues until another has enqueued some and waited for them; `mapped`, beside which another maps
+// and unmaps.
 #include "kernels/unwaited.h"
 #include "tests/samples/sample.h"
 
@@ -153,8 +154,34 @@ void fed(sample::Sample& s) {
   s.output(setting.values);
 }
 
+/// Looks at another buffer while the queue is being filled, and changes it.
+void mapped(sample::Sample& s) {
+  Setting setting(s);
+  Feeder feeder(setting);
+  for (unsigned i = 0; i < 20; ++i) {
+    cl_int error = CL_SUCCESS;
+    const std::size_t bytes = setting.values.size() * sizeof(cl_int);
+    auto* values = static_cast<cl_int*>(clEnqueueMapBuffer(setting.queue, setting.other, CL_TRUE,
+                                                           CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+                                                           nullptr, nullptr, &error));
+    sample::check(error, "clEnqueueMapBuffer");
+    ++values[0];
+    sample::check(
+        clEnqueueUnmapMemObject(setting.queue, setting.other, values, 0, nullptr, nullptr),
+        "clEnqueueUnmapMemObject");
+    setting.launchSmall();
+  }
+  sample::require(!feeder.isDone(), "a map waits for what comes after it");
+  const auto launches = static_cast<cl_int>(feeder.stop());
+  sample::read(setting.queue, setting.buffer, setting.values);
+  for (const cl_int each : setting.values)
+    sample::require(each == launches, "launches got lost");
+  sample::read(setting.queue, setting.other, setting.values);
+  s.output(setting.values);
+}
+
 void unwaited(sample::Sample& s) {
-  sample::choose(s, {{"polled", polled}, {"callback", callback}, {"fed", fed}});
+  sample::choose(s, {{"polled", polled}, {"callback", callback}, {"fed", fed}, {"mapped", mapped}});
 }
 
 } // namespace
