@@ -25,6 +25,7 @@ cl_int CL_API_CALL releaseEvent(cl_event event) {
 cl_int CL_API_CALL eventInfo(cl_event event, cl_event_info name, size_t size, void* value,
                              size_t* sizeRet) {
   return guarded([&] {
+    session().asksFor(event);
     auto answer = session().events().info(event, name, size, value, sizeRet);
     return answer ? *answer : next().clGetEventInfo(event, name, size, value, sizeRet);
   });

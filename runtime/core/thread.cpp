@@ -1,6 +1,7 @@
 #include "runtime/core/thread.h"
 
 #include <csignal>
+#include <system_error>
 #include <utility>
 
 #include <pthread.h>
@@ -8,16 +9,28 @@
 namespace libsplit::runtime {
 
 std::thread startThread(std::function<void()> body) {
-  sigset_t blocked, previous;
+  sigset_t blocked;
   sigfillset(&blocked);
   // What an instruction raises, its own thread must handle: PoCL lets kernels divide by zero so,
   // and a signal that is blocked when it is raised ends the process.
   for (int raised : {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
     sigdelset(&blocked, raised);
-  pthread_sigmask(SIG_SETMASK, &blocked, &previous);
-  std::thread thread(std::move(body));
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-  return thread;
+  // The caller gets its own back, also where there is no thread.
+  const struct Masked {
+    explicit Masked(const sigset_t& now) { pthread_sigmask(SIG_SETMASK, &now, &before); }
+    ~Masked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    sigset_t before;
+  } masked(blocked);
+  return std::thread(std::move(body));
+}
+
+bool startDetached(std::function<void()> body) {
+  try {
+    startThread(std::move(body)).detach();
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 } // namespace libsplit::runtime

@@ -8,6 +8,8 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include <sys/resource.h>
@@ -25,6 +27,7 @@ struct Worker::State {
   std::deque<std::function<void()>> jobs;
   bool started = false;
   bool busy = false;
+  unsigned holds = 0;
   bool stopped = false;
 };
 
@@ -34,16 +37,30 @@ Worker::~Worker() {
   stop(0);
 }
 
-void Worker::post(std::function<void()> job) {
+/// With its lock.
+bool Worker::start(const std::shared_ptr<State>& state) {
+  state->started = state->started || startDetached([state] { loop(*state); });
+  return state->started;
+}
+
+bool Worker::post(std::function<void()> job) {
   std::lock_guard lock(state_->mutex);
-  if (state_->stopped)
-    return;
-  if (!state_->started) {
-    startThread([state = state_] { loop(*state); }).detach();
-    state_->started = true;
-  }
+  if (state_->stopped || !start(state_))
+    return false;
   state_->jobs.push_back(std::move(job));
   state_->changed.notify_all();
+  return true;
+}
+
+std::shared_ptr<void> Worker::hold() {
+  std::lock_guard lock(state_->mutex);
+  if (!start(state_))
+    return nullptr;
+  ++state_->holds;
+  return {state_.get(), [state = state_](void*) {
+            std::lock_guard last(state->mutex);
+            --state->holds;
+          }};
 }
 
 void Worker::stop(double seconds) {
@@ -59,7 +76,8 @@ void Worker::stop(double seconds) {
 
 void runBelow(int steps, const std::function<void()>& work) {
   std::exception_ptr failure;
-  startThread([&] {
+  std::thread below;
+  auto lowered = [&] {
     // Of the thread alone; it may lower itself, but not come back.
     ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + steps);
     try {
@@ -67,7 +85,13 @@ void runBelow(int steps, const std::function<void()>& work) {
     } catch (...) {
       failure = std::current_exception();
     }
-  }).join();
+  };
+  try {
+    below = startThread(lowered);
+  } catch (const std::system_error&) {
+    return work(); // there is none to be had: better so than not at all
+  }
+  below.join();
   if (failure)
     std::rethrow_exception(failure);
 }
@@ -77,6 +101,8 @@ void Worker::loop(State& state) {
   while (true) {
     state.changed.wait_for(lock, idleTime, [&] { return state.stopped || !state.jobs.empty(); });
     if (state.jobs.empty()) {
+      if (state.holds > 0 && !state.stopped)
+        continue;
       state.started = false;
       return;
     }

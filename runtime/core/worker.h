@@ -16,15 +16,19 @@ public:
   Worker& operator=(const Worker&) = delete;
 
   /// Runs `job` on the worker's thread, after all earlier ones. Any thread; returns at once.
-  /// Exceptions of a job are logged and dropped. Throws, and has done nothing, where a thread is
-  /// needed and the system has none to give.
-  void post(std::function<void()> job);
+  /// Exceptions of a job are logged and dropped. False: a thread is needed and the system has none
+  /// to give, or the worker was stopped; the job is gone.
+  [[nodiscard]] bool post(std::function<void()> job);
+  /// As long as the answer lives there is a thread for what is posted, until the worker is stopped.
+  /// Null: there is none to be had.
+  [[nodiscard]] std::shared_ptr<void> hold();
   /// Drops the jobs that have not begun, and waits for the one that has, but not longer than
   /// `seconds`.
   void stop(double seconds);
 
 private:
   struct State;
+  static bool start(const std::shared_ptr<State>& state);
   static void loop(State& state);
 
   std::shared_ptr<State> state_; ///< the thread's too, which may outlive this

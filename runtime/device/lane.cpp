@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 
 namespace libsplit::runtime {
 
@@ -27,11 +28,32 @@ Lane::~Lane() {
 void Lane::issue(Instruction instruction) {
   if (instruction.immediate && runImmediately(instruction))
     return;
+  {
+    std::lock_guard lock(mutex_);
+    if (startLocked()) {
+      queue_.push_back(std::move(instruction));
+      changed_.notify_one();
+      return;
+    }
+  }
+  log(LogLevel::Info, name_, ": there is no thread to be had");
+  instruction.run = nullptr;
+  instruction.done->finish(CL_OUT_OF_HOST_MEMORY);
+}
+
+bool Lane::start() {
   std::lock_guard lock(mutex_);
-  queue_.push_back(std::move(instruction));
+  return startLocked();
+}
+
+bool Lane::startLocked() {
   if (!thread_.joinable())
-    thread_ = startThread([this] { loop(); });
-  changed_.notify_one();
+    try {
+      thread_ = startThread([this] { loop(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+  return true;
 }
 
 void Lane::beginNoCompile() {

@@ -62,8 +62,11 @@ public:
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Callable from any thread; returns at once.
+  /// Callable from any thread; returns at once. Refused with CL_OUT_OF_HOST_MEMORY if that takes a
+  /// thread and there is none to be had.
   void issue(Instruction instruction);
+  /// Sees to it that there is a thread, so that nothing is refused. False: none is to be had.
+  [[nodiscard]] bool start();
   /// The lane whose instructions mostly wait for this one's to be enqueued: whoever enqueues here
   /// then enqueues there, too, what need not wait for anything else. Waking another thread for that
   /// would take as long as a short kernel. Set before the first instruction.
@@ -87,6 +90,7 @@ private:
   bool runImmediately(Instruction& instruction);
   void advance();
   void executeAlone(Instruction& instruction);
+  bool startLocked();
   void loop();
   void execute(Instruction& instruction);
 

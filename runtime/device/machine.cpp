@@ -107,6 +107,9 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
       device.lane(Engine::CopyIn).setFollower(&device.lane(Engine::Kernels));
       device.lane(Engine::Kernels).setFollower(&device.lane(Engine::CopyOut));
     }
+  // Helpers start theirs when they are to help; what home has to do nobody may refuse.
+  if (!hostLane_->start() || !devices_[home_].startLanes())
+    throw std::runtime_error("there is no thread to be had");
   // What takes milliseconds is done here rather than when a launch waits for it.
   for (const Device& device : devices_)
     if (nodes_ > 1 && device.isGpu)

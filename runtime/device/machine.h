@@ -13,6 +13,7 @@
 #include "runtime/device/staging_ring.h"
 #include "runtime/plan/directory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -75,6 +76,14 @@ struct Device {
   Lane& lane(Engine engine = Engine::Kernels) const {
     return *lanes[lanes.size() > 1 ? static_cast<std::size_t>(engine) : 0];
   }
+  /// All of them have their threads: what one of them has begun another won't be refused. False:
+  /// there is none to be had.
+  [[nodiscard]] bool startLanes() {
+    areStarted =
+        areStarted || std::ranges::all_of(lanes, [](const auto& lane) { return lane->start(); });
+    return areStarted;
+  }
+  bool areStarted = false; ///< the lanes
 };
 
 /// Host memory that devices copy to and from.

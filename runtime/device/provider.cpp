@@ -10,12 +10,16 @@ std::vector<CompletionPtr> Provider::provide(const Provisions& pending) {
     if (each->claim())
       mine.push_back(each);
   }
-  if (!mine.empty())
-    worker_.post([this, mine = std::move(mine)] {
-      for (const auto& each : mine)
-        each->make();
-      made_();
-    });
+  if (mine.empty())
+    return ends;
+  auto make = [this, mine] {
+    for (const auto& each : mine)
+      each->make();
+    made_();
+  };
+  if (!worker_.post(make))
+    for (const auto& each : mine)
+      each->giveUp();
   return ends;
 }
 

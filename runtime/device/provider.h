@@ -15,7 +15,8 @@ public:
   /// `made` is called by that thread whenever some have been made, or can't be.
   explicit Provider(std::function<void()> made) : made_(std::move(made)) {}
 
-  /// Has those made that nobody else has. The ends of all. Under the session's lock.
+  /// Has those made that nobody else has. The ends of all, which may have failed already. Under the
+  /// session's lock.
   std::vector<CompletionPtr> provide(const Provisions& pending);
 
 private:

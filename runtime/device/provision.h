@@ -36,6 +36,11 @@ public:
   /// True for whoever asks first, under the session's lock, and thereby has to see to it that it is
   /// made.
   bool claim() { return !std::exchange(claimed_, true); }
+  /// It can't be made.
+  void giveUp() {
+    make_ = nullptr;
+    done_->finish(CL_OUT_OF_HOST_MEMORY);
+  }
   /// Blocks until it is over.
   void make() {
     cl_int status = CL_OUT_OF_HOST_MEMORY;

@@ -267,7 +267,8 @@ Pumps::Pinned Pumps::take(const BulkCopy& copy) {
   const auto context =
       property<cl_context>(cl_.clGetCommandQueueInfo, copy.queue, CL_QUEUE_CONTEXT);
   contexts_.push_back(context);
-  maker_.post([this, context = Ref<cl_context>::retain(cl_, context)] { make(context); });
+  if (!maker_.post([this, context = Ref<cl_context>::retain(cl_, context)] { make(context); }))
+    contexts_.pop_back(); // another time
   return {};
 }
 

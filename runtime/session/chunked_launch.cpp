@@ -130,6 +130,13 @@ std::string ChunkedLaunches::begin(Task& task, const std::shared_ptr<Launch>& la
   if (chunked->members.size() < 2 || chunked->members[chunked->home] != machine_->home() ||
       groups < leastFillings * fills[chunked->home])
     return "it has too few work-groups for chunks";
+  feeders_.resize(machine_->devices().size());
+  for (auto& feeder : feeders_)
+    if (!feeder)
+      feeder = std::make_unique<Worker>();
+  const auto hold = feeders_[machine_->home()]->hold();
+  if (!hold)
+    return "there is no thread to be had that would give it out";
   for (std::size_t i = 0; i < machine_->devices().size(); ++i)
     chunked->devices.push_back({machine_->devices()[i].node, launch->code->summaries[i]});
   chunked->task = task.stream->active.back();
@@ -146,27 +153,25 @@ std::string ChunkedLaunches::begin(Task& task, const std::shared_ptr<Launch>& la
   scheduler_.suspend();
   issuer_.issueMarkers(task, true);
 
-  feeders_.resize(machine_->devices().size());
-  for (auto& feeder : feeders_)
-    if (!feeder)
-      feeder = std::make_unique<Worker>();
-  if (chunked->probing)
-    feed(chunked, chunked->home);
-  else
-    for (std::size_t member = 0; member < chunked->members.size(); ++member)
+  feed(chunked, chunked->home);
+  for (std::size_t member = 0; member < chunked->members.size() && !probing; ++member)
+    if (member != chunked->home)
       feed(chunked, member);
   return {};
 }
 
+/// Where there is no thread to be had for that, others do the work; home has one.
 void ChunkedLaunches::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member) {
   ++chunked->working;
-  feeders_[chunked->members[member]]->post([this, chunked, member] {
+  auto work = [this, chunked, member] {
     Lock lock(shared_.mutex);
     while (give(lock, *chunked, member)) {
     }
     if (--chunked->working == 0)
       close(*chunked);
-  });
+  };
+  if (!feeders_[chunked->members[member]]->post(std::move(work)))
+    --chunked->working;
 }
 
 /// Gives `member` its next chunk and waits for it. False if there is none, or no more sense in it.

@@ -1,9 +1,6 @@
 #include "runtime/session/command_timer.h"
 
-#include "runtime/core/log.h"
-
 #include <algorithm>
-#include <exception>
 #include <thread>
 #include <utility>
 
@@ -11,14 +8,11 @@ namespace libsplit::runtime {
 
 void CommandTimer::time(Ref<cl_event> event, Clock::time_point begin, AtEnd atEnd) {
   ++pending_;
-  try {
-    worker_.post([this, timed = Timed{std::move(event), begin, std::move(atEnd)}]() mutable {
-      follow(std::move(timed));
-    });
-  } catch (const std::exception& error) {
+  auto await = [this, timed = Timed{std::move(event), begin, std::move(atEnd)}]() mutable {
+    follow(std::move(timed));
+  };
+  if (!worker_.post(std::move(await)))
     --pending_;
-    log(LogLevel::Debug, "a launch is not timed: ", error.what());
-  }
 }
 
 void CommandTimer::stop() {

@@ -184,7 +184,10 @@ std::shared_ptr<Task> Commands::create(const std::shared_ptr<Stream>& stream,
 /// Its status, if the program waits for it.
 cl_int Commands::submit(Lock& lock, const Command& command, const std::shared_ptr<Task>& task) {
   scheduler_.submit(task);
-  return command.blocking ? scheduler_.waitFor(lock, task) : CL_SUCCESS;
+  if (command.blocking)
+    return scheduler_.waitFor(lock, task);
+  scheduler_.seeThrough(lock, task->stream);
+  return CL_SUCCESS;
 }
 
 cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,

@@ -109,23 +109,26 @@ std::optional<std::size_t> ContentsFetcher::deviceToLookThrough(const Buffer& bu
   return std::nullopt;
 }
 
-/// The kernel that looks through such elements; being built in the background at first.
+/// The kernel that looks through such elements; being built in the background at first. Null if
+/// there is no thread for that.
 std::shared_ptr<ExtremesKernel> ContentsFetcher::extremesKernel(std::size_t device,
                                                                 cl_context context,
                                                                 const ElementLayout& layout) {
-  std::shared_ptr<ExtremesKernel>& kernel =
+  std::shared_ptr<ExtremesKernel>& known =
       extremesKernels_[{device, context, layout.width, layout.isSigned}];
-  if (!kernel) {
-    kernel = std::make_shared<ExtremesKernel>(cl_);
-    worker_.post([this, kernel, layout, id = machine_->devices()[device].id,
-                  in = Ref<cl_context>::retain(cl_, machine_->contextOf(device, context))] {
-      Ref<cl_kernel> built = buildExtremesKernel(cl_, in.get(), id.get(), layout);
-      std::lock_guard lock(mutex_);
-      kernel->kernel = std::move(built);
-      kernel->built->finish(CL_SUCCESS);
-    });
-  }
-  return kernel;
+  if (known)
+    return known;
+  auto kernel = std::make_shared<ExtremesKernel>(cl_);
+  auto build = [this, kernel, layout, id = machine_->devices()[device].id,
+                in = Ref<cl_context>::retain(cl_, machine_->contextOf(device, context))] {
+    Ref<cl_kernel> built = buildExtremesKernel(cl_, in.get(), id.get(), layout);
+    std::lock_guard lock(mutex_);
+    kernel->kernel = std::move(built);
+    kernel->built->finish(CL_SUCCESS);
+  };
+  if (worker_.post(std::move(build)))
+    known = std::move(kernel);
+  return known;
 }
 
 bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
@@ -136,6 +139,9 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
        !history.budget.pays(homeSeconds)))
     return false;
   ++launch->contentsRounds;
+  const auto hold = worker_.hold();
+  if (!hold)
+    return false;
   auto fetch = std::make_shared<ContentsFetch>(cl_);
   fetch->after = task.after;
   Task work; // what it takes belongs to no task of a queue
@@ -143,10 +149,10 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
   // What has been issued by then goes on, and writes where it was told to.
   auto giveUp = [&] {
     fetch->read->finish(CL_SUCCESS);
-    worker_.post([fetch, parts = work.parts] {
+    static_cast<void>(worker_.post([fetch, parts = work.parts] {
       for (const CompletionPtr& part : parts)
         part->wait();
-    });
+    }));
     return false;
   };
   try {
@@ -216,9 +222,8 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
     return giveUp();
   }
   ++stats_.contentsFetched;
-  task.waitsForContents = true;
-  worker_.post([this, fetch, launch = launch,
-                weak = std::weak_ptr<Task>(task.shared_from_this())]() mutable {
+  auto find = [this, fetch, launch = launch,
+               weak = std::weak_ptr<Task>(task.shared_from_this())]() mutable {
     const bool found = fetch->run();
     std::lock_guard lock(mutex_);
     if (found)
@@ -238,8 +243,9 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
     waiting->waitsForContents = false;
     waiting = nullptr;
     found_();
-  });
-  return true;
+  };
+  task.waitsForContents = worker_.post(std::move(find));
+  return task.waitsForContents || giveUp(); // it was stopped
 }
 
 /// Sets out to run the inspector on the program's own device, where what it loads is brought.

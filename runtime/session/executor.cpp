@@ -63,7 +63,7 @@ bool Executor::hasRoomForGroup(const Launch& launch, std::size_t device) const {
 }
 
 std::string Executor::reserveOn(Launch& launch, std::size_t device, Provisions& pending) {
-  const Device& on = machine_->devices()[device];
+  Device& on = machine_->devices()[device];
   auto lacks = [&](const char* what) {
     launch.lacksRoom = device;
     return "device " + on.label + what;
@@ -72,6 +72,8 @@ std::string Executor::reserveOn(Launch& launch, std::size_t device, Provisions& 
     return lacks(" failed");
   if (device != machine_->home() && !hasRoomForGroup(launch, device))
     return lacks(" has no room for its work-groups");
+  if (!on.startLanes())
+    return "device " + on.label + " gets no threads";
   const std::vector<Parameter>& parameters = launch.code->summaries[machine_->home()]->parameters;
   for (std::size_t i = 0; i < parameters.size() && device != machine_->home(); ++i)
     if (parameters[i].kind == ParameterKind::Sampler) {
@@ -107,10 +109,13 @@ std::string Executor::reserve(Task& task, Launch& launch, const LaunchPlan& plan
       why = reserveOn(launch, piece.device, pending);
   if (why.empty())
     why = merger_.reserve(launch, plan, pending);
-  if (why.empty())
-    for (const CompletionPtr& made : provider_.provide(pending))
-      task.awaited.push_back(made);
-  return why;
+  if (!why.empty())
+    return why;
+  const std::vector<CompletionPtr> made = provider_.provide(pending);
+  if (std::ranges::any_of(made, [](const CompletionPtr& each) { return each->hasFailed(); }))
+    return "the memory that it takes is not to be had";
+  task.awaited.insert(task.awaited.end(), made.begin(), made.end());
+  return {};
 }
 
 /// What the work-groups of the launch's pieces may have on all devices.

@@ -222,6 +222,8 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
         observer_.spendOnShort(*launch, launch->lookSeconds);
     }
   }
+  if (reason.empty() && !scheduler_.startRetiring(stream))
+    reason = "there is no thread to be had that would see to its end";
   letUp(lock, command, stream, !reason.empty());
   if (!reason.empty()) {
     CompletionPtr noted;
@@ -249,6 +251,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   launch->clone = kernel->clone;
   launch->reason = reason;
   submit(stream, command, launch);
+  scheduler_.seeThrough(lock, stream);
   return CL_SUCCESS;
 }
 

@@ -115,6 +115,7 @@ void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
   };
   MemoryTable::addMap(*object->buffer, {use.object, address}, use.writes);
   scheduler_.submit(task);
+  scheduler_.seeThrough(lock, stream);
   return address;
 }
 

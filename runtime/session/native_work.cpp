@@ -12,8 +12,8 @@ std::string NativeWork::engage(Task& task, const Launch& launch) {
   for (const auto& buffer : launch.buffers) {
     tracked_.track(*buffer);
     if (auto search = buffer->addressSearch(*machine_)) {
-      if (!std::exchange(search->issued, true))
-        issue(search, *buffer);
+      if (!search->issued && !issue(search, *buffer))
+        return "there is no thread to wait for a buffer's address";
       task.awaited.push_back(search->done);
     } else if (machine_->homeDevice().node == hostNode) {
       found = found && buffer->hostMemory(*machine_);
@@ -147,23 +147,29 @@ cl_int NativeWork::callNoted(const Command& command, const CompletionPtr& noted,
   return status;
 }
 
-void NativeWork::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer) {
+/// False: it takes a thread, and there is none to be had.
+bool NativeWork::issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer) {
+  auto goOn = scheduler_.goingOnAfter(search->done);
+  if (!goOn)
+    return false;
+  search->issued = true;
   Instruction ask;
   ask.done = search->done;
   ask.run = [this, search, queue = machine_->queueOf(machine_->home(), buffer.context()),
              home = Ref<cl_mem>::retain(cl_, buffer.home()), size = buffer.size(),
-             access = buffer.homeAccess(),
-             asks = machine_->nativeKernelsTell()](WaitList, cl_event*) {
+             access = buffer.homeAccess(), asks = machine_->nativeKernelsTell(),
+             goOn = std::move(goOn)](WaitList, cl_event*) {
     const cl_map_flags how = access.reads ? CL_MAP_READ : access.writes ? CL_MAP_WRITE : 0;
     // The last byte: an unmap is told by its address, and the program may map the first.
     if (void* last = how ? hostAddress(cl_, queue, home.get(), size - 1, 1, how) : nullptr)
       search->address = static_cast<std::byte*>(last) - (size - 1);
     else if (!how && asks)
       search->address = static_cast<std::byte*>(nativeAddress(cl_, queue, home.get()));
-    scheduler_.goOnAfter(search->done);
+    goOn();
     return CL_SUCCESS;
   };
   machine_->homeDevice().lane().issue(std::move(ask));
+  return true;
 }
 
 } // namespace libsplit::runtime

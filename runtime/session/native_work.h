@@ -41,7 +41,7 @@ private:
   bool await(Task& task, const Launch& launch);
   std::shared_ptr<const CallTable::Awaited> callsBeside(const Task& task);
   std::optional<std::vector<CompletionPtr>> workBeside(const Stream& stream);
-  void issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
+  bool issue(const std::shared_ptr<AddressSearch>& search, const Buffer& buffer);
 
   Shared& shared_;
   const Dispatch& cl_;

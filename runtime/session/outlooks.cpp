@@ -176,12 +176,8 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
     made->outlook = std::move(outlook);
     made->isOver = true;
   };
-  try {
-    worker_.post(std::move(job));
-  } catch (const std::exception& error) {
+  if (!worker_.post(std::move(job)))
     made->isOver = true; // the cycle stays at home
-    log(LogLevel::Debug, "no cycle can be looked ahead at: ", error.what());
-  }
 }
 
 /// Those of an outlook that pays, for launches that are to be split so.

@@ -40,24 +40,25 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
     return;
   const bool isHomeKnown = home || (devices.size() == 1 && contexts_.count() < 2);
   // Neither program nor context are retained: the program may count their references.
-  worker_.post(
-      [this, device, isHomeKnown, program, build = program->build, origin = origin->second] {
-        const Place place{program->context, device};
-        const bool goesOn = onlyWhatPays_ && recallLaunches(build, *origin);
-        auto summary = analyses_.of(*build, origin, deviceMacros(cl_, device), place,
-                                    /*recallOnly=*/onlyWhatPays_ && !goesOn);
-        {
-          const std::lock_guard lock(shared_.mutex);
-          build->isAnalysed = summary != nullptr;
-        }
-        if (!onlyWhatPays_)
-          return;
-        lookForOthers();
-        if (summary && isHomeKnown)
-          prepareAhead(program, build, *origin, summary, place);
-      });
-  if (!std::exchange(cacheTrimmed_, true))
-    worker_.post([this] { cache_.trim({}); });
+  auto ahead = [this, device, isHomeKnown, program, build = program->build,
+                origin = origin->second] {
+    const Place place{program->context, device};
+    const bool goesOn = onlyWhatPays_ && recallLaunches(build, *origin);
+    auto summary = analyses_.of(*build, origin, deviceMacros(cl_, device), place,
+                                /*recallOnly=*/onlyWhatPays_ && !goesOn);
+    {
+      const std::lock_guard lock(shared_.mutex);
+      build->isAnalysed = summary != nullptr;
+    }
+    if (!onlyWhatPays_)
+      return;
+    lookForOthers();
+    if (summary && isHomeKnown)
+      prepareAhead(program, build, *origin, summary, place);
+  };
+  // Where no thread is to be had, it comes when a kernel is launched.
+  if (worker_.post(ahead) && !cacheTrimmed_)
+    cacheTrimmed_ = worker_.post([this] { cache_.trim({}); });
 }
 
 /// What earlier runs left of the program's launches. Whether some of its kernels had paid for being
@@ -127,7 +128,7 @@ void Preparer::prepareAhead(const std::shared_ptr<Program>& program,
     if (auto gain = build->gains.find(name);
         gain != build->gains.end() && code->state == KernelCode::State::New) {
       code->expectedGain = gain->second;
-      begin(program, code, place.device);
+      static_cast<void>(begin(program, code, place.device));
     }
 }
 
@@ -138,7 +139,7 @@ void Preparer::created(const std::shared_ptr<Program>& program,
   if (gain == gains.end() || code->state != KernelCode::State::New || !shared_.home)
     return;
   code->expectedGain = gain->second;
-  begin(program, code, shared_.home);
+  static_cast<void>(begin(program, code, shared_.home));
 }
 
 bool Preparer::launches(const Kernel& kernel, std::uint64_t items) {
@@ -181,7 +182,7 @@ void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build
     --unkeptOrigins_;
     shared_.progress.notify_all();
   });
-  worker_.post([this, binary, build, made, origin, place, pending = std::move(pending)] {
+  auto flatten = [this, binary, build, made, origin, place, pending = std::move(pending)] {
     auto summary = analyses_.of(*build, made, *origin->madeFor, place);
     if (!summary->failure.empty())
       return;
@@ -191,7 +192,9 @@ void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build
     if (!summary->flatSource.empty())
       flat.text = summary->flatSource;
     binaries_.keep(binary, flat);
-  });
+  };
+  if (!worker_.post(std::move(flatten)))
+    log(LogLevel::Info, "where a binary came from is forgotten: there is no thread to be had");
 }
 
 // --- what is prepared
@@ -312,8 +315,8 @@ std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id
   }
   if (const char* why = whyUnprepared(kernel, device))
     return why;
-  if (code->state == State::New)
-    begin(program, code, device);
+  if (code->state == State::New && !begin(program, code, device))
+    return noThread;
   if (code->state == State::Preparing)
     await(lock, *code);
   if (code->state == State::Preparing)
@@ -334,15 +337,16 @@ void Preparer::await(Lock& lock, KernelCode& code) {
     shared_.progress.wait_for(lock, std::chrono::duration<double>(gain), isOver);
 }
 
-void Preparer::begin(const std::shared_ptr<Program>& program,
+/// False: there is no thread to be had.
+bool Preparer::begin(const std::shared_ptr<Program>& program,
                      const std::shared_ptr<KernelCode>& code, cl_device_id device) {
   code->state = KernelCode::State::Preparing;
   const double compiling = code->times.compiling();
   program->build->begun.insert(code->name);
   program->build->compiled += compiling;
   const bool isCertain = !onlyWhatPays_ || shared_.machine;
-  worker_.post([this, program, build = program->build, code, device, compiling, isCertain,
-                keep = Ref<cl_program>::retain(cl_, program->handle)] {
+  auto prepare = [this, program, build = program->build, code, device, compiling, isCertain,
+                  keep = Ref<cl_program>::retain(cl_, program->handle)] {
     std::string reason;
     bool isFirst = false;
     const auto began = std::chrono::steady_clock::now();
@@ -368,7 +372,12 @@ void Preparer::begin(const std::shared_ptr<Program>& program,
           reason.empty() ? "can be split" : "not split: " + reason);
     }
     shared_.progress.notify_all();
-  });
+  };
+  if (worker_.post(std::move(prepare)))
+    return true;
+  code->state = KernelCode::State::New; // another time
+  program->build->compiled -= compiling;
+  return false;
 }
 
 /// `isCertain`: it pays. Else the machine was not met yet when that was judged, and its devices may
@@ -403,10 +412,10 @@ void Preparer::notePreparation(std::chrono::duration<double> took) {
 
 void Preparer::buildForLatecomers(const std::shared_ptr<Program>& program,
                                   const std::shared_ptr<KernelCode>& code) {
-  if (std::exchange(code->isBuiltForLatecomers, true) || shared_.ending)
+  if (code->isBuiltForLatecomers || shared_.ending)
     return;
-  worker_.post([this, program, code, build = program->build,
-                keep = Ref<cl_program>::retain(cl_, program->handle)] {
+  code->isBuiltForLatecomers = worker_.post([this, program, code, build = program->build,
+                                             keep = Ref<cl_program>::retain(cl_, program->handle)] {
     kernels_.buildLate(*program, *build, *code);
   });
 }
@@ -423,12 +432,13 @@ void Preparer::explain(Lock& lock, const Program& program,
                        const std::shared_ptr<const Origin>& origin, cl_device_id device,
                        const std::vector<std::string>& words) {
   auto over = std::make_shared<std::atomic<bool>>(false);
-  worker_.post([this, over, words, origin, place = Place{program.context, device},
-                keep = Ref<cl_program>::retain(cl_, program.handle)] {
-    // Also if it throws, or is never run.
-    const std::shared_ptr<void> atEnd(nullptr, [&](void*) { *over = true; });
+  // Also if it throws, or is never run.
+  auto atEnd = std::shared_ptr<void>(nullptr, [over](void*) { *over = true; });
+  static_cast<void>(worker_.post([this, atEnd = std::move(atEnd), words, origin,
+                                  place = Place{program.context, device},
+                                  keep = Ref<cl_program>::retain(cl_, program.handle)] {
     writeReport(analyses_.explain(*origin, place, words));
-  });
+  }));
   constexpr auto often = std::chrono::milliseconds(20);
   while (!*over && !shared_.ending)
     shared_.progress.wait_for(lock, often);

@@ -35,6 +35,8 @@ inline constexpr const char* notTimedYet = "how long its launches take was not k
 inline constexpr const char* tooShortToSplit =
     "its launches are too short to be split (LIBSPLIT_MIN_LAUNCH)";
 
+inline constexpr const char* noThread = "there is no thread to be had that would prepare it";
+
 /// Why launches wait for one that is being prepared.
 inline constexpr const char* notBuiltYet = "it is not built for the other devices yet";
 inline constexpr const char* notAnalysedYet = "its analysis is not ready yet";
@@ -90,8 +92,8 @@ private:
   void prepareAhead(const std::shared_ptr<Program>& program, const std::shared_ptr<Build>& build,
                     const Origin& origin, const std::shared_ptr<const ProgramSummary>& summary,
                     const Place& place);
-  void begin(const std::shared_ptr<Program>& program, const std::shared_ptr<KernelCode>& code,
-             cl_device_id device);
+  [[nodiscard]] bool begin(const std::shared_ptr<Program>& program,
+                           const std::shared_ptr<KernelCode>& code, cl_device_id device);
   double promise() const;
   const char* whyUnprepared(const Kernel& kernel, cl_device_id device);
   std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device,

@@ -58,7 +58,7 @@ void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, 
   task->helpers -= helping;
   // The application's callbacks run in the queue's own thread: they may take locks that a thread of
   // the application holds while it waits.
-  auto runsCallbacks = [&] { return task->event && task->event->callbacks; };
+  auto runsCallbacks = [&] { return task->event && task->event->callbacks && stream->retiring; };
   if (helping && runsCallbacks())
     shared_.progress.notify_all();
   else if (!helping)

@@ -20,13 +20,14 @@ constexpr unsigned rowOfWaits = 4;
 
 struct Notification {
   Worker* resolver;
+  std::shared_ptr<void> hold; ///< of the resolver
   std::function<void()> job;
 };
 
 void CL_CALLBACK onForeignEvent(cl_event, cl_int, void* data) {
   // A driver's thread, perhaps with the driver's locks held: only hand it on.
   std::unique_ptr<Notification> notification(static_cast<Notification*>(data));
-  notification->resolver->post(std::move(notification->job));
+  static_cast<void>(notification->resolver->post(std::move(notification->job)));
 }
 
 } // namespace
@@ -157,9 +158,11 @@ void Scheduler::fence(const std::shared_ptr<Task>& task) {
     cl_.clReleaseEvent(marker);
   } else {
     auto finished = std::make_shared<Completion>(cl_);
-    startThread([this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
+    auto wait = [this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
       finished->finish(cl_.clFinish(queue.get()));
-    }).detach();
+    };
+    if (!startDetached(wait))
+      finished->finish(CL_OUT_OF_HOST_MEMORY); // when all before it is over, nobody knows
     task->events.push_back(finished);
     stream->nativeEnd = finished;
   }
@@ -205,7 +208,11 @@ void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event
 
 /// Has `job` run by the resolver once the event is complete or failed. False if that can't be.
 bool Scheduler::callOnEnd(cl_event event, std::function<void()> job) {
-  auto notification = std::make_unique<Notification>(Notification{&resolver_, std::move(job)});
+  auto hold = resolver_.hold();
+  if (!hold)
+    return false;
+  auto notification =
+      std::make_unique<Notification>(Notification{&resolver_, std::move(hold), std::move(job)});
   if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) != CL_SUCCESS)
     return false;
   static_cast<void>(notification.release());
@@ -291,7 +298,9 @@ bool Scheduler::isFilled(const Stream& stream) {
 
 bool Scheduler::maySettle(const Stream& stream) const {
   auto dependsOnItsQueue = [&](const std::shared_ptr<Task>& task) {
-    return task->unresolved == 0 && task->events.empty() && !task->awaitsCalls() &&
+    const bool isBehindItsOwn = std::ranges::all_of(
+        task->events, [&](const CompletionPtr& each) { return each == stream.nativeEnd; });
+    return task->unresolved == 0 && isBehindItsOwn && !task->awaitsCalls() &&
            std::ranges::all_of(task->waitTasks, [&](const std::shared_ptr<Task>& before) {
              return before->stream.get() == &stream;
            });
@@ -359,13 +368,17 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
   else
     failures_.loseOutputs(*task);
   stream.hasNew = true;
-  if (!stream.retiring) {
-    startThread([this, shared = task->stream] { retireLoop(shared); }).detach();
-    stream.retiring = true;
-    ++retirers_;
-  }
+  static_cast<void>(startRetiring(task->stream)); // whoever waits can do it as well
   if (!expectsWaiter(stream, *task))
     watch(stream);
+}
+
+bool Scheduler::startRetiring(const std::shared_ptr<Stream>& stream) {
+  if (stream->retiring)
+    return true;
+  stream->retiring = startDetached([this, stream] { retireLoop(stream); });
+  retirers_ += stream->retiring;
+  return stream->retiring;
 }
 
 /// Whether a thread of the application will probably wait for the task, and nothing else depends on
@@ -405,11 +418,21 @@ void Scheduler::goOnUnlocked() {
   goOn();
 }
 
-void Scheduler::goOnAfter(CompletionPtr done) {
-  resolver_.post([this, done = std::move(done)] {
-    done->wait();
-    goOnUnlocked();
-  });
+std::function<void()> Scheduler::goingOnAfter(CompletionPtr done) {
+  auto hold = resolver_.hold();
+  if (!hold)
+    return nullptr;
+  return [this, done = std::move(done), hold = std::move(hold)] {
+    static_cast<void>(resolver_.post([this, done] {
+      done->wait();
+      goOnUnlocked();
+    }));
+  };
+}
+
+void Scheduler::seeThrough(Lock& lock, const std::shared_ptr<Stream>& stream) {
+  if (!stream->retiring && !stream->active.empty() && maySettle(*stream))
+    waitAll(lock, stream);
 }
 
 void Scheduler::endRecovery() {

@@ -75,6 +75,9 @@ public:
   std::shared_ptr<Task> create(const std::shared_ptr<Stream>& stream, const Command& command);
   /// The program gets an event for it, if it wants one. Throws if the driver makes none.
   void attachEvent(Task& task, const Command& command);
+  /// Sees to it that the queue has a thread of its own, by which tasks there retire whatever the
+  /// program does. False: there is none to be had.
+  [[nodiscard]] bool startRetiring(const std::shared_ptr<Stream>& stream);
   /// It comes after all that is in its queue by now.
   void submit(const std::shared_ptr<Task>& task);
 
@@ -82,8 +85,9 @@ public:
   void goOn();
   /// The same, from a thread that has not got the lock.
   void goOnUnlocked();
-  /// The same once `done` is over.
-  void goOnAfter(CompletionPtr done);
+  /// To be called, without the lock, once `done` is about to be over: then the same. Null if there
+  /// is no thread for that.
+  std::function<void()> goingOnAfter(CompletionPtr done);
   /// Has tasks planned that can be, and tells nobody.
   void pump();
   /// Has `job` run, on a thread of libsplit's and without the lock, once the event is complete or
@@ -101,6 +105,9 @@ public:
   /// In the thread for which the gate stood, before that gives up the lock: what was admitted since
   /// its turn came is in the queue before all that is behind the gate.
   void letPass(const std::shared_ptr<Task>& gate);
+  /// Where the queue could get no thread of its own: until what is planned there has retired, as
+  /// far as the program does not have to see to that.
+  void seeThrough(Lock& lock, const std::shared_ptr<Stream>& stream);
   /// Before the process ends: until what is under way is over. False if that takes too long.
   bool finish(Lock& lock);
 

@@ -161,6 +161,16 @@ cl_int Session::finishQueue(cl_command_queue queue) {
   return std::exchange(stream->hasLost, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
+void Session::asksFor(cl_event event) {
+  if (scheduler_.events().isEmpty())
+    return;
+  Lock lock(shared_.mutex);
+  const auto ours = scheduler_.events().find(event);
+  const auto task = ours && !ours->ended ? ours->task.lock() : nullptr;
+  if (task)
+    scheduler_.seeThrough(lock, task->stream);
+}
+
 void Session::awaitEvents(cl_uint count, const cl_event* list) {
   const EventTable& events = scheduler_.events();
   if (events.isEmpty() || !list)

@@ -67,6 +67,8 @@ public:
 
   /// Waits for the tasks behind those of `list` that are libsplit's own events.
   void awaitEvents(cl_uint count, const cl_event* list);
+  /// The program asks what became of it, and perhaps does nothing else until it is over.
+  void asksFor(cl_event event);
   /// Waits until nothing of libsplit's is pending on the queue. CL_OUT_OF_RESOURCES if a command of
   /// it failed, since the last time, for want of bytes that were lost with their device.
   cl_int finishQueue(cl_command_queue queue);

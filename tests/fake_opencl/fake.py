@@ -61,14 +61,14 @@ class Fake:
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
     def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, slow_calls=None,
-                    clock=None, callbacks_ms=0, timeout=60):
+                    clock=None, callbacks_ms=0, timeout=60, env=None):
         """Natively if there are no `options`."""
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
                          "clock": clock or self.clock, "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1,
                          "callbacks_ms": callbacks_ms,
                          "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
-        env = {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
+        env = (env or {}) | {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}
         self.report.unlink(missing_ok=True)
         if options is not None:
@@ -350,6 +350,30 @@ def refusals(bench, name, machine="two_gpus", stride="1", policy="static:1,1"):
     print(f"{runs} runs, each with one of {calls} calls refused: all as natively")
 
 
+def few_threads(bench, name, machine, policy, *arguments):
+    """Each thread that libsplit asks for is refused once, then all from the first or from some other on: nobody
+    notices."""
+    fake = Fake(bench, machine)
+    options = {"POLICY": policy, "MIN_LAUNCH": "0", "LOG": "error"}
+    native = fake.run(name, arguments=arguments)
+    native.require_success()
+    count = bench.tmp / "threads"
+    door = bench.build / "doors" / "libdoor_few_threads.so"
+
+    def run(refused):
+        env = {"LD_PRELOAD": f"{door} {bench.library}", "REFUSED_THREADS": refused, "COUNT_FILE": str(count)}
+        fake.run(name, options, arguments=arguments, env=env).require_same_as(native)
+        return int(count.read_text())
+
+    asked = run("0-0")
+    if asked == 0:
+        raise Failure("it asks for no thread")
+    ranges = [f"{i}-{i}" for i in range(1, asked + 1)] + [f"{i}-1000000" for i in range(1, asked + 1, max(1, asked // 8))]
+    for each in ranges:
+        run(each)
+    print(f"{len(ranges)} runs, each of which got some of {asked} threads too few: all as natively")
+
+
 def failures(bench, name, goes_on="0", machine="two_gpus", stride="1"):
     """Each command of the helper fails, or loses the device: the same result, or an error; never another result.
     Bytes that a device had alone are lost with it."""
@@ -433,4 +457,4 @@ if __name__ == "__main__":
           "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "application_table": application_table,
-          "refusals": refusals, "failures": failures, "random_calls": random_calls})
+          "refusals": refusals, "failures": failures, "few_threads": few_threads, "random_calls": random_calls})

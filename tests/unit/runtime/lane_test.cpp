@@ -259,12 +259,12 @@ TEST(Worker, RunsJobsInOrderWhateverTheyThrow) {
   std::vector<int> ran;
   const CompletionPtr last = completion();
   for (int i = 0; i < 100; ++i)
-    worker.post([&ran, i] {
+    EXPECT_TRUE(worker.post([&ran, i] {
       ran.push_back(i);
       if (i % 10 == 0)
         throw std::runtime_error("expected");
-    });
-  worker.post([&] { last->finish(CL_SUCCESS); });
+    }));
+  EXPECT_TRUE(worker.post([&] { last->finish(CL_SUCCESS); }));
   last->wait();
   ASSERT_EQ(ran.size(), 100u);
   EXPECT_TRUE(std::is_sorted(ran.begin(), ran.end()));
@@ -275,18 +275,18 @@ TEST(Worker, DropsWhatHasNotBegunWhenItStops) {
   Worker worker;
   const CompletionPtr begun = completion(), go = completion();
   std::atomic<int> ran = 0;
-  worker.post([&] {
+  EXPECT_TRUE(worker.post([&] {
     begun->finish(CL_SUCCESS);
     go->wait();
     ++ran;
-  });
-  worker.post([&] { ++ran; });
+  }));
+  EXPECT_TRUE(worker.post([&] { ++ran; }));
   begun->wait();
   std::thread opener([&] { go->finish(CL_SUCCESS); });
   worker.stop(60);
   opener.join();
   EXPECT_GE(ran, 1) << "what has begun is waited for";
-  worker.post([&] { ADD_FAILURE() << "it was stopped"; });
+  EXPECT_FALSE(worker.post([&] { ADD_FAILURE() << "it was stopped"; }));
 }
 
 } // namespace

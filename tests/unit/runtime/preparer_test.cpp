@@ -128,7 +128,7 @@ TEST(Preparer, BeginsNothingOnceItWasStopped) {
     std::unique_lock lock(world.shared.mutex);
     world.preparer.stop(lock);
   }
-  EXPECT_EQ(world.whyNotReady(), "its analysis is not ready yet");
+  EXPECT_EQ(world.whyNotReady(), noThread);
 }
 
 } // namespace

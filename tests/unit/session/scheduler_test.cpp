@@ -203,7 +203,7 @@ TEST(Scheduler, PlansATaskAnewThatFoundSomethingOnItsWay) {
   }
   EXPECT_EQ(task->state, Task::State::Fenced);
   EXPECT_EQ(world.order, "p");
-  world.scheduler.goOnAfter(there);
+  world.scheduler.goingOnAfter(there)();
   there->finish(CL_SUCCESS);
   EXPECT_EQ(world.wait(task), CL_SUCCESS);
   EXPECT_EQ(world.order, "pp");
