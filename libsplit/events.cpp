@@ -9,12 +9,19 @@ namespace libsplit {
 
 namespace {
 
+// Both also after libsplit has stepped aside: events that it gave out before live on.
+
 cl_int CL_API_CALL retainEvent(cl_event event) {
-  return retained(next().clRetainEvent(event), &runtime::Session::events, event);
+  const cl_int status = next().clRetainEvent(event);
+  if (status == CL_SUCCESS)
+    guarded([&] {
+      session().events().retained(event);
+      return CL_SUCCESS;
+    });
+  return status;
 }
 
 cl_int CL_API_CALL releaseEvent(cl_event event) {
-  // Also after libsplit has stepped aside: events that it gave out before live on.
   guarded([&] {
     session().events().released(event);
     return CL_SUCCESS;

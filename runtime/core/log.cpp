@@ -33,8 +33,9 @@ void writeLog(LogLevel level, const std::string& text) noexcept {
 
 void writeLogOnce(LogLevel level, const std::string& text) noexcept {
   try {
+    // Never destroyed: threads of libsplit's and handlers of others log until the process is gone.
     static std::mutex mutex;
-    static std::set<std::string> seen;
+    static auto& seen = *new std::set<std::string>;
     {
       std::lock_guard lock(mutex);
       if (!seen.insert(text).second)
