@@ -562,6 +562,8 @@ private:
 
   /// As the runtime works it out (session/outlooks.h), but at once.
   const Outlook* outlookOf(std::span<const std::uint64_t> ids) {
+    if (!std::ranges::all_of(ids, [&](std::uint64_t id) { return usual_[id].isKnown(); }))
+      return nullptr;
     const auto [made, isNew] = outlooks_.try_emplace({ids.begin(), ids.end()});
     if (!isNew)
       return &made->second;

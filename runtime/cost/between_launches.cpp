@@ -38,6 +38,7 @@ std::vector<ProgramCommand> BetweenLaunches::take() {
 }
 
 bool UsualCommands::cameWith(std::vector<ProgramCommand> commands) {
+  ++launches_;
   const bool isNews = !areAlike(commands, usual_) && areAlike(commands, last_);
   last_ = std::move(commands);
   if (isNews)

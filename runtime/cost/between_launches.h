@@ -16,6 +16,7 @@
 #include "analysis-pass/summary/byte_set.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -53,9 +54,12 @@ public:
   /// A launch came with these. Whether that changes what is usual.
   bool cameWith(std::vector<ProgramCommand> commands);
   const std::vector<ProgramCommand>& commands() const { return usual_; }
+  /// Whether `commands` can have been noticed: the first launch came with what all began with.
+  bool isKnown() const { return launches_ > 2; }
 
 private:
   std::vector<ProgramCommand> last_, usual_;
+  std::uint64_t launches_ = 0;
 };
 
 } // namespace libsplit::runtime

@@ -21,6 +21,12 @@ void Commands::noteForOutlooks(const Command& command, std::span<const BufferUse
   }
 }
 
+/// It goes to the driver as it came, without the lock: nobody else keeps book of it.
+void Commands::noteWhileQuiet(const Command& command, std::span<const BufferUse> uses) const {
+  const Lock lock(shared_.mutex);
+  noteForOutlooks(command, uses);
+}
+
 bool Commands::waitListIsNative(const Command& command) const {
   for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i) {
     auto ours = scheduler_.events().find(command.waitList[i]);
@@ -297,6 +303,8 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
       };
       return submit(lock, command, task);
     }
+  } else if (outlooks_.isWatching()) {
+    noteWhileQuiet(command, {{{handle, false, offset, offset + size}}});
   }
   const BulkCopy copy{command.queue,
                       handle,

@@ -60,6 +60,8 @@ public:
         enqueuing.end();
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
       }
+    } else if (outlooks_.isWatching()) {
+      noteWhileQuiet(command, std::vector<BufferUse>(of));
     }
     if (noted)
       return nativeWork_.callNoted(command, noted, NativeCall(std::forward<Call>(call)));
@@ -104,6 +106,7 @@ public:
 
 private:
   void noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const;
+  void noteWhileQuiet(const Command& command, std::span<const BufferUse> uses) const;
   bool tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
                  const Command& command, const std::vector<BufferUse>& uses, CompletionPtr* noted,
                  const Task* gate = nullptr);

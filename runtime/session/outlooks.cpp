@@ -124,7 +124,7 @@ const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
   std::uint64_t version = 0;
   for (const std::uint64_t id : ids) {
     const auto noted = steps_.find(id);
-    if (noted == steps_.end() || noted->second.version == 0 ||
+    if (noted == steps_.end() || noted->second.version == 0 || !noted->second.usual.isKnown() ||
         (!noted->second.isNative && noted->second.code.expired()))
       return nullptr;
     version = std::max(version, noted->second.version);

@@ -43,7 +43,7 @@ public:
   /// The id of a launch that goes to the driver as it came: the same as when its like was last
   /// looked at.
   std::uint64_t noteNative(const Kernel& kernel, const LaunchArguments& arguments);
-  /// Whether any launch was seen that is long enough for all this.
+  /// Whether any launch was seen that is long enough for all this. Also without the lock.
   bool isWatching() const { return isWatching_; }
 
   /// Of the launches with these ids, in order; null while that is not known. Valid until the next
@@ -89,7 +89,7 @@ private:
   std::map<std::vector<std::uint64_t>, std::shared_ptr<Made>> outlooks_;
   BetweenLaunches between_;
   std::uint64_t versions_ = 0;
-  bool isWatching_ = false;
+  std::atomic<bool> isWatching_ = false;
   std::shared_ptr<std::atomic<bool>> goesOn_ = std::make_shared<std::atomic<bool>>(true);
   Worker worker_;
 };

@@ -55,7 +55,9 @@ TEST(UsualCommands, AreThoseOfTwoLaunchesInARow) {
   EXPECT_FALSE(program.launch(1024 * mib, 0)); // what all begins with
   EXPECT_FALSE(program.launch(16 * mib, 4 * mib));
   EXPECT_TRUE(program.usual.commands().empty());
+  EXPECT_FALSE(program.usual.isKnown());
   EXPECT_TRUE(program.launch(16 * mib, 4 * mib));
+  EXPECT_TRUE(program.usual.isKnown());
   ASSERT_EQ(program.usual.commands().size(), 2u);
   EXPECT_EQ(program.usual.commands()[1].bytes.size(), 16 * mib);
   EXPECT_FALSE(program.launch(17 * mib, 3 * mib)); // about as much
