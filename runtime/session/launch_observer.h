@@ -23,6 +23,8 @@ public:
 
   /// The launch is over.
   void observe(Task& task, Launch& launch);
+  /// The program launches something in a queue.
+  void launches(Stream& stream) const;
   /// Counts a launch that was a task, and says why it was not split.
   static void countUnsplit(Task& task, const Launch& launch, const std::string& why);
   /// Notes what it took to find out that the launch is short.

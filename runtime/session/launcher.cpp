@@ -204,6 +204,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     countUnsplit(*kernel, arguments, "its objects are of several contexts");
     return launchSettled(lock, enqueuing, command, *kernel, arguments);
   }
+  observer_.launches(*stream);
   bool isUnprepared = false;
   std::string reason = whyNotSplittable(lock, *stream, *kernel, arguments, isUnprepared);
   std::shared_ptr<Launch> launch;

@@ -36,6 +36,16 @@ const char* whyHomeAlone(const Machine& machine, const Launch& launch,
 
 } // namespace
 
+/// What passed since the launch before, if the program waited for that.
+void LaunchObserver::launches(Stream& stream) const {
+  const std::optional<EndedLaunch> last = std::exchange(stream.lastLaunch, std::nullopt);
+  const auto code = last && stream.idle() ? last->code.lock() : nullptr;
+  if (!code)
+    return;
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - last->end;
+  code->histories.at(last->key).rests.passed(last->wasSplit, passed.count());
+}
+
 void LaunchObserver::observe(Task& task, Launch& launch) {
   if (task.status < 0) {
     if (task.call.reason.empty())
@@ -50,7 +60,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     return;
   merger_.finish(launch);
   auto start = std::max(task.planned, task.stream->lastRetired);
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> passed = now - start;
   double wall = task.endedUnseen ? 0 : passed.count();
   launch.code->readySeconds += wall;
   if (launch.isChunked) {
@@ -60,6 +71,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
                    whyHomeAlone(*machine_, launch, launch.code->histories.at(launch.key)));
     return;
   }
+  if (!task.endedUnseen)
+    task.stream->lastLaunch = {launch.code, launch.key, launch.wasSplit, now};
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample> samples(devices);
   bool complete = !task.endedUnseen;
@@ -84,10 +97,12 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   // together, what passed since the one before says nothing.
   for (const solver::DeviceSample& sample : samples)
     wall = std::max(wall, sample.seconds);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (launch.wasSplit)
+    wall += history.rests.splitCosts();
   if (launch.ticket.phase != 0 && complete)
     task.stream->cycle.took(launch.ticket, wall);
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
-  LaunchHistory& history = launch.code->histories.at(launch.key);
   history.planning.earn(wall);
   if (!launch.wasSplit) {
     countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));

@@ -20,6 +20,7 @@
 #include "runtime/core/call_table.h"
 #include "runtime/core/completion.h"
 #include "runtime/cost/launch_cycle.h"
+#include "runtime/cost/launch_history.h"
 #include "runtime/device/memory.h"
 #include "runtime/trace/trace.h"
 
@@ -29,12 +30,14 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
 
 class Program;
+struct KernelCode;
 struct Launch;
 struct Task;
 struct Verification;
@@ -54,6 +57,14 @@ struct TaskEvent {
   cl_int status = CL_SUCCESS;
   bool profiled = false;
   cl_ulong times[4] = {0, 0, 0, 0}; ///< QUEUED, SUBMIT, START, END on the home device's clock
+};
+
+/// A launch of a queue that is over.
+struct EndedLaunch {
+  std::weak_ptr<KernelCode> code;
+  LaunchKey key;
+  bool wasSplit = false;
+  std::chrono::steady_clock::time_point end;
 };
 
 struct Stream {
@@ -80,7 +91,8 @@ struct Stream {
   bool hasLost = false;         ///< a command's bytes, of which no clFinish told yet
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
-  LaunchCycle cycle; ///< of its split launches
+  LaunchCycle cycle;                     ///< of its split launches
+  std::optional<EndedLaunch> lastLaunch; ///< if nothing was launched since
 
   bool idle() const { return parked.empty() && active.empty(); }
   /// A gate is planned, and nothing has been since.

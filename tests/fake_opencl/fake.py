@@ -170,6 +170,22 @@ def late_callbacks(bench):
     run.require(not any("too short" in reason for reason in reasons), f"launches of 10 ms: {reasons}")
 
 
+def read_back(bench):
+    """What the program reads after each launch belongs to what splitting it costs: where that eats up the gain, launches
+    stay at home."""
+    fake = Fake(bench)
+    fake.platforms = [{"name": "Fake", "devices": [{"name": "near", "item_ns": 100},
+                                                   {"name": "far", "item_ns": 100, "gb_per_s": 0.02}]}]
+    command = [str(bench.build / "benchmarks" / "shared_launches"), "--variant", "renewed", "--size", "400000",
+               "--iterations", "80"]
+    native = fake.run_command(command)
+    native.require_success()
+    run = fake.run_command(command, {"POLICY": "auto"}, clock="real")
+    run.require_same_as(native)
+    kernel = run.kernel("stir")
+    run.require(kernel["split_launches"] <= 25, f"{kernel['split_launches']} launches of 80 were split: {kernel['reasons']}")
+
+
 # Devices that differ in speed and in how fast bytes get to them, and what they do under other circumstances.
 FAST = {"name": "fast", "item_ns": 100000, "gb_per_s": 0.02}
 SLOW = {"name": "slow", "item_ns": 200000, "gb_per_s": 0.01, "transfer_us": 20}
@@ -453,7 +469,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks,
+    main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks, "read_back": read_back,
           "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "application_table": application_table,
