@@ -369,6 +369,8 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
     failures_.loseOutputs(*task);
   stream.hasNew = true;
   static_cast<void>(startRetiring(task->stream)); // whoever waits can do it as well
+  if (task->isGate)
+    shared_.progress.notify_all(); // of its turn, which some other thread may have brought about
   if (!expectsWaiter(stream, *task))
     watch(stream);
 }
