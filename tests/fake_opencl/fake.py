@@ -326,6 +326,29 @@ def application(bench, name):
             raise Failure(f"{moved} bytes move in an iteration, {least} must")
 
 
+def pipelined(bench, name):
+    """An application that does not wait for its launches gives the very bytes that it gives natively, though halos go
+    ahead of the launches that read them; on a grid whose both ends other devices need, boundaries come first."""
+    app = suite.APPLICATIONS[name]
+    size = app.small * (2 if name.startswith("lattice") else 4)  # for boundaries to be small parts
+    command = [*suite.command(name, bench.build / "benchmarks" / "apps", size, 40), "--together", "1000"]
+    native = Fake(bench).run_command(command)
+    native.require_success()
+    trace = bench.tmp / "run.trace"
+    for machine in ("two_gpus", "cpu_and_gpus"):
+        for options in policies(2 if machine == "two_gpus" else 3)[:2]:
+            for seed in (1, 2):
+                Fake(bench, machine).run_command(command, options | {"TRACE": str(trace)}, seed=seed).require_same_as(native)
+                if name.startswith("lattice") and machine == "two_gpus":
+                    told = subprocess.run([str(bench.build / "bin" / "splittrace"), "--json", str(trace)],
+                                          capture_output=True, text=True, check=True)
+                    for kernel in json.loads(told.stdout)["kernels"]:
+                        for device in kernel["devices"]:
+                            if device["pieces"] < 2 * kernel["launches"]:
+                                raise Failure(f"{device['pieces']} pieces of {kernel['launches']} launches on a device: "
+                                              "the boundary did not come first")
+
+
 def moved_by_iteration(bench, name):
     """Bytes between two GPUs, once things have settled."""
     totals = []
@@ -472,5 +495,6 @@ if __name__ == "__main__":
     main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks, "read_back": read_back,
           "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
-          "what_if_unknown": what_if_unknown, "application": application, "application_table": application_table,
+          "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
+          "application_table": application_table,
           "refusals": refusals, "failures": failures, "few_threads": few_threads, "random_calls": random_calls})
