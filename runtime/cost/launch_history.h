@@ -77,7 +77,7 @@ struct LaunchHistory {
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
   PlanningBudget planning;
-  RestTimes rests; ///< after its launches
+  RestTimes rests;                ///< after its launches
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains

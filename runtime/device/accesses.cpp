@@ -47,8 +47,10 @@ void Accesses::add(BufferAccess access) {
 
 bool Accesses::isIdle(NodeId node, const ByteSet& bytes, bool writes) const {
   return std::ranges::none_of(accesses_, [&](const BufferAccess& access) {
-    return access.node == node && !access.done->succeeded() &&
-           (access.writes.intersects(bytes) || (writes && access.reads.intersects(bytes)));
+    // Nobody else may ask what became of what was sent ahead in vain.
+    return access.node == node &&
+           (access.writes.intersects(bytes) || (writes && access.reads.intersects(bytes))) &&
+           !(access.done->poll() && access.done->succeeded());
   });
 }
 
