@@ -138,6 +138,16 @@ private:
   std::thread thread_;
 };
 
+/// Ends the feeding; every launch has had its effect.
+void stop(sample::Sample& s, Setting& setting, Feeder& feeder) {
+  const auto launches = static_cast<cl_int>(feeder.stop());
+  sample::read(setting.queue, setting.buffer, setting.values);
+  for (const cl_int each : setting.values)
+    sample::require(each == launches, "launches got lost");
+  sample::read(setting.queue, setting.other, setting.values);
+  s.output(setting.values);
+}
+
 void fed(sample::Sample& s) {
   Setting setting(s);
   Feeder feeder(setting);
@@ -146,12 +156,7 @@ void fed(sample::Sample& s) {
   for (unsigned i = 0; i < 100; ++i)
     setting.launchSmall();
   sample::require(!feeder.isDone(), "a launch waits for what comes after it");
-  const auto launches = static_cast<cl_int>(feeder.stop());
-  sample::read(setting.queue, setting.buffer, setting.values);
-  for (const cl_int each : setting.values)
-    sample::require(each == launches, "launches got lost");
-  sample::read(setting.queue, setting.other, setting.values);
-  s.output(setting.values);
+  stop(s, setting, feeder);
 }
 
 /// Looks at another buffer while the queue is being filled, and changes it.
@@ -172,12 +177,7 @@ void mapped(sample::Sample& s) {
     setting.launchSmall();
   }
   sample::require(!feeder.isDone(), "a map waits for what comes after it");
-  const auto launches = static_cast<cl_int>(feeder.stop());
-  sample::read(setting.queue, setting.buffer, setting.values);
-  for (const cl_int each : setting.values)
-    sample::require(each == launches, "launches got lost");
-  sample::read(setting.queue, setting.other, setting.values);
-  s.output(setting.values);
+  stop(s, setting, feeder);
 }
 
 void unwaited(sample::Sample& s) {
