@@ -2,8 +2,10 @@
 
 #include "analysis-pass/summary/serialize.h"
 #include "runtime/cost/launch_cycle.h"
+#include "runtime/cost/moving_rate.h"
 #include "runtime/cost/outlook.h"
 #include "runtime/cost/share_controller.h"
+#include "runtime/cost/split_cost.h"
 #include "runtime/plan/planner.h"
 #include "runtime/plan/readers.h"
 #include "solver/chunk_plan.h"
@@ -204,10 +206,8 @@ private:
              " was recorded: it is taken to be as fast as the other way.");
       seconds[member] += link.seconds(size);
     }
-    moved_.first += size;
-    moved_.second +=
-        2 * static_cast<double>(size) *
-        setting_.members[home().node == hostNode ? 0 : setting_.home].links[0].secondsPerByte;
+    const Member& from = setting_.members[home().node == hostNode ? 0 : setting_.home];
+    moved_.note(1, size, 2 * from.links[0].seconds(size)); // off one device and onto another
   }
 
   /// Brings what the pieces need and books what they do; the seconds of each member's moving.
@@ -497,18 +497,8 @@ private:
     }
     if (setting_.nodes > 1)
       for (const std::uint64_t buffer : asked.buffers)
-        setup.movingSeconds += movingSeconds(sizeOf(buffer));
+        setup.movingSeconds += moved_.seconds(sizeOf(buffer));
     history.controller = std::make_unique<ShareController>(std::move(setup));
-  }
-
-  double movingSeconds(std::uint64_t bytes) const {
-    constexpr double guessedSecondsPerByte = 1e-10; // as in the runtime
-    return static_cast<double>(bytes) *
-           (moved_.first > 0 ? secondsPerByte() : guessedSecondsPerByte);
-  }
-
-  double secondsPerByte() const {
-    return moved_.first > 0 ? moved_.second / static_cast<double>(moved_.first) : 0;
   }
 
   LaunchCycle::Ruling rulingOf(const RecordedLaunch& recorded, const Asked& asked,
@@ -528,7 +518,7 @@ private:
     LaunchCycle::Passing passing;
     passing.id = id;
     passing.isKnown = history.dimension && history.splits >= knownSplits;
-    passing.secondsPerByte = secondsPerByte();
+    passing.secondsPerByte = moved_.perByte();
     passing.home = setting_.home;
     passing.own = [&] { return history.controller->split().shares; };
     passing.profile = [&](solver::LoadProfile& profile) {
@@ -550,7 +540,7 @@ private:
     for (const std::uint64_t buffer : asked.buffers)
       bytes += sizeOf(buffer);
     const double known = history.controller->expectedHomeSeconds();
-    passing.isFree = !(known > 0) || known > 2 * movingSeconds(bytes);
+    passing.isFree = !(known > 0) || known > 2 * moved_.seconds(bytes);
     passing.kind = &history;
     passing.toCome = ++history.launches;
     passed_[id] = {&asked, &history};
@@ -582,9 +572,9 @@ private:
         step.sizes.push_back(sizeOf(buffer));
       }
     }
-    constexpr double splittingPart = 0.1; // as in the runtime
-    const OutlookMachine machine{setting_.nodes, setting_.home, home().node, movingSeconds(1),
-                                 splittingPart * contents_.minLaunchSeconds};
+    const double splitting = SplitCost().seconds(); // no model has what it takes
+    const OutlookMachine machine{setting_.nodes,          setting_.home,    home().node,
+                                 moved_.perByteOrGuess(), moved_.perMove(), splitting};
     made->second = *lookAhead(steps, machine, [] { return true; });
     return &made->second;
   }
@@ -684,7 +674,7 @@ private:
   BetweenLaunches between_;
   std::map<std::uint64_t, UsualCommands> usual_; ///< by id of the cycle
   std::map<std::vector<std::uint64_t>, Outlook> outlooks_;
-  std::pair<std::uint64_t, double> moved_{0, 0}; ///< bytes and seconds so far
+  MovingRate moved_;
   Replayed result_;
 };
 

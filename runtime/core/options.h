@@ -38,7 +38,7 @@ struct Options {
   SeparateNodes separateNodes = SeparateNodes::None;
   bool waitAnalysis = false;
   bool rebuild = false;
-  double minLaunchSeconds = 300e-6;
+  std::optional<double> minLaunchSeconds; ///< none: measured (cost/split_cost.h)
   std::size_t stagingBytes = std::size_t{24} << 20;
   std::string splitc;
   double analysisTimeoutSeconds = 30;

@@ -34,6 +34,7 @@ Json toJson(const std::string& machine, const std::string& kernel, const LaunchK
           {"home_seconds", record.homeSeconds},
           {"split_seconds", record.splitSeconds},
           {"seconds_per_byte", record.secondsPerByte},
+          {"seconds_per_move", record.secondsPerMove},
           {"launches", record.launchesNow > 0 ? record.launchesNow : record.launches},
           {"used", record.used}};
 }
@@ -48,6 +49,7 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
     record.splitSeconds = json.at("split_seconds").get<double>();
     // Files of before they were kept lack these.
     record.secondsPerByte = json.value("seconds_per_byte", 0.0);
+    record.secondsPerMove = json.value("seconds_per_move", 0.0);
     record.launches = json.value("launches", std::uint64_t{0});
     record.used = json.at("used").get<std::uint64_t>();
   } catch (const Json::exception&) {
@@ -55,7 +57,7 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
   }
   return record.secondsPerItem.size() == devices && record.items > 0 && record.items < 1e30 &&
          isSpeed(record.homeSeconds) && isSpeed(record.splitSeconds) &&
-         isSpeed(record.secondsPerByte) &&
+         isSpeed(record.secondsPerByte) && isSpeed(record.secondsPerMove) &&
          std::all_of(record.secondsPerItem.begin(), record.secondsPerItem.end(), isSpeed);
 }
 
@@ -180,13 +182,16 @@ double KnownSpeeds::gain(const std::string& kernel) const {
   return most;
 }
 
-double KnownSpeeds::secondsPerByte() const {
+MovingRate KnownSpeeds::moving() const {
   const SpeedRecord* latest = nullptr;
   for (const auto& [kernel, records] : kernels_)
     for (const auto& [key, record] : records)
       if (record->secondsPerByte > 0 && (!latest || record->used > latest->used))
         latest = record.get();
-  return latest ? latest->secondsPerByte : 0;
+  MovingRate rate;
+  if (latest)
+    rate.begin(latest->secondsPerByte, latest->secondsPerMove);
+  return rate;
 }
 
 bool KnownSpeeds::knows(const std::string& kernel) const {

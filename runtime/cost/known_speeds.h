@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/cost/launch_history.h"
+#include "runtime/cost/moving_rate.h"
 
 #include <cstdint>
 #include <map>
@@ -27,6 +28,7 @@ struct SpeedRecord {
   double homeSeconds = 0;             ///< unsplit, on the program's own device; 0: not known
   double splitSeconds = 0;            ///< split; 0: not known
   double secondsPerByte = 0;          ///< that moving between nodes took then; 0: not known
+  double secondsPerMove = 0;          ///< … and each move, whatever its size
   std::uint64_t launches = 0;         ///< in the last run before this one
   std::uint64_t launchesNow = 0;      ///< … in this one
   std::uint64_t used = 0;             ///< order of last use
@@ -54,9 +56,8 @@ public:
   /// Whether any launch of the kernel was measured.
   bool knows(const std::string& kernel) const;
 
-  /// What moving a byte between nodes took in the latest launch that anything is known of; 0:
-  /// nothing is.
-  double secondsPerByte() const;
+  /// What moving between nodes took in the latest launch that anything is known of.
+  MovingRate moving() const;
 
   /// Notes that `record` has just been written to.
   void touch(SpeedRecord& record) {

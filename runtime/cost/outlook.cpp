@@ -212,7 +212,7 @@ private:
 
   /// Seconds that so many bytes take from one memory to another.
   double seconds(const ByteSet& bytes) const {
-    return machine_.secondsPerSplit +
+    return machine_.secondsPerMove +
            machine_.secondsPerByte * static_cast<double>(costOfMoving(bytes));
   }
 

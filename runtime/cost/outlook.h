@@ -55,7 +55,8 @@ struct OutlookMachine {
   std::size_t home = 0; ///< the program's own device
   NodeId homeNode = hostNode;
   double secondsPerByte = 0;
-  double secondsPerSplit = 0; ///< that a launch takes longer for being split, and for each move
+  double secondsPerMove = 0;  ///< whatever its size
+  double secondsPerSplit = 0; ///< that a launch takes longer for being split
 };
 
 struct Outlook {

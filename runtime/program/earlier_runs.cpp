@@ -10,6 +10,10 @@ namespace {
 
 constexpr const char* preparationEntry = "preparation.seconds";
 
+std::string splittingEntry(const std::string& devices) {
+  return hashOf("splitting " + devices) + ".seconds";
+}
+
 std::string launchesEntry(const Origin& origin) {
   return identityOf(origin, "") + ".seconds";
 }
@@ -36,17 +40,29 @@ void EarlierRuns::keep(const Origin& origin, const EarlierLaunches& launches) co
   cache_.write(launchesEntry(origin), text);
 }
 
-std::optional<double> EarlierRuns::preparation() const {
+std::optional<double> EarlierRuns::secondsOf(const std::string& entry) const {
   constexpr double most = 60; // whatever a file may say
   double seconds = 0;
-  std::istringstream text(cache_.read(preparationEntry).value_or(""));
+  std::istringstream text(cache_.read(entry).value_or(""));
   if (text >> seconds; !(seconds > 0 && seconds < most))
     return std::nullopt;
   return seconds;
 }
 
+std::optional<double> EarlierRuns::preparation() const {
+  return secondsOf(preparationEntry);
+}
+
 void EarlierRuns::keepPreparation(double seconds) const {
   cache_.write(preparationEntry, std::to_string(seconds));
+}
+
+std::optional<double> EarlierRuns::splitting(const std::string& devices) const {
+  return secondsOf(splittingEntry(devices));
+}
+
+void EarlierRuns::keepSplitting(const std::string& devices, double seconds) const {
+  cache_.write(splittingEntry(devices), std::to_string(seconds));
 }
 
 } // namespace libsplit::runtime

@@ -39,7 +39,14 @@ public:
   std::optional<double> preparation() const;
   void keepPreparation(double seconds) const;
 
+  /// Seconds that splitting a launch between `devices` costs (cost/split_cost.h), named as the user
+  /// does; nothing if none ever was.
+  std::optional<double> splitting(const std::string& devices) const;
+  void keepSplitting(const std::string& devices, double seconds) const;
+
 private:
+  std::optional<double> secondsOf(const std::string& entry) const;
+
   const DiskCache& cache_;
 };
 

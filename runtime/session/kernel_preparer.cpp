@@ -28,7 +28,7 @@ std::string KernelPreparer::ensureMachine(cl_context context, cl_device_id home)
     auto speeds = loadSpeeds(*machine);
     const std::lock_guard lock(shared_.mutex);
     shared_.machine = std::move(machine);
-    shared_.moving.begin(speeds->secondsPerByte());
+    shared_.moving = speeds->moving();
     shared_.knownSpeeds = std::move(speeds);
   }
   std::size_t others = 0;

@@ -95,8 +95,13 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   }
   // Devices that share a processor take longer together than any of them; but where tasks retire
   // together, what passed since the one before says nothing.
+  double longest = 0;
   for (const solver::DeviceSample& sample : samples)
-    wall = std::max(wall, sample.seconds);
+    longest = std::max(longest, sample.seconds);
+  const bool wasAlone = task.planned >= task.stream->lastRetired;
+  if (launch.wasSplit && complete && wasAlone && launch.plan->merges.empty() && !options_.verify)
+    shared_.splitCost.note(wall, longest);
+  wall = std::max(wall, longest);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (launch.wasSplit)
     wall += history.rests.splitCosts();
@@ -108,7 +113,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));
     // What it took to bring the data home says nothing of a program whose data always lies there.
     const auto& home = samples[machine_->home()];
-    if (complete && home.seconds < options_.minLaunchSeconds)
+    if (complete && home.seconds < shared_.shortestLaunch())
       spendOnShort(launch, launch.lookSeconds + wall - home.seconds);
     launch.code->stats->tookAtHome(launch.code->stats->ranges[launch.key.range], home.seconds);
     if (history.controller)
@@ -121,6 +126,9 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   shares.reserve(devices);
   seconds.reserve(devices);
   double moving = 0;
+  std::uint64_t moves = 0;
+  for (const Launch::Issued& issued : launch.issued)
+    moves += issued.transfers.size();
   for (const solver::DeviceSample& sample : samples) {
     shares.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
                      static_cast<double>(groups));
@@ -129,18 +137,18 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   }
   countSplit(launch, wall, std::move(shares), std::move(seconds));
   if (history.controller && history.controller->homeSeconds() > 0 &&
-      history.controller->homeSeconds() < options_.minLaunchSeconds)
+      history.controller->homeSeconds() < shared_.shortestLaunch())
     spendOnShort(launch, launch.lookSeconds + wall - history.controller->homeSeconds());
   if (history.controller && complete)
     history.controller->observeSplit(samples, groups, wall);
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
-    shared_.moving.note(launch.bytesMoved, moving);
+    shared_.moving.note(moves, launch.bytesMoved, moving);
   remember(launch, history, groups);
 }
 
 void LaunchObserver::spendOnShort(const Launch& launch, double seconds) const {
   launch.code->trials.spend(seconds, static_cast<double>(itemsOf(launch.range)),
-                            options_.minLaunchSeconds, TrialBudget::Clock::now());
+                            shared_.shortestLaunch(), TrialBudget::Clock::now());
 }
 
 /// Notes in the statistics what a split launch was: shares and seconds by device.
@@ -181,6 +189,7 @@ void LaunchObserver::remember(const Launch& launch, LaunchHistory& history, std:
   if (history.controller->splitSeconds() > 0)
     record.splitSeconds = history.controller->splitSeconds();
   record.secondsPerByte = shared_.moving.perByte();
+  record.secondsPerMove = shared_.moving.perMove();
   knownSpeeds_->touch(record);
   log(LogLevel::Debug, "kernel ", launch.code->name, ": home ", record.homeSeconds, " s, split ",
       record.splitSeconds, " s");
@@ -212,7 +221,7 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     for (const solver::ChunkSample& chunk : samples)
       home += chunk.seconds;
     launch.code->stats->tookAtHome(launch.code->stats->ranges[launch.key.range], home);
-    if (home < options_.minLaunchSeconds)
+    if (home < shared_.shortestLaunch())
       spendOnShort(launch, launch.lookSeconds + wall - home);
     if (history.controller)
       history.controller->observeHome(home);

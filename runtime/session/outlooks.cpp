@@ -13,8 +13,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Of the shortest launch that is split, what its being split may take, until that is measured.
-constexpr double splittingPart = 0.1;
 /// Knowing better what moving takes by this factor, an outlook is made anew.
 constexpr double muchBetterKnown = 1.5;
 /// Outlooks are not urgent, and the program needs its processors.
@@ -50,7 +48,7 @@ void Outlooks::forgetIfMany() {
 void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory& history) {
   forgetIfMany();
   const double home = history.controller->expectedHomeSeconds();
-  isWatching_ = isWatching_ || home >= shared_.options.minLaunchSeconds;
+  isWatching_ = isWatching_ || home >= shared_.shortestLaunch();
   if (!isWatching_)
     return;
   Noted& noted = steps_[id];
@@ -116,8 +114,9 @@ void Outlooks::cameWithCommands(Noted& noted) {
 
 OutlookMachine Outlooks::machine() const {
   const Machine& machine = *shared_.machine;
-  return {machine.nodes(), machine.home(), machine.homeDevice().node, shared_.moving.seconds(1),
-          splittingPart * shared_.options.minLaunchSeconds};
+  return {machine.nodes(),           machine.home(),
+          machine.homeDevice().node, shared_.moving.perByteOrGuess(),
+          shared_.moving.perMove(),  shared_.splitCost.seconds()};
 }
 
 const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
@@ -129,7 +128,7 @@ const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
       return nullptr;
     version = std::max(version, noted->second.version);
   }
-  const double secondsPerByte = shared_.moving.seconds(1);
+  const double secondsPerByte = shared_.moving.perByteOrGuess();
   std::shared_ptr<Made>& made = outlooks_[{ids.begin(), ids.end()}];
   const bool isStale =
       made && made->isOver &&

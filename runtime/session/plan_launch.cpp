@@ -72,7 +72,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   ShareController::Setup setup;
   setup.policy = options_.policy;
   setup.home = machine_->home();
-  setup.minLaunchSeconds = options_.minLaunchSeconds;
+  setup.minLaunchSeconds = shared_.shortestLaunch();
   history.lacksRoom.resize(machine_->devices().size());
   const auto items = static_cast<double>(itemsOf(launch.range));
   // Shares that the user has set need no knowledge.
@@ -229,7 +229,7 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
 bool LaunchPlanner::isShort(const Launch& launch) const {
   const auto& controller = launch.code->histories.at(launch.key).controller;
   return controller && controller->expectedHomeSeconds() > 0 &&
-         controller->expectedHomeSeconds() < options_.minLaunchSeconds;
+         controller->expectedHomeSeconds() < shared_.shortestLaunch();
 }
 
 /// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is

@@ -66,8 +66,11 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
 bool Preparer::recallLaunches(const std::shared_ptr<Build>& build, const Origin& origin) {
   EarlierLaunches earlier = earlierRuns_.launchesOf(origin);
   const std::optional<double> preparation = earlierRuns_.preparation();
+  const std::optional<double> splitting = earlierRuns_.splitting(options_.devices);
   const double idle = idleLately();
   const std::lock_guard lock(shared_.mutex);
+  if (splitting)
+    shared_.splitCost.begin(*splitting);
   if (preparation && !std::exchange(hasPrepared_, true))
     preparationSeconds_ = *preparation;
   if (!idleBefore_)
@@ -156,7 +159,7 @@ void Preparer::launchTook(KernelCode& code, Build& build, std::uint64_t items,
                           double seconds) const {
   const double before = code.times.seconds();
   const double compiling = code.times.compiling();
-  code.times.took(items, seconds, options_.minLaunchSeconds);
+  code.times.took(items, seconds, shared_.shortestLaunch());
   build.launchSeconds += code.times.seconds() - before;
   build.compiling += code.times.compiling() - compiling;
 }
@@ -459,7 +462,7 @@ void Preparer::save() {
   saveSpeeds(shared_);
   // By program: what is known of the last build counts.
   std::map<std::string, std::pair<std::shared_ptr<const Origin>, EarlierLaunches>> entries;
-  std::optional<double> preparation;
+  std::optional<double> preparation, splitting;
   {
     const std::lock_guard lock(shared_.mutex);
     for (const auto& build : unprepared_)
@@ -473,11 +476,14 @@ void Preparer::save() {
                build->begun}};
     if (hasPrepared_)
       preparation = preparationSeconds_;
+    splitting = shared_.splitCost.toKeep();
   }
   for (const auto& [identity, entry] : entries)
     earlierRuns_.keep(*entry.first, entry.second);
   if (preparation)
     earlierRuns_.keepPreparation(*preparation);
+  if (splitting)
+    earlierRuns_.keepSplitting(options_.devices, *splitting);
 }
 
 } // namespace libsplit::runtime

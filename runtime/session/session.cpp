@@ -34,7 +34,7 @@ Session::Session(const Dispatch& cl, Options options)
   shared_.stepAside = [this](const std::string& why) { stepAside(why); };
   setLogLevel(options_.log);
   if (!options_.trace.empty())
-    shared_.tracer.open(options_.trace, options_.minLaunchSeconds);
+    shared_.tracer.open(options_.trace, shared_.shortestLaunch());
 }
 
 Session::Session(const Dispatch& cl) : Session(cl, Options{}) {

@@ -4,6 +4,7 @@
 #include "runtime/core/options.h"
 #include "runtime/cost/known_speeds.h"
 #include "runtime/cost/moving_rate.h"
+#include "runtime/cost/split_cost.h"
 #include "runtime/device/machine.h"
 #include "runtime/session/stats.h"
 #include "runtime/session/tracer.h"
@@ -38,6 +39,11 @@ struct Shared {
     return machine ? std::span<const Device>(machine->devices()) : std::span<const Device>();
   }
 
+  /// Launches that take less at home are not worth splitting. Under `mutex`.
+  double shortestLaunch() const {
+    return options.minLaunchSeconds.value_or(splitCost.shortestLaunch());
+  }
+
   const Dispatch& cl;
   const Options options;
   std::atomic<bool> active{true};
@@ -59,6 +65,7 @@ struct Shared {
   Stats stats;
   Tracer tracer;
   MovingRate moving;
+  SplitCost splitCost;
   bool mayHaveLost = false; ///< a device that failed may have had sole copies
 };
 

@@ -23,7 +23,8 @@ struct Task;
 /// and what it makes is null.
 class Tracer {
 public:
-  /// `file`: as LIBSPLIT_TRACE has it. `minLaunchSeconds`: as in Options.
+  /// `file`: as LIBSPLIT_TRACE has it. `minLaunchSeconds`: launches that take less at home are not
+  /// split, as far as that is known yet.
   void open(const std::string& file, double minLaunchSeconds);
   void close();
   explicit operator bool() const { return trace_ != nullptr; }

@@ -2,6 +2,7 @@
 
 #include "runtime/cost/launch_cycle.h"
 #include "runtime/cost/share_controller.h"
+#include "runtime/cost/split_cost.h"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ using runtime::ShareController;
 using Kind = WorldDecision::Kind;
 
 constexpr std::uint64_t learningSplits = 6, knownSplits = 3;
-constexpr double minLaunchSeconds = 300e-6, guessedSecondsPerByte = 1e-10;
+constexpr double guessedSecondsPerByte = 1e-10;
 
 class RuntimePolicy final : public Policy {
 public:
@@ -98,7 +99,7 @@ private:
       return history;
     ShareController::Setup setup;
     setup.policy = policy_;
-    setup.minLaunchSeconds = minLaunchSeconds;
+    setup.minLaunchSeconds = runtime::SplitCost().shortestLaunch();
     for (const WorldDevice& device : world_.devices) {
       setup.speeds.push_back(device.guess);
       setup.likeHome.push_back(device.isAlike);

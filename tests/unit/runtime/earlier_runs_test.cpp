@@ -54,5 +54,16 @@ TEST_F(EarlierRunsTest, TellWhatPreparingTakesIfThatIsCredible) {
   }
 }
 
+TEST_F(EarlierRunsTest, TellWhatSplittingCostsBetweenTheSameDevices) {
+  const DiskCache disk(folder);
+  const EarlierRuns runs(disk);
+  EXPECT_EQ(runs.splitting("all"), std::nullopt);
+  runs.keepSplitting("all", 40e-6);
+  runs.keepSplitting("gpu", 20e-6);
+  EXPECT_EQ(runs.splitting("all"), 40e-6);
+  EXPECT_EQ(runs.splitting("gpu"), 20e-6);
+  EXPECT_EQ(runs.splitting("cpu"), std::nullopt);
+}
+
 } // namespace
 } // namespace libsplit::runtime

@@ -83,11 +83,13 @@ TEST(KnownSpeeds, rememberHowManyLaunchesARunHadAndWhatMovingTook) {
   speeds.record("k", {"1024", {}}, 1024)->secondsPerByte = 1e-9;
   auto later = speeds.record("later", {"1024", {}}, 1024);
   later->secondsPerByte = 2e-11;
+  later->secondsPerMove = 3e-5;
   later->launchesNow = 500;
 
   KnownSpeeds second = empty();
   second.read(speeds.text());
-  EXPECT_DOUBLE_EQ(second.secondsPerByte(), 2e-11);
+  EXPECT_DOUBLE_EQ(second.moving().perByte(), 2e-11);
+  EXPECT_DOUBLE_EQ(second.moving().perMove(), 3e-5);
   EXPECT_EQ(second.record("later", {"1024", {}}, 1024)->launches, 500u);
   EXPECT_EQ(second.record("later", {"1024", {}}, 1024)->launchesNow, 0u);
 

@@ -41,7 +41,7 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_EQ(options.policy.kind, Policy::Kind::Static);
   EXPECT_EQ(options.policy.shares, (std::vector<double>{0.75, 0.25}));
   EXPECT_EQ(options.stats, "s.json");
-  EXPECT_DOUBLE_EQ(options.minLaunchSeconds, 1e-3);
+  EXPECT_DOUBLE_EQ(options.minLaunchSeconds.value(), 1e-3);
   EXPECT_TRUE(options.relaxedFloat);
   EXPECT_EQ(options.separateNodes, SeparateNodes::Home);
   EXPECT_EQ(options.stagingBytes, std::size_t{3} << 20);
@@ -84,7 +84,7 @@ TEST(Options, HaveTheDefaultsThatTheTableNames) {
     EXPECT_EQ(options.policy.kind, defaults.policy.kind);
     EXPECT_EQ(options.log, defaults.log);
     EXPECT_EQ(options.separateNodes, defaults.separateNodes);
-    EXPECT_DOUBLE_EQ(options.minLaunchSeconds, defaults.minLaunchSeconds);
+    EXPECT_EQ(options.minLaunchSeconds, defaults.minLaunchSeconds);
     EXPECT_DOUBLE_EQ(options.analysisTimeoutSeconds, defaults.analysisTimeoutSeconds);
     for (bool Options::* flag : {&Options::verify, &Options::persist, &Options::inspect,
                                  &Options::relaxedFloat, &Options::waitAnalysis})

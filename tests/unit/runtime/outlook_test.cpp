@@ -28,7 +28,7 @@ struct Machine {
   /// in -> out, of which all work-groups read all.
   KernelSummary gather;
   std::array<char, 2> buffers{};
-  OutlookMachine machine{3, 0, 1, 1e-9, 1e-5};
+  OutlookMachine machine{3, 0, 1, 1e-9, 1e-5, 1e-5};
 
   Machine() {
     const Expr row = Expr::id(Expr::Op::GlobalId, 0);

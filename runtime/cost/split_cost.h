@@ -1,0 +1,70 @@
+// What splitting a launch costs, whatever its length, and which launches are too short for it.
+// Pure.
+//
+// A split launch takes longer than the longest of its pieces: it is planned, its pieces are handed
+// to their devices one after the other, and somebody has to see that all of them have ended. What
+// that comes to depends on drivers and devices, tens of microseconds where all are in one machine
+// and as many milliseconds where one is across a network; so it is measured, at launches that had
+// their queue to themselves, and kept for the next run. Until then it is a guess, and a low one:
+// a launch that is split in vain shows what it costs, and one that is not shows nothing.
+//
+// Two devices alike take half as long each. So what takes less than twice the cost can't gain by
+// being split, and is left alone; what takes longer may, and whether it does is then measured.
+//
+// Worked example: a launch of 1 ms is split in halves and is over after 0.56 ms. Splitting costs 60
+// us; launches of 120 us or less stay at home.
+//
+// A machine that was busy makes it look dear, and launches that therefore are not split can't show
+// that it is not. So what counts is what the cheaper ones of the latest launches cost, and each
+// later run believes somewhat less of what it was told, down to the guess, until it measures
+// itself.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace libsplit::runtime {
+
+/// Not thread-safe.
+class SplitCost {
+public:
+  /// A launch that was alone in its queue took `wall` seconds, its longest piece `longest` of them.
+  void note(double wall, double longest) {
+    latest_[count_++ % latest_.size()] = std::max(wall - longest, 0.0);
+    if (!isMeasured())
+      return;
+    auto sorted = latest_;
+    const std::size_t size = std::min(count_, sorted.size());
+    const auto lower = sorted.begin() + static_cast<std::ptrdiff_t>(size / 4);
+    std::nth_element(sorted.begin(), lower, sorted.begin() + static_cast<std::ptrdiff_t>(size));
+    seconds_ = *lower;
+  }
+  /// An earlier run left so much. Ignored once something is known of this one.
+  void begin(double seconds) {
+    if (!isMeasured())
+      seconds_ = std::max(kept * seconds, std::min(seconds, guessed));
+  }
+  /// For the next run; nothing if that need not know.
+  std::optional<double> toKeep() const {
+    return isMeasured() || seconds_ > guessed ? std::optional(seconds_) : std::nullopt;
+  }
+  /// Of one launch.
+  double seconds() const { return seconds_; }
+  /// Launches that take less at home can't gain.
+  double shortestLaunch() const { return 2 * seconds_; }
+
+private:
+  bool isMeasured() const { return count_ >= least; }
+
+  static constexpr double guessed = 50e-6;
+  static constexpr double kept = 0.8;
+  static constexpr std::size_t least = 4; ///< launches that tell anything
+
+  double seconds_ = guessed;
+  std::array<double, 16> latest_{};
+  std::size_t count_ = 0; ///< so far
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,81 @@
+#include "runtime/cost/split_cost.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit::runtime {
+namespace {
+
+TEST(SplitCost, IsAGuessUntilSomeLaunchesTell) {
+  SplitCost cost;
+  const double guess = cost.seconds();
+  EXPECT_GT(guess, 0);
+  cost.note(1.5e-3, 0.5e-3);
+  EXPECT_DOUBLE_EQ(cost.seconds(), guess);
+  EXPECT_EQ(cost.toKeep(), std::nullopt);
+  for (int i = 0; i < 3; ++i)
+    cost.note(1.5e-3, 0.5e-3);
+  EXPECT_DOUBLE_EQ(cost.seconds(), 1e-3);
+  EXPECT_EQ(cost.toKeep(), cost.seconds());
+}
+
+TEST(SplitCost, LaunchesOfTwiceAsMuchCanGain) {
+  SplitCost cost;
+  for (int i = 0; i < 16; ++i)
+    cost.note(560e-6, 500e-6);
+  EXPECT_NEAR(cost.shortestLaunch(), 120e-6, 1e-9);
+}
+
+TEST(SplitCost, MomentsOfABusyMachineDoNotCount) {
+  SplitCost cost;
+  for (int i = 0; i < 64; ++i)
+    cost.note(i % 2 == 0 ? 560e-6 : 5e-3, 500e-6);
+  EXPECT_NEAR(cost.seconds(), 60e-6, 1e-9);
+}
+
+TEST(SplitCost, FollowsAMachineThatChanges) {
+  SplitCost cost;
+  for (int i = 0; i < 16; ++i)
+    cost.note(560e-6, 500e-6);
+  for (int i = 0; i < 16; ++i)
+    cost.note(700e-6, 500e-6);
+  EXPECT_NEAR(cost.seconds(), 200e-6, 1e-9);
+}
+
+TEST(SplitCost, RunsThatMeasureNothingBelieveLessAndLess) {
+  const double guess = SplitCost().seconds();
+  double known = 1e-3;
+  for (int run = 0; run < 20; ++run) {
+    SplitCost cost;
+    cost.begin(known);
+    EXPECT_LT(cost.seconds(), known);
+    EXPECT_GE(cost.seconds(), guess);
+    if (!cost.toKeep())
+      return;
+    known = *cost.toKeep();
+  }
+  FAIL() << "what one run measured on a busy machine is believed for ever";
+}
+
+TEST(SplitCost, ALittleIsBelieved) {
+  SplitCost cost;
+  cost.begin(10e-6);
+  EXPECT_DOUBLE_EQ(cost.seconds(), 10e-6);
+}
+
+TEST(SplitCost, WhatThisRunMeasuredIsKept) {
+  SplitCost cost;
+  for (int i = 0; i < 16; ++i)
+    cost.note(560e-6, 500e-6);
+  cost.begin(1e-3);
+  EXPECT_NEAR(cost.seconds(), 60e-6, 1e-9);
+}
+
+TEST(SplitCost, NothingCostsLessThanNothing) {
+  SplitCost cost;
+  for (int i = 0; i < 16; ++i)
+    cost.note(400e-6, 500e-6);
+  EXPECT_EQ(cost.seconds(), 0);
+}
+
+} // namespace
+} // namespace libsplit::runtime
