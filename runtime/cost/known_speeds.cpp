@@ -16,6 +16,8 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int formatVersion = 1;
+/// What lost by being split is believed less in each run: the machine may have been busy then.
+constexpr double keptLoss = 0.8;
 /// Kernels that tell how devices compare; more would only be older.
 constexpr std::size_t witnesses = 64;
 
@@ -52,6 +54,8 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
     record.secondsPerMove = json.value("seconds_per_move", 0.0);
     record.launches = json.value("launches", std::uint64_t{0});
     record.used = json.at("used").get<std::uint64_t>();
+    if (record.homeSeconds > 0 && record.splitSeconds > record.homeSeconds)
+      record.splitSeconds -= (1 - keptLoss) * (record.splitSeconds - record.homeSeconds);
   } catch (const Json::exception&) {
     return false;
   }

@@ -1,6 +1,7 @@
 #include "runtime/cost/launch_cycle.h"
 
 #include "runtime/core/log.h"
+#include "runtime/cost/trial_budget.h"
 
 #include "solver/ranges.h"
 
@@ -127,6 +128,7 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     return ruling;
   }
   place->kind = launch.kind;
+  place->gainBefore = launch.gainBefore;
   if (phase_ == Phase::Free && launch.outlook && !isAdmitted_ && !launch.isFree)
     ruling.mode = Mode::Waiting;
   const auto index = static_cast<std::size_t>(place - places_.data());
@@ -238,6 +240,15 @@ void LaunchCycle::admit(const Passing& last) {
     patience_ = gain > 0 ? 1 + static_cast<std::uint64_t>(
                                    std::clamp(enough, 0.0, static_cast<double>(longestLook)))
                          : std::min(longestLook, 2 * patience_);
+    cycles_ = 0;
+    return;
+  }
+  // What was measured in an earlier run outweighs what is worked out now, for a while.
+  double before = 0;
+  for (const Place& place : places_)
+    before = std::max(before, launchesBeforeTrial(place.gainBefore));
+  if (before > static_cast<double>(age_)) {
+    patience_ = std::min(longestLook, static_cast<std::uint64_t>(before) - age_ + 1);
     cycles_ = 0;
     return;
   }

@@ -65,6 +65,7 @@ public:
     /// What splitting the launches with these ids would gain, which make a cycle; null: that is not
     /// known yet. Valid until the next call. An empty function: nobody looks ahead.
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
+    double gainBefore = 0;      ///< at home over split, as an earlier run measured it; 0: none did
     bool isFree = true;         ///< it may be judged by itself where it is of no cycle
     const void* kind = nullptr; ///< what `toCome` counts; only compared
     std::uint64_t toCome = 0;   ///< launches of its kind that there will be, as far as one knows
@@ -107,6 +108,7 @@ private:
     std::uint64_t id = 0;
     const void* kind = nullptr;
     bool isKnown = false;
+    double gainBefore = 0;
     std::vector<double> own;
     std::vector<double> joint;
     std::vector<double> lastJoint; ///< those before

@@ -1,9 +1,12 @@
 #include "runtime/cost/share_controller.h"
 
+#include "runtime/cost/trial_budget.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -245,7 +248,7 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
   if (homeSeconds_ < 0) {
     if (isFirst_ && gainsByWhatIsKnown())
       homeSeconds_ = setup_.prior.homeSeconds;
-    else if (isFirst_ && canChunk && !isKnownToBeShort())
+    else if (isFirst_ && canChunk && !isKnownToBeShort() && launchesBeforeTrial(gainBefore()) == 0)
       return chunks();
     else
       return {Action::Measure, {}};
@@ -310,6 +313,9 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
   if (seconds < setup_.minLaunchSeconds) {
     restingLaunches_ = shortRest_;
     shortRest_ = std::min(longestRest, shortRest_ * 4);
+  } else if (!hasSplit_ && !std::exchange(hasPaidForTrial_, true)) {
+    restingLaunches_ =
+        static_cast<unsigned>(std::min<double>(longestRest, launchesBeforeTrial(gainBefore())));
   }
 }
 

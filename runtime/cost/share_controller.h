@@ -92,6 +92,10 @@ public:
            : setup_.prior.homeSeconds > 0 ? setup_.prior.homeSeconds
                                           : setup_.timedAtHome;
   }
+  /// At home over split, as an earlier run measured it for this launch; 0: none did.
+  double gainBefore() const {
+    return setup_.prior.from == Prior::From::SameLaunch ? setup_.prior.gain : 0;
+  }
   /// What is known of the load by position, one entry per device (whole: infinite where nothing
   /// is). False if nothing is known at all.
   bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
@@ -147,8 +151,9 @@ private:
   unsigned rest_ = 16;           ///< … and of one that was slower split
   unsigned unmoved_ = 0;         ///< launches that might have been split, before the first that was
   bool isFirst_ = true;
-  bool hasSplit_ = false; ///< the solver has seen the other devices
-  bool hasMoved_ = false; ///< a launch was split by shares
+  bool hasSplit_ = false;        ///< the solver has seen the other devices
+  bool hasMoved_ = false;        ///< a launch was split by shares
+  bool hasPaidForTrial_ = false; ///< of what an earlier run found to be slower
   bool chunksRefused_ = false;
 };
 

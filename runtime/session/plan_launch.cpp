@@ -245,6 +245,7 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
   passing.isKnown = history.dimension && history.splits >= knownSplits;
   passing.secondsPerByte = shared_.moving.perByte();
   passing.home = machine_->home();
+  passing.gainBefore = history.controller->gainBefore();
   passing.own = [&] { return history.controller->split().shares; };
   passing.profile = [&](solver::LoadProfile& profile) {
     return history.controller->describe(profile, groups);

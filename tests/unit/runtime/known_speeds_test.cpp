@@ -98,6 +98,29 @@ TEST(KnownSpeeds, rememberHowManyLaunchesARunHadAndWhatMovingTook) {
   EXPECT_EQ(third.record("later", {"1024", {}}, 1024)->launches, 500u);
 }
 
+TEST(KnownSpeeds, whatWasSlowerSplitIsBelievedLessRunByRun) {
+  std::string text;
+  {
+    KnownSpeeds speeds = empty();
+    know(speeds, "k", {"1024", {}}, 1024, 1e-6, 1e-6);
+    auto record = speeds.record("k", {"1024", {}}, 1024);
+    record->homeSeconds = 1e-3;
+    record->splitSeconds = 2e-3;
+    text = speeds.text();
+  }
+  double last = 0.5;
+  for (int run = 0; run < 20; ++run) {
+    KnownSpeeds speeds = empty();
+    speeds.read(text);
+    const double gain = speeds.prior("k", {"1024", {}}, 1024).gain;
+    EXPECT_GT(gain, last);
+    EXPECT_LT(gain, 1);
+    last = gain;
+    text = speeds.text();
+  }
+  EXPECT_GT(last, 0.95);
+}
+
 TEST(KnownSpeeds, ofAnotherMachineAreKeptButNotUsed) {
   KnownSpeeds there = empty("there");
   know(there, "k", {"64", {}}, 64, 1e-6, 2e-6);

@@ -212,6 +212,7 @@ struct Foreseen {
   bool isMade = true;
   std::uint64_t toCome = 1;
   bool isFree = false;
+  double gainBefore = 0;
   double seconds = 0.3;  ///< of a launch that is split
   bool isLinked = false; ///< each launch needs what the other wrote
   int buffers[2] = {0, 0};
@@ -236,6 +237,7 @@ struct Foreseen {
       return isMade ? &outlook : nullptr;
     };
     passing.isFree = isFree;
+    passing.gainBefore = gainBefore;
     passing.toCome = toCome;
     passing.isKnown = isLinked;
     passing.secondsPerByte = secondsPerByte;
@@ -298,6 +300,18 @@ TEST(LaunchCycle, beginsAtOnceWhereEarlierRunsHadLaunchesEnough) {
   Foreseen jacobi;
   jacobi.toCome = 1000;
   EXPECT_LE(jacobi.wait(20), 6); // it takes three cycles to know one
+}
+
+TEST(LaunchCycle, triesWhatAnEarlierRunFoundSlowerOnlyNowAndThen) {
+  Foreseen jacobi;
+  jacobi.toCome = 100'000;
+  jacobi.gainBefore = 0.5;
+  EXPECT_EQ(jacobi.wait(290), 290); // three cycles at twice the time, of three hundred
+  EXPECT_LT(jacobi.wait(80), 80);
+  Foreseen better;
+  better.toCome = 100'000;
+  better.gainBefore = 1.5;
+  EXPECT_LE(better.wait(20), 6);
 }
 
 TEST(LaunchCycle, leavesALaunchFreeThatPaysByItself) {

@@ -297,6 +297,24 @@ TEST(ShareController, AutoSplitsTheFirstLaunchWhereItsLikeGained) {
   EXPECT_EQ(ShareController(known(From::OtherKernels, 0, 0)).next().action, Action::Measure);
 }
 
+TEST(ShareController, WhatAnEarlierRunFoundSlowerIsTriedOnceThatIsASmallPartOfAllLaunches) {
+  using From = ShareController::Prior::From;
+  double waited = 0;
+  for (const double gain : {0.97, 0.5}) {
+    ShareController controller(known(From::SameLaunch, 0.1, gain));
+    int atHome = 0;
+    for (Action action; (action = controller.next(true).action) != Action::Split; ++atHome) {
+      ASSERT_NE(action, Action::Chunks);
+      ASSERT_LT(atHome, 10'000);
+      if (action == Action::Measure)
+        controller.observeHome(0.1);
+    }
+    EXPECT_GT(atHome, waited); // the more, the slower it was
+    EXPECT_LE(1 / gain - 1, 0.01 * atHome);
+    waited = atHome;
+  }
+}
+
 TEST(ShareController, AutoGivesOutALaunchOfWhichNothingIsKnownInChunks) {
   ShareController controller(setup("auto"));
   auto decision = controller.next(true);
