@@ -93,8 +93,12 @@ cl_event CL_API_CALL createUserEvent(cl_context context, cl_int* error) {
 
 cl_int CL_API_CALL setUserEventStatus(cl_event event, cl_int status) {
   return guarded([&] {
-    return session().events().contains(event) ? CL_INVALID_EVENT
-                                              : next().clSetUserEventStatus(event, status);
+    if (session().events().contains(event))
+      return CL_INVALID_EVENT;
+    const cl_int answer = next().clSetUserEventStatus(event, status);
+    if (answer == CL_SUCCESS && status < CL_COMPLETE)
+      session().queues().userEventFailed();
+    return answer;
   });
 }
 

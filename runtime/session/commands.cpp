@@ -252,9 +252,6 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
   for (bool isOver = false; !isOver;) {
     auto gate = create(stream, internal);
     gate->isGate = gate->open = true;
-    if (!stream->inOrder)
-      for (const auto* tasks : {&stream->parked, &stream->active})
-        gate->waitTasks.insert(gate->waitTasks.end(), tasks->begin(), tasks->end());
     gate->plan = [this, held = memory_.hold(uses)](Task& planned) {
       homeCommands_.plan(planned, held,
                          {[](cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; }});

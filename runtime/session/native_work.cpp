@@ -86,7 +86,7 @@ std::optional<std::vector<CompletionPtr>> NativeWork::workBeside(const Stream& s
         CL_COMPLETE)
       continue;
     auto end = std::make_shared<Completion>(cl_);
-    if (!scheduler_.callOnEnd(marker, [this, end] {
+    if (!scheduler_.callOnEnd(marker, [this, end](cl_int) {
           end->finish(CL_SUCCESS);
           Lock lock(shared_.mutex);
           scheduler_.pump();

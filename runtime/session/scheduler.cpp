@@ -18,19 +18,28 @@ constexpr std::size_t window = 8;
 /// Tasks in a row for which the application has waited, after which it is expected to wait again.
 constexpr unsigned rowOfWaits = 4;
 
-struct Notification {
-  Worker* resolver;
+} // namespace
+
+/// The end of an event that is the driver's, to be told once.
+struct Scheduler::ForeignEnd {
+  Ref<cl_event> event;
+  std::function<void(cl_int)> job;
   std::shared_ptr<void> hold; ///< of the resolver
-  std::function<void()> job;
+  std::atomic<bool> isTold = false;
 };
 
-void CL_CALLBACK onForeignEvent(cl_event, cl_int, void* data) {
-  // A driver's thread, perhaps with the driver's locks held: only hand it on.
-  std::unique_ptr<Notification> notification(static_cast<Notification*>(data));
-  static_cast<void>(notification->resolver->post(std::move(notification->job)));
-}
+/// What the driver gets for its callback, which may never come.
+struct Scheduler::Notification {
+  Scheduler* scheduler;
+  std::weak_ptr<ForeignEnd> end;
+};
 
-} // namespace
+void CL_CALLBACK Scheduler::onForeignEvent(cl_event, cl_int, void* notification) {
+  // A driver's thread, perhaps with the driver's locks held: only hand it on.
+  const std::unique_ptr<Notification> given(static_cast<Notification*>(notification));
+  if (const auto end = given->end.lock())
+    given->scheduler->tell(end);
+}
 
 Scheduler::Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover,
                      FailureHandler& failures)
@@ -192,10 +201,12 @@ void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event
     task->events.push_back(Completion::of(cl_, event));
   } else if (status != CL_COMPLETE) {
     ++task->unresolved;
-    auto resolved = [this, weak = std::weak_ptr<Task>(task)] {
+    auto resolved = [this, weak = std::weak_ptr<Task>(task)](cl_int ended) {
       std::lock_guard lock(shared_.mutex);
       if (auto waiting = weak.lock()) {
         --waiting->unresolved;
+        if (ended < 0)
+          waiting->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         pump();
       }
     };
@@ -206,17 +217,43 @@ void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event
   }
 }
 
-/// Has `job` run by the resolver once the event is complete or failed. False if that can't be.
-bool Scheduler::callOnEnd(cl_event event, std::function<void()> job) {
+bool Scheduler::callOnEnd(cl_event event, std::function<void(cl_int)> job) {
   auto hold = resolver_.hold();
   if (!hold)
     return false;
-  auto notification =
-      std::make_unique<Notification>(Notification{&resolver_, std::move(hold), std::move(job)});
-  if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) != CL_SUCCESS)
+  auto end = std::make_shared<ForeignEnd>();
+  end->event = Ref<cl_event>::retain(cl_, event);
+  end->job = std::move(job);
+  end->hold = std::move(hold);
+  auto notification = std::make_unique<Notification>(Notification{this, end});
+  foreignEnds_.insert(end);
+  if (cl_.clSetEventCallback(event, CL_COMPLETE, onForeignEvent, notification.get()) !=
+      CL_SUCCESS) {
+    foreignEnds_.erase(end);
     return false;
+  }
   static_cast<void>(notification.release());
   return true;
+}
+
+/// The event is over. Any thread, with or without the lock.
+void Scheduler::tell(const std::shared_ptr<ForeignEnd>& end) {
+  if (end->isTold.exchange(true))
+    return;
+  static_cast<void>(resolver_.post([this, end] {
+    end->job(
+        property<cl_int>(cl_.clGetEventInfo, end->event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS));
+    const std::lock_guard lock(shared_.mutex);
+    foreignEnds_.erase(end);
+  }));
+}
+
+void Scheduler::userEventFailed() {
+  const std::lock_guard lock(shared_.mutex);
+  for (const std::shared_ptr<ForeignEnd>& end : foreignEnds_)
+    if (property<cl_int>(cl_.clGetEventInfo, end->event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS) <
+        CL_COMPLETE)
+      tell(end);
 }
 
 void Scheduler::addWaitList(const std::shared_ptr<Task>& task, const Command& command) {

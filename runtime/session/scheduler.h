@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -90,9 +91,12 @@ public:
   std::function<void()> goingOnAfter(CompletionPtr done);
   /// Has tasks planned that can be, and tells nobody.
   void pump();
-  /// Has `job` run, on a thread of libsplit's and without the lock, once the event is complete or
-  /// failed. False if that can't be.
-  bool callOnEnd(cl_event event, std::function<void()> job);
+  /// Has `job` called with the status of the driver's event, on a thread of libsplit's and without
+  /// the lock, once that is complete or failed. False if that can't be.
+  bool callOnEnd(cl_event event, std::function<void(cl_int)> job);
+  /// The program had a user event of its own fail, and with it what waits for that. Without the
+  /// lock. PoCL up to 3.1 calls nobody back then.
+  void userEventFailed();
 
   // Waiting, without the lock meanwhile. The calling thread lends a hand.
   /// The task's status.
@@ -139,6 +143,10 @@ private:
   void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
   static void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
   void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);
+  struct ForeignEnd;
+  struct Notification;
+  static void CL_CALLBACK onForeignEvent(cl_event event, cl_int status, void* notification);
+  void tell(const std::shared_ptr<ForeignEnd>& end);
   void pump(const std::shared_ptr<Stream>& stream);
   bool canPlan(const Stream& stream, const Task& task) const;
   static std::size_t launchesOf(const Stream& stream);
@@ -170,7 +178,8 @@ private:
   unsigned retirers_ = 0; ///< queues' own threads that run
   bool recovering_ = false;
   const Verification* reservedFor_ = nullptr;
-  Worker resolver_; ///< foreign events that completed
+  std::set<std::shared_ptr<ForeignEnd>> foreignEnds_; ///< that somebody waits for
+  Worker resolver_;                                   ///< foreign events that completed
 };
 
 } // namespace libsplit::runtime

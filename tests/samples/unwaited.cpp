@@ -4,7 +4,7 @@
 // Variants: `polled`, which asks an event of the last of many commands whether it is over;
 // `callback`, whose callback wants what the enqueueing thread holds; `fed`, of which a thread
 // enqueues until another has enqueued some and waited for them; `mapped`, beside which another maps
-// and unmaps.
+// and unmaps; `held`, which maps beside a launch that it holds back, on a queue without order.
 #include "kernels/unwaited.h"
 #include "tests/samples/sample.h"
 
@@ -180,8 +180,39 @@ void mapped(sample::Sample& s) {
   stop(s, setting, feeder);
 }
 
+/// Maps a buffer, and only then has the launch on another begin.
+void held(sample::Sample& s) {
+  Setting setting(s);
+  setting.launchLarge();
+  setting.launchSmall();
+  sample::check(clFinish(setting.queue), "clFinish");
+  const auto queue = s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  cl_int error = CL_SUCCESS;
+  const sample::Event gate = clCreateUserEvent(s.context(), &error);
+  sample::check(error, "clCreateUserEvent");
+  const std::size_t items = setting.values.size();
+  sample::Event launched;
+  sample::check(clEnqueueNDRangeKernel(queue, setting.large, 1, nullptr, &items, nullptr, 1,
+                                       gate.address(), launched.out()),
+                "clEnqueueNDRangeKernel");
+  auto* values = static_cast<cl_int*>(
+      clEnqueueMapBuffer(queue, setting.other, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                         sizeof(cl_int), 0, nullptr, nullptr, &error));
+  sample::check(error, "clEnqueueMapBuffer");
+  ++values[0];
+  sample::check(clEnqueueUnmapMemObject(queue, setting.other, values, 0, nullptr, nullptr),
+                "clEnqueueUnmapMemObject");
+  sample::check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
+  sample::check(clFinish(queue), "clFinish");
+  setting.output();
+}
+
 void unwaited(sample::Sample& s) {
-  sample::choose(s, {{"polled", polled}, {"callback", callback}, {"fed", fed}, {"mapped", mapped}});
+  sample::choose(s, {{"polled", polled},
+                     {"callback", callback},
+                     {"fed", fed},
+                     {"mapped", mapped},
+                     {"held", held}});
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // A user event holds a chain of commands back: nothing of it may run before the gate opens, and
 // the thread that enqueues must not block, neither when it maps behind all of them, builds a
-// program again, or cuts its device. Some drivers deadlock here by themselves (PoCL's basic device
-// up to 3.1 does), so the tests run this on others.
+// program again, or cuts its device. Where the event fails, nothing that waits for it is done, and
+// that says so. Some drivers deadlock here by themselves (PoCL's basic device up to 3.1 does), so
+// the tests run this on others.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "kernels/user_events.h"
 #include "tests/samples/sample.h"
@@ -35,6 +36,23 @@ bool runsNativeKernels(cl_device_id device) {
 
 void CL_CALLBACK count(cl_event, cl_int, void* counter) {
   ++*static_cast<std::atomic<int>*>(counter);
+}
+
+/// `kernel` is launched behind an event that fails.
+void launchBehindFailure(sample::Sample& s, cl_command_queue queue, cl_kernel kernel,
+                         std::size_t items) {
+  cl_int error = CL_SUCCESS;
+  const sample::Event gate = clCreateUserEvent(s.context(), &error);
+  sample::check(error, "clCreateUserEvent");
+  sample::Event launched;
+  sample::check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, nullptr, 1,
+                                       gate.address(), launched.out()),
+                "clEnqueueNDRangeKernel");
+  sample::check(clFlush(queue), "clFlush");
+  sample::check(clSetUserEventStatus(gate, CL_DEVICE_NOT_AVAILABLE), "clSetUserEventStatus");
+  sample::require(clWaitForEvents(1, launched.address()) ==
+                      CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                  "the launch does not say that what it waits for failed");
 }
 
 void userEvents(sample::Sample& s) {
@@ -136,6 +154,13 @@ void userEvents(sample::Sample& s) {
     for (int tries = 0; completed < static_cast<int>(2 * i + 2) && tries < 5000; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     sample::require(completed == static_cast<int>(2 * i + 2), "a callback did not come");
+    if (i > 0)
+      continue;
+    sample::setArguments(scale, cl_int(1000), in, out);
+    launchBehindFailure(s, second, scale, n);
+    std::vector<cl_int> kept(n);
+    sample::read(first, out, kept);
+    sample::require(kept == result, "the launch was done although what it waits for failed");
   }
 }
 
