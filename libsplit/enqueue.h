@@ -21,11 +21,18 @@ inline cl_int atOnce(const runtime::Command& command, std::vector<runtime::Buffe
 /// Any other goes as the session decides. Some drivers refuse a flag that is neither CL_TRUE nor
 /// CL_FALSE.
 template <class Call>
-cl_int enqueue(bool mayBeRefused, const runtime::Command& command,
+cl_int enqueue(runtime::Refusal refusal, runtime::Command command,
                std::initializer_list<runtime::BufferUse> uses, const Call& call) {
-  return mayBeRefused || command.blocking > CL_TRUE
+  command.refusal = refusal;
+  return refusal != runtime::Refusal::No || command.blocking > CL_TRUE
              ? atOnce(command, uses, call)
              : session().commands().enqueue(command, uses, call);
+}
+/// `isWrong`: the standard has drivers refuse it.
+template <class Call>
+cl_int enqueue(bool isWrong, const runtime::Command& command,
+               std::initializer_list<runtime::BufferUse> uses, const Call& call) {
+  return enqueue(isWrong ? runtime::Refusal::All : runtime::Refusal::No, command, uses, call);
 }
 
 } // namespace libsplit

@@ -73,15 +73,17 @@ cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, c
     auto enqueuing = session().commands().enqueuing(queue);
     // The bytes at home are the truth from the map on; `settle` saw to it if the map could write.
     // But drivers may write what was mapped only now.
-    const Command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event};
+    Command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list, event};
     const BufferUse use{object, session().memory().isMappedForWriting(object)};
     auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
       return next().clEnqueueUnmapMemObject(queue, object, address, n, events, done);
     };
     // To be refused, and now: put off, the error would come too late for the application.
     const bool doubtful = !session().memory().mayBeMapped(object, address);
-    if (doubtful)
+    if (doubtful) {
+      command.refusal = runtime::Refusal::All;
       static_cast<void>(session().commands().settle(enqueuing, command, {use}));
+    }
     const cl_int status = doubtful ? call(CL_FALSE, count, list, event)
                                    : session().commands().enqueue(command, {use}, call);
     if (status == CL_SUCCESS)

@@ -14,6 +14,7 @@ namespace {
 
 using runtime::BufferUse;
 using runtime::Command;
+using runtime::Refusal;
 
 /// Three numbers of the application's, or none.
 class Triple {
@@ -83,7 +84,8 @@ cl_int CL_API_CALL writeBuffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
                                size_t offset, size_t size, const void* host, cl_uint count,
                                const cl_event* list, cl_event* event) {
   return guarded([&] {
-    const Command command{queue, CL_COMMAND_WRITE_BUFFER, count, list, event, blocking};
+    const Command command{queue,    CL_COMMAND_WRITE_BUFFER,          count, list, event,
+                          blocking, host ? Refusal::No : Refusal::All};
     if (!host || blocking > CL_TRUE)
       return atOnce(command, {overwritten(buffer, offset, size)},
                     [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
@@ -143,7 +145,11 @@ cl_int CL_API_CALL copyBuffer(cl_command_queue queue, cl_mem source, cl_mem targ
       return next().clEnqueueCopyBuffer(queue, source, target, sourceOffset, targetOffset, size, n,
                                         events, done);
     };
-    return enqueue(size == 0 || session().memory().overlap(from, to), command, {from, to}, call);
+    const bool overlaps = session().memory().overlap(from, to);
+    const Refusal refusal = overlaps && source == target ? Refusal::All
+                            : overlaps || size == 0      ? Refusal::Some
+                                                         : Refusal::No;
+    return enqueue(refusal, command, {from, to}, call);
   });
 }
 
@@ -161,8 +167,8 @@ cl_int CL_API_CALL copyRect(cl_command_queue queue, cl_mem source, cl_mem target
     const bool mayBeRefused =
         !read.areSound || !written.areSound || (sameBuffer && !sameSpacing) ||
         (!(sameBuffer && read.areBeside(written)) && session().memory().overlap(reads, writes));
-    return enqueue(mayBeRefused, {queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event},
-                   {reads, writes},
+    return enqueue(mayBeRefused ? Refusal::Some : Refusal::No,
+                   {queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event}, {reads, writes},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueCopyBufferRect(
                          queue, source, target, from.data(), to.data(), extent.data(), sourceRow,

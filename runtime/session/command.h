@@ -20,6 +20,13 @@ struct BufferUse {
   static constexpr std::uint64_t wholeObject = ~std::uint64_t{0};
 };
 
+/// Whether drivers answer a command with an error.
+enum class Refusal {
+  No,
+  Some, ///< those that look, or those of some version
+  All,  ///< the standard has them do so, at once and whatever the queue waits for
+};
+
 /// What all enqueue calls have in common.
 struct Command {
   cl_command_queue queue = nullptr;
@@ -29,6 +36,7 @@ struct Command {
   cl_event* event = nullptr;
   cl_bool blocking =
       CL_FALSE; ///< as the program gave it, which may be neither CL_TRUE nor CL_FALSE
+  Refusal refusal = Refusal::No;
 };
 
 /// Enqueues the command natively: (blocking, wait count, wait list, event).

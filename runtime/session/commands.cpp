@@ -230,9 +230,14 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
     enqueuing.admit();
     return CL_SUCCESS;
   }
-  if (!isOfOneContext(*stream, command, uses) || !hostMayDo(command, uses))
+  const bool isWrong = !isOfOneContext(*stream, command, uses) || !hostMayDo(command, uses);
+  if (isWrong)
     for (BufferUse& use : uses)
       use.reads = true; // refused, it does not replace them
+  if ((isWrong || command.refusal == Refusal::All) && scheduler_.waitsForProgram(*stream)) {
+    enqueuing.admit(); // the program may first want the answer
+    return CL_SUCCESS;
+  }
   if (command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS)
     uses.clear(); // where bytes lie is libsplit's business, and it changes none
   // Only libsplit's own events: for the application's the driver waits itself, and not in here.
@@ -277,7 +282,9 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
     noteForOutlooks(command, uses);
     if (shared_.isActive() && (!host || command.blocking > CL_TRUE)) {
-      settle(lock, enqueuing, command, uses); // to be refused, and now
+      Command refused = command;
+      refused.refusal = host ? Refusal::Some : Refusal::All;
+      settle(lock, enqueuing, refused, uses); // to be refused, and now
     } else if (auto image = shared_.isActive() ? memory_.find(handle) : nullptr;
                image && image->buffer && image->buffer->isImage()) {
       settle(lock, enqueuing, command, uses); // the same

@@ -242,10 +242,12 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     countUnsplit(*kernel, arguments, "the driver is to refuse it");
     return asItCame();
   }
-  if (!makeClone(*kernel) || (!launch && driverMayRefuse(cl_, *kernel, *stream, arguments))) {
+  Command settled = command;
+  settled.refusal = launch ? Refusal::No : refusalOf(cl_, *kernel, *stream, arguments);
+  if (!makeClone(*kernel) || settled.refusal != Refusal::No) {
     countUnsplit(*kernel, arguments,
                  reason.empty() ? "the driver makes no second object of the kernel" : reason);
-    return launchSettled(lock, enqueuing, command, *kernel, arguments);
+    return launchSettled(lock, enqueuing, settled, *kernel, arguments);
   }
   if (!launch)
     launch = snapshot(cl_, samplers_, *kernel, arguments);

@@ -349,6 +349,13 @@ bool Scheduler::maySettle(const Stream& stream) const {
          std::ranges::all_of(stream.active, dependsOnItsQueue);
 }
 
+bool Scheduler::waitsForProgram(const Stream& stream) const {
+  const auto isUnresolved = [](const std::shared_ptr<Task>& task) { return task->unresolved > 0; };
+  return !stream.parked.empty() && std::ranges::any_of(streams_, [&](const auto& each) {
+    return std::ranges::any_of(each.second->parked, isUnresolved);
+  });
+}
+
 void Scheduler::pump(const std::shared_ptr<Stream>& stream) {
   for (std::size_t i = 0; i < stream->parked.size() && !stream->isGated();) {
     std::shared_ptr<Task> task = stream->parked[i];

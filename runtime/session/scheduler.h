@@ -134,6 +134,9 @@ public:
   /// Whether nothing that is pending there can be waiting for what the program does only later: a
   /// call that need not wait may then do so.
   bool maySettle(const Stream& stream) const;
+  /// Whether what is pending there may be waiting for what the program does only later: a user
+  /// event, or a command behind one.
+  bool waitsForProgram(const Stream& stream) const;
   /// Whether the program enqueues launches faster than they are done.
   static bool isFilled(const Stream& stream);
 

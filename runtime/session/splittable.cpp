@@ -1,5 +1,6 @@
 #include "runtime/session/splittable.h"
 
+#include "analysis-pass/summary/program_kind.h"
 #include "runtime/plan/piece_range.h"
 
 #include <algorithm>
@@ -145,6 +146,18 @@ std::string whyImagesNotSplittable(const Kernel& kernel, std::span<const Paramet
   return {};
 }
 
+/// Whether the kernel may have been built for work-groups that differ in size: programs ask for
+/// that, by a version of the language from 2.0 on.
+bool mayBeUneven(const Kernel& kernel, cl_device_id device) {
+  const auto origin = kernel.program->build->origins.find(device);
+  if (origin == kernel.program->build->origins.end() ||
+      kindOf(origin->second->text) != ProgramKind::OpenclC)
+    return true;
+  const std::string& options = origin->second->options;
+  return options.find("-cl-std=") != std::string::npos &&
+         options.find("-cl-std=CL1") == std::string::npos;
+}
+
 } // namespace
 
 std::string whyNotSplittable(const Machine& machine, const Options& options,
@@ -160,11 +173,11 @@ std::string whyNotSplittable(const Machine& machine, const Options& options,
   return whyImagesNotSplittable(kernel, kernel.code->summaries[machine.home()]->parameters);
 }
 
-bool driverMayRefuse(const Dispatch& cl, const Kernel& kernel, const Stream& stream,
-                     const LaunchArguments& arguments) {
+Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream,
+                  const LaunchArguments& arguments) {
   if (!isRange(arguments) || std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
                                          [](const Argument& argument) { return !argument.isSet; }))
-    return true;
+    return Refusal::All;
   auto limit = [&](cl_kernel_work_group_info name, std::size_t size, void* value) {
     return cl.clGetKernelWorkGroupInfo(kernel.handle, stream.device, name, size, value, nullptr) ==
            CL_SUCCESS;
@@ -172,26 +185,31 @@ bool driverMayRefuse(const Dispatch& cl, const Kernel& kernel, const Stream& str
   std::size_t required[3] = {0, 0, 0}, maxGroup = 0, items = 1;
   if (!limit(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required) ||
       !limit(CL_KERNEL_WORK_GROUP_SIZE, sizeof maxGroup, &maxGroup))
-    return true;
+    return Refusal::Some;
   auto maxItems =
       arrayProperty<std::size_t>(cl.clGetDeviceInfo, stream.device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  auto refusal = Refusal::No;
   for (unsigned d = 0; d < arguments.dimensions; ++d) {
     const std::size_t global = arguments.global[d];
     const std::size_t offset = arguments.offset ? arguments.offset[d] : 0;
     if (global == 0 || offset + global < offset)
-      return true;
+      refusal = Refusal::Some;
     if (!arguments.local) {
       if (required[0] != 0)
-        return true;
+        refusal = Refusal::Some;
       continue;
     }
     const std::size_t local = arguments.local[d];
-    if (local == 0 || global % local != 0 || (required[0] != 0 && local != required[d]) ||
+    if (local == 0 || (required[0] != 0 && local != required[d]) ||
         (d < maxItems.size() && local > maxItems[d]))
-      return true;
+      return Refusal::All;
+    if (global % local != 0 && !mayBeUneven(kernel, stream.device))
+      return Refusal::All;
+    if (global % local != 0)
+      refusal = Refusal::Some;
     items *= local;
   }
-  return items > maxGroup;
+  return items > maxGroup ? Refusal::All : refusal;
 }
 
 bool isOfOneContext(const Stream& stream, const Kernel& kernel) {

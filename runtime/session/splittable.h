@@ -30,8 +30,8 @@ std::string whyNotSplittable(const Machine& machine, const Options& options,
 
 /// Whether there is anything about the launch that a driver answers with an error. It must get that
 /// launch in the call itself, and not from a lane later. Asks the driver for its limits.
-bool driverMayRefuse(const Dispatch& cl, const Kernel& kernel, const Stream& stream,
-                     const LaunchArguments& arguments);
+Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream,
+                  const LaunchArguments& arguments);
 /// Whether the kernel and all its arguments are of the queue's context.
 bool isOfOneContext(const Stream& stream, const Kernel& kernel);
 

@@ -4,7 +4,8 @@
 // Variants: `polled`, which asks an event of the last of many commands whether it is over;
 // `callback`, whose callback wants what the enqueueing thread holds; `fed`, of which a thread
 // enqueues until another has enqueued some and waited for them; `mapped`, beside which another maps
-// and unmaps; `held`, which maps beside a launch that it holds back, on a queue without order.
+// and unmaps; `held`, which maps beside a launch that it holds back, on a queue without order;
+// `refused`, which enqueues behind such a launch what can't be done.
 #include "kernels/unwaited.h"
 #include "tests/samples/sample.h"
 
@@ -207,12 +208,57 @@ void held(sample::Sample& s) {
   setting.output();
 }
 
+/// A launch behind what the program holds back, and calls that are answered with an error.
+void refused(sample::Sample& s) {
+  Setting setting(s);
+  setting.launchLarge();
+  sample::check(clFinish(setting.queue), "clFinish");
+  cl_int error = CL_SUCCESS;
+  const sample::Event gate = clCreateUserEvent(s.context(), &error);
+  sample::check(error, "clCreateUserEvent");
+  const std::size_t items = setting.values.size(), none = 0, uneven = 15;
+  const std::size_t bytes = items * sizeof(cl_int);
+  sample::check(clEnqueueNDRangeKernel(setting.queue, setting.large, 1, nullptr, &items, nullptr, 1,
+                                       gate.address(), nullptr),
+                "clEnqueueNDRangeKernel");
+  const auto withoutArguments = sample::kernel(setting.program, "add");
+  const auto hidden = s.buffer(CL_MEM_HOST_NO_ACCESS, bytes);
+  const std::vector<cl_int> answers = {
+      clEnqueueNDRangeKernel(setting.queue, setting.small, 1, nullptr, &items, &none, 0, nullptr,
+                             nullptr),
+      clEnqueueNDRangeKernel(setting.queue, setting.small, 1, nullptr, &items, &uneven, 0, nullptr,
+                             nullptr),
+      clEnqueueNDRangeKernel(setting.queue, setting.small, 1, nullptr, &items, &items, 0, nullptr,
+                             nullptr),
+      clEnqueueNDRangeKernel(setting.queue, withoutArguments, 1, nullptr, &items, nullptr, 0,
+                             nullptr, nullptr),
+      clEnqueueReadBuffer(setting.queue, setting.other, CL_FALSE, 0, bytes, nullptr, 0, nullptr,
+                          nullptr),
+      clEnqueueReadBuffer(setting.queue, setting.other, CL_FALSE, 4, bytes, setting.values.data(),
+                          0, nullptr, nullptr),
+      clEnqueueReadBuffer(setting.queue, hidden, CL_FALSE, 0, bytes, setting.values.data(), 0,
+                          nullptr, nullptr),
+      clEnqueueWriteBuffer(setting.queue, setting.other, CL_FALSE, 0, bytes, nullptr, 0, nullptr,
+                           nullptr),
+      clEnqueueFillBuffer(setting.queue, setting.other, &items, 3, 0, 12, 0, nullptr, nullptr),
+      clEnqueueCopyBuffer(setting.queue, setting.other, setting.other, 0, 4, 8, 0, nullptr,
+                          nullptr),
+      clEnqueueUnmapMemObject(setting.queue, setting.other, setting.values.data(), 0, nullptr,
+                              nullptr)};
+  for (const cl_int answer : answers)
+    sample::require(answer != CL_SUCCESS, "what can't be done is accepted");
+  s.output(answers);
+  sample::check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
+  setting.output();
+}
+
 void unwaited(sample::Sample& s) {
   sample::choose(s, {{"polled", polled},
                      {"callback", callback},
                      {"fed", fed},
                      {"mapped", mapped},
-                     {"held", held}});
+                     {"held", held},
+                     {"refused", refused}});
 }
 
 } // namespace
