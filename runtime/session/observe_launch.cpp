@@ -48,8 +48,11 @@ void LaunchObserver::launches(Stream& stream) const {
 
 void LaunchObserver::observe(Task& task, Launch& launch) {
   if (task.status < 0) {
-    if (task.call.reason.empty())
+    if (task.call.reason.empty()) {
+      if (!launch.plan) // nor was it counted when it was to be planned, which it never was
+        ++launch.code->stats->ranges[launch.key.range].launches;
       countUnsplit(task, launch, "it ended with error " + std::to_string(task.status));
+    }
     // What waits for something that failed was not done, and why that failed others say.
     const bool wasDone = task.status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     log(launch.wasSplit || wasDone ? LogLevel::Error : LogLevel::Debug, "kernel ",

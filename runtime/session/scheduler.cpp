@@ -402,7 +402,7 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
   task->after = task->events;
   for (const auto& before : task->waitTasks) {
     task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
-    if (before->state == Task::State::Retired && before->status < 0)
+    if (before->status < 0) // there may be no part that would tell
       task->failBehind(*before);
   }
   task->sequence = ++plannings_;

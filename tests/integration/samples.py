@@ -40,7 +40,7 @@ SAMPLES = {
     "many_threads": Expectation(("triple", "scatter", "gather"), launches={"triple": 48, "tally": 96},
                                 homes=("0.1",)),
     # PoCL's basic device deadlocks natively on a closed user event.
-    "user_events": Expectation(launches={"scale": 5}, homes=("0.1",)),
+    "user_events": Expectation(launches={"scale": 6}, homes=("0.1",)),
     "api_coverage": Expectation(("advance",)),
     "api_programs": Expectation(),
     "odd_launches": Expectation(("plus", "optional_input", "quotient")),

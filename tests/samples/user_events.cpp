@@ -38,21 +38,25 @@ void CL_CALLBACK count(cl_event, cl_int, void* counter) {
   ++*static_cast<std::atomic<int>*>(counter);
 }
 
-/// `kernel` is launched behind an event that fails.
+/// `kernel` is launched behind an event that fails, and behind that launch once more.
 void launchBehindFailure(sample::Sample& s, cl_command_queue queue, cl_kernel kernel,
                          std::size_t items) {
   cl_int error = CL_SUCCESS;
   const sample::Event gate = clCreateUserEvent(s.context(), &error);
   sample::check(error, "clCreateUserEvent");
-  sample::Event launched;
+  sample::Event launched, behind;
   sample::check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, nullptr, 1,
                                        gate.address(), launched.out()),
                 "clEnqueueNDRangeKernel");
+  sample::check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, nullptr, 1,
+                                       launched.address(), behind.out()),
+                "clEnqueueNDRangeKernel");
   sample::check(clFlush(queue), "clFlush");
   sample::check(clSetUserEventStatus(gate, CL_DEVICE_NOT_AVAILABLE), "clSetUserEventStatus");
-  sample::require(clWaitForEvents(1, launched.address()) ==
-                      CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-                  "the launch does not say that what it waits for failed");
+  for (const sample::Event* each : {&behind, &launched})
+    sample::require(clWaitForEvents(1, each->address()) ==
+                        CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                    "the launch does not say that what it waits for failed");
 }
 
 void userEvents(sample::Sample& s) {
