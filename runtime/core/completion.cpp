@@ -88,6 +88,8 @@ void Completion::abandon(cl_int status) {
 }
 
 void Completion::waitSubmitted() {
+  if (submitted())
+    return;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return state_ != State::Pending; });
 }
@@ -139,6 +141,8 @@ std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr 
 
 /// Its status, once it is over with all that it depends on; nothing if it may not block until then.
 std::optional<cl_int> Completion::resolve(bool mayBlock) {
+  if (over())
+    return status_;
   std::optional<Link> next = follow(mayBlock, nullptr);
   if (next && next->implied.empty())
     return end(*next);
@@ -165,29 +169,13 @@ cl_int Completion::wait() {
 }
 
 bool Completion::precedes(cl_command_queue queue) const {
-  std::lock_guard lock(mutex_);
-  return state_ == State::Over ? status_ >= 0
-                               : state_ == State::Submitted && queue_ && queue_ == queue;
+  const State state = state_;
+  return state == State::Over ? status_ >= 0
+                              : state == State::Submitted && queue_ && queue_ == queue;
 }
 
 Ref<cl_event> Completion::eventIn(cl_context context) const {
-  std::lock_guard lock(mutex_);
   return state_ == State::Submitted && context && context_ == context ? event_ : Ref<cl_event>();
-}
-
-bool Completion::submitted() const {
-  std::lock_guard lock(mutex_);
-  return state_ != State::Pending;
-}
-
-bool Completion::over() const {
-  std::lock_guard lock(mutex_);
-  return state_ == State::Over;
-}
-
-bool Completion::succeeded() const {
-  std::lock_guard lock(mutex_);
-  return state_ == State::Over && outcome_ == Outcome::Succeeded;
 }
 
 bool Completion::poll() {
@@ -207,11 +195,6 @@ cl_int Completion::end(const Link& link) {
   state_ = State::Over;
   implied.swap(implied_);
   return status_;
-}
-
-Outcome Completion::outcome() const {
-  std::lock_guard lock(mutex_);
-  return outcome_;
 }
 
 std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {

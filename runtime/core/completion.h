@@ -7,6 +7,7 @@
 
 #include "runtime/core/opencl.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -61,19 +62,19 @@ public:
   /// Blocks until the work is enqueued or over, no longer.
   void waitSubmitted();
   /// Enqueued or over. Never blocks.
-  bool submitted() const;
+  bool submitted() const { return state_ != State::Pending; }
   /// True if a command enqueued on in-order queue `queue` now runs after this work anyway.
   bool precedes(cl_command_queue queue) const;
   /// The work's event, if it is under way and a command in `context` can wait for it; else null.
   Ref<cl_event> eventIn(cl_context context) const;
   /// Known to be over. Never blocks; may answer false although it is.
-  bool over() const;
+  bool over() const { return state_ == State::Over; }
   /// The same, asking the driver.
   bool poll();
   /// Once it is over.
-  Outcome outcome() const;
+  Outcome outcome() const { return over() ? outcome_ : Outcome::Succeeded; }
   /// Known to be over, and done. Never blocks.
-  bool succeeded() const;
+  bool succeeded() const { return over() && outcome_ == Outcome::Succeeded; }
   /// Known to be over, and not done, or not all of it. Never blocks.
   bool hasFailed() const { return over() && outcome() != Outcome::Succeeded; }
 
@@ -106,7 +107,8 @@ private:
   const Dispatch& cl_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  State state_ = State::Pending;
+  /// Changed under the lock, and last: what goes with it may then be read without.
+  std::atomic<State> state_ = State::Pending;
   cl_int status_ = CL_SUCCESS;
   Outcome outcome_ = Outcome::Succeeded;
   std::vector<Ref<cl_event>> preceding_;

@@ -75,18 +75,40 @@ double distance(const LaunchKey& a, double itemsA, const LaunchKey& b, double it
   return sum;
 }
 
+std::string rangeName(const NDRange& range, bool localGiven) {
+  auto list = [&](const std::array<std::uint64_t, 3>& values) {
+    std::string text;
+    for (unsigned d = 0; d < range.dimensions; ++d)
+      text += (d ? "x" : "") + std::to_string(values[d]);
+    return text;
+  };
+  std::string name = list(range.global) + (localGiven ? "/" + list(range.local) : "");
+  if (range.offset != std::array<std::uint64_t, 3>{0, 0, 0})
+    name += "+" + list(range.offset);
+  return name;
+}
+
 LaunchHistory& LaunchHistories::at(const LaunchKey& key) {
-  auto found = entries_.find(key);
-  if (found == entries_.end()) {
-    if (entries_.size() >= capacity)
-      entries_.erase(
-          std::min_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
-            return a.second.used < b.second.used;
-          }));
-    found = entries_.try_emplace(key).first;
+  if (!last_ || last_->first != key) {
+    auto found = entries_.find(key);
+    if (found == entries_.end()) {
+      if (entries_.size() >= capacity)
+        entries_.erase(
+            std::min_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
+              return a.second.used < b.second.used;
+            }));
+      found = entries_.try_emplace(key).first;
+    }
+    last_ = &*found;
   }
-  found->second.used = ++uses_;
-  return found->second.history;
+  last_->second.used = ++uses_;
+  return last_->second.history;
+}
+
+const std::string& LaunchHistories::nameOf(const NDRange& range, bool localGiven) {
+  if (lastRange_.name.empty() || lastRange_.range != range || lastRange_.localGiven != localGiven)
+    lastRange_ = {range, localGiven, rangeName(range, localGiven)};
+  return lastRange_.name;
 }
 
 } // namespace libsplit::runtime

@@ -50,6 +50,9 @@ std::vector<WorkScalar> workScalars(const KernelSummary& summary);
 /// 0; ±1 .. ±8 for themselves; beyond, ±(6 + floor(log2 |value|)).
 int valueClass(std::int64_t value);
 
+/// "64x64/8x8", and the offset if there is one.
+std::string rangeName(const NDRange& range, bool localGiven);
+
 struct LaunchKey {
   std::string range;        ///< "1024x1024/8x8"
   std::vector<int> classes; ///< by WorkScalar
@@ -90,6 +93,8 @@ public:
 
   /// Made on first use. Valid until the next call.
   LaunchHistory& at(const LaunchKey& key);
+  /// The range's name; a kernel's launches mostly repeat it.
+  const std::string& nameOf(const NDRange& range, bool localGiven);
   std::size_t size() const { return entries_.size(); }
 
 private:
@@ -98,7 +103,13 @@ private:
     std::uint64_t used = 0;
   };
   std::map<LaunchKey, Entry> entries_;
+  std::pair<const LaunchKey, Entry>* last_ = nullptr; ///< the one asked for last
   std::uint64_t uses_ = 0;
+  struct {
+    NDRange range;
+    bool localGiven = false;
+    std::string name; ///< empty: none yet
+  } lastRange_;
 };
 
 } // namespace libsplit::runtime

@@ -55,20 +55,11 @@ std::size_t PlanMemo::Hash::operator()(const PlanKey& key) const {
   for (const auto& list : {key.range.global, key.range.local, key.range.offset})
     for (const std::uint64_t value : list)
       mix(value);
-  for (const SmallBytes& value : key.values)
-    for (const std::byte each : value.view())
-      mix(std::to_integer<std::size_t>(each));
-  for (const std::uint64_t size : key.sizes)
-    mix(size);
-  for (const auto& [buffer, origin] : key.buffers) {
-    mix(buffer);
-    mix(origin);
-  }
-  for (const std::vector<std::uint64_t>& counts : key.groups)
-    for (const std::uint64_t count : counts)
-      mix(count);
-  for (const std::uint64_t version : key.versions)
-    mix(version);
+  for (const std::byte each : key.values)
+    mix(std::to_integer<std::size_t>(each));
+  for (const auto& list : {std::cref(key.sizes), std::cref(key.groups), std::cref(key.versions)})
+    for (const std::uint64_t value : list.get())
+      mix(value);
   return hash;
 }
 

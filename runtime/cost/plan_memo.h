@@ -5,7 +5,6 @@
 // divisions nest, many times what a short launch takes; so plans are kept as long as there is room.
 #pragma once
 
-#include "runtime/core/small_bytes.h"
 #include "runtime/plan/planner.h"
 
 #include <cstddef>
@@ -23,11 +22,12 @@ std::vector<bool> decidingScalars(const KernelSummary& summary);
 
 struct PlanKey {
   NDRange range;
-  std::vector<SmallBytes> values;   ///< of by-value arguments; empty if it has no say
-  std::vector<std::uint64_t> sizes; ///< of buffer arguments
-  std::vector<std::pair<std::size_t, std::uint64_t>> buffers; ///< which, and where in it
-  /// By dimension and device, what the shares come to there: more of them says nothing.
-  std::vector<std::vector<std::uint64_t>> groups;
+  std::vector<std::byte> values; ///< of by-value arguments that have a say, one after the other
+  /// By parameter, how long its value is, or the size of the buffer that it is; then, by buffer
+  /// argument, which one it is, and where in that.
+  std::vector<std::uint64_t> sizes;
+  /// By dimension, and there by device, what the shares come to: more of them says nothing.
+  std::vector<std::uint64_t> groups;
   std::vector<std::uint64_t> versions; ///< of the buffers whose contents it rests on
   bool withoutInspections = false;
   bool operator==(const PlanKey&) const = default;

@@ -32,6 +32,8 @@ struct BufferAccess {
 /// Those of one buffer. Not thread-safe.
 class Accesses {
 public:
+  /// Forgets what is known to be over and done, so that nobody is told to wait for it.
+  void forgetDone();
   /// What must be over before bytes are used so on `node`.
   void collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                std::vector<CompletionPtr>& after) const;
@@ -45,8 +47,6 @@ public:
   void forget() { accesses_.clear(); }
 
 private:
-  void forgetDone();
-
   std::vector<BufferAccess> accesses_; ///< not known to have succeeded
 };
 

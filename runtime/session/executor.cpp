@@ -157,7 +157,7 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
   call.dimensions = range.dimensions;
   // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
   const Device& device = machine_->devices()[piece.device];
-  if ((device.isHome || device.isGpu) && piece.box == wholeBox(range))
+  if (launch.localGiven || ((device.isHome || device.isGpu) && piece.box == wholeBox(range)))
     call.range.body = enqueuedRange(range, launch.localGiven, piece.box);
   else
     call.range = pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension,
@@ -200,6 +200,7 @@ Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const 
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
     directories.push_back(&buffer.directory());
+    buffer.accesses().forgetDone();
     for (const Piece& piece : plan->pieces)
       mover_.requireSomewhere(buffer, piece.uses[b].needs);
     // Of the launch as a whole: what goes to one neighbour may be written by several parts.

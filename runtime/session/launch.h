@@ -124,28 +124,25 @@ inline bool isAlike(const Device& a, const Device& b) {
 inline PlanKey planKeyOf(const Launch& launch) {
   PlanKey key;
   key.range = launch.range;
-  key.values.reserve(launch.arguments.size());
-  key.sizes.reserve(launch.arguments.size());
-  key.buffers.reserve(launch.request.buffers.size());
+  key.sizes.reserve(launch.arguments.size() + 2 * launch.request.buffers.size());
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
     const std::span<const std::byte> value = launch.request.arguments[i].bytes;
-    const bool decides = launch.code->decidingScalars[i];
-    key.values.emplace_back(decides ? value : value.first(0));
-    key.sizes.push_back(object ? object->size : 0);
+    if (launch.code->decidingScalars[i])
+      key.values.insert(key.values.end(), value.begin(), value.end());
+    key.sizes.push_back(object ? object->size : value.size());
   }
   for (const BufferArgument& argument : launch.request.buffers)
-    key.buffers.push_back({argument.buffer, argument.origin});
+    key.sizes.insert(key.sizes.end(), {argument.buffer, argument.origin});
   return key;
 }
 
-/// By dimension and device, the work-groups that the shares come to.
-inline std::vector<std::vector<std::uint64_t>> groupsOf(const NDRange& range,
-                                                        std::span<const double> shares) {
-  std::vector<std::vector<std::uint64_t>> groups;
-  groups.reserve(range.dimensions);
+/// By dimension, and there by device, the work-groups that the shares come to.
+inline std::vector<std::uint64_t> groupsOf(const NDRange& range, std::span<const double> shares) {
+  std::vector<std::uint64_t> groups(range.dimensions * shares.size());
   for (unsigned d = 0; d < range.dimensions; ++d)
-    groups.push_back(solver::roundToGroups(shares, range.groups(d)));
+    solver::roundToGroups(shares, range.groups(d), 1,
+                          std::span(groups).subspan(d * shares.size(), shares.size()));
   return groups;
 }
 

@@ -285,7 +285,7 @@ void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
 
 void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {
   std::vector<BufferMove> moves;
-  auto ahead = std::make_shared<Task>();
+  std::shared_ptr<Task> ahead;
   for (const std::shared_ptr<Buffer>& buffer : buffers) {
     const std::vector<Move> due = buffer->forecast().due();
     if (due.empty())
@@ -296,6 +296,8 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
     const Directory::State before = buffer->directory().state();
     for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
       moves.push_back({buffer.get(), std::move(each.move), before});
+    if (!ahead)
+      ahead = std::make_shared<Task>();
     ahead->outputs.emplace_back(buffer, ByteSet()); // which keeps it
   }
   if (moves.empty())

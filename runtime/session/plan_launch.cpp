@@ -331,7 +331,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     return made->plan;
   }
   const auto began = std::chrono::steady_clock::now();
-  const std::vector<std::vector<std::uint64_t>> groups = key.groups;
+  const std::vector<std::uint64_t> groups = key.groups;
   LaunchContents contents(*machine_, task, launch);
   launch.request.contents = key.versions.empty() ? nullptr : &contents;
 
@@ -344,7 +344,8 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
   auto consider = [&](unsigned d) {
     if (launch.range.groups(d) < 2 && (d > 0 || launch.range.groups() > 1))
       return;
-    PlanResult result = planCut(launch.request, devices, d, groups[d]);
+    PlanResult result = planCut(launch.request, devices, d,
+                                std::span(groups).subspan(d * devices.size(), devices.size()));
     if (auto* reason = std::get_if<Reason>(&result)) {
       if (why.empty())
         why = toString(*reason);

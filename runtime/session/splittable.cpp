@@ -9,19 +9,6 @@
 
 namespace libsplit::runtime {
 
-std::string rangeName(const NDRange& range, bool localGiven) {
-  auto list = [&](const std::array<std::uint64_t, 3>& values) {
-    std::string text;
-    for (unsigned d = 0; d < range.dimensions; ++d)
-      text += (d ? "x" : "") + std::to_string(values[d]);
-    return text;
-  };
-  std::string name = list(range.global) + (localGiven ? "/" + list(range.local) : "");
-  if (range.offset != std::array<std::uint64_t, 3>{0, 0, 0})
-    name += "+" + list(range.offset);
-  return name;
-}
-
 NDRange rangeOf(const LaunchArguments& arguments) {
   NDRange range;
   range.dimensions = arguments.dimensions;
@@ -245,7 +232,7 @@ std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, c
   launch->arguments = kernel.arguments;
   launch->range = rangeOf(arguments);
   launch->localGiven = arguments.local != nullptr;
-  launch->key.range = rangeName(launch->range, launch->localGiven);
+  launch->key.range = launch->code->histories.nameOf(launch->range, launch->localGiven);
   const std::size_t count = launch->arguments.size();
   launch->objects.reserve(count);
   launch->keeps.reserve(count);

@@ -14,8 +14,6 @@
 
 namespace libsplit::runtime {
 
-/// "64x64/8x8", and the offset if there is one.
-std::string rangeName(const NDRange& range, bool localGiven);
 /// Of arguments that name one.
 NDRange rangeOf(const LaunchArguments& arguments);
 /// Whether they do.

@@ -2,16 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 namespace libsplit::runtime {
 namespace {
 
 PlanKey keyOf(std::size_t number) {
   PlanKey key;
   key.range.global[0] = 64;
-  key.values = {{}, SmallBytes(std::array{std::byte(number), std::byte(number >> 8)})};
-  key.groups = {{32, 32}};
+  key.values = {std::byte(number), std::byte(number >> 8)};
+  key.groups = {32, 32};
   return key;
 }
 
@@ -36,7 +34,7 @@ TEST(PlanMemo, comesBackToEachOfManyShapes) {
     EXPECT_EQ(made->plan->dimension, i);
   }
   PlanKey other = keyOf(3);
-  other.groups = {{30, 34}};
+  other.groups = {30, 34};
   EXPECT_FALSE(memo.find(other));
 }
 
