@@ -1,10 +1,7 @@
 #include "runtime/core/thread.h"
 
 #include <csignal>
-#include <system_error>
 #include <utility>
-
-#include <pthread.h>
 
 namespace libsplit::runtime {
 
@@ -22,15 +19,6 @@ std::thread startThread(std::function<void()> body) {
     sigset_t before;
   } masked(blocked);
   return std::thread(std::move(body));
-}
-
-bool startDetached(std::function<void()> body) {
-  try {
-    startThread(std::move(body)).detach();
-    return true;
-  } catch (const std::system_error&) {
-    return false;
-  }
 }
 
 } // namespace libsplit::runtime

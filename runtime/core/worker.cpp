@@ -8,7 +8,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -47,20 +47,30 @@ bool Worker::post(std::function<void()> job) {
   std::lock_guard lock(state_->mutex);
   if (state_->stopped || !start(state_))
     return false;
-  state_->jobs.push_back(std::move(job));
+  try {
+    state_->jobs.push_back(std::move(job));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   state_->changed.notify_all();
   return true;
 }
 
 std::shared_ptr<void> Worker::hold() {
-  std::lock_guard lock(state_->mutex);
-  if (!start(state_))
+  {
+    std::lock_guard lock(state_->mutex);
+    if (!start(state_))
+      return nullptr;
+    ++state_->holds;
+  }
+  try {
+    return {state_.get(), [state = state_](void*) {
+              std::lock_guard last(state->mutex);
+              --state->holds;
+            }};
+  } catch (const std::bad_alloc&) { // it is not held any more then
     return nullptr;
-  ++state_->holds;
-  return {state_.get(), [state = state_](void*) {
-            std::lock_guard last(state->mutex);
-            --state->holds;
-          }};
+  }
 }
 
 void Worker::stop(double seconds) {
@@ -88,7 +98,7 @@ void runBelow(int steps, const std::function<void()>& work) {
   };
   try {
     below = startThread(lowered);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     return work(); // there is none to be had: better so than not at all
   }
   below.join();

@@ -4,13 +4,35 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
+#include <new>
 
 namespace libsplit::runtime {
 
 namespace {
 /// What the calling thread executes, if it does.
 thread_local const Completion* executed = nullptr;
+
+/// Waits for what an instruction depends on, as far as neither its queue's order nor its commands
+/// do: those are to wait for what `awaited` gets. The worst status.
+cl_int awaitBefore(Instruction& instruction, std::vector<Ref<cl_event>>& awaited) {
+  cl_int status = CL_SUCCESS;
+  std::ranges::sort(instruction.after);
+  const auto twins = std::ranges::unique(instruction.after);
+  instruction.after.erase(twins.begin(), twins.end());
+  std::erase_if(instruction.after, [&](const CompletionPtr& dependency) {
+    dependency->waitSubmitted();
+    if (instruction.queue && !dependency->over() && dependency->precedes(instruction.queue))
+      return false;
+    if (Ref<cl_event> event = dependency->eventIn(instruction.context)) {
+      awaited.push_back(std::move(event));
+      return false;
+    }
+    status = std::min(status, dependency->wait());
+    return true;
+  });
+  return status;
+}
+
 } // namespace
 
 Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {}
@@ -30,13 +52,16 @@ void Lane::issue(Instruction instruction) {
     return;
   {
     std::lock_guard lock(mutex_);
-    if (startLocked()) {
-      queue_.push_back(std::move(instruction));
-      changed_.notify_one();
-      return;
+    try {
+      if (startLocked()) {
+        queue_.push_back(std::move(instruction));
+        changed_.notify_one();
+        return;
+      }
+    } catch (const std::bad_alloc&) { // it is still whole
     }
   }
-  log(LogLevel::Info, name_, ": there is no thread to be had");
+  log(LogLevel::Info, name_, ": there is no thread to be had, or no memory");
   instruction.run = nullptr;
   instruction.done->finish(CL_OUT_OF_HOST_MEMORY);
 }
@@ -50,7 +75,7 @@ bool Lane::startLocked() {
   if (!thread_.joinable())
     try {
       thread_ = startThread([this] { loop(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       return false;
     }
   return true;
@@ -185,38 +210,32 @@ void Lane::loop() {
 void Lane::execute(Instruction& instruction) {
   cl_int status = CL_SUCCESS;
   std::vector<Ref<cl_event>> awaited;
-  std::ranges::sort(instruction.after);
-  const auto twins = std::ranges::unique(instruction.after);
-  instruction.after.erase(twins.begin(), twins.end());
-  std::erase_if(instruction.after, [&](const CompletionPtr& dependency) {
-    dependency->waitSubmitted();
-    if (instruction.queue && !dependency->over() && dependency->precedes(instruction.queue))
-      return false;
-    if (Ref<cl_event> event = dependency->eventIn(instruction.context)) {
-      awaited.push_back(std::move(event));
-      return false;
-    }
-    status = std::min(status, dependency->wait());
-    return true;
-  });
+  std::vector<cl_event> waits;
+  try {
+    status = awaitBefore(instruction, awaited);
+    for (const Ref<cl_event>& each : awaited)
+      waits.push_back(each.get());
+    // Else the process ends. Threads that wait for it end with it.
+    if (status >= 0 && !mayBegin(instruction))
+      return;
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::Info, name_, ": there is no memory for a command");
+    instruction.run = nullptr;
+    instruction.done->finish(CL_OUT_OF_HOST_MEMORY);
+    return;
+  }
   if (status < 0) {
     log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
     instruction.run = nullptr;
     instruction.done->finish(status, Outcome::Skipped);
     return;
   }
-  // The process ends. Threads that wait for it end with it.
-  if (!mayBegin(instruction))
-    return;
   cl_event event = nullptr;
   TracedWork* traced = instruction.traced.get();
   if (traced)
     traced->before = hostNow();
   executed = instruction.done.get();
   try {
-    std::vector<cl_event> waits;
-    for (const Ref<cl_event>& each : awaited)
-      waits.push_back(each.get());
     status = instruction.run({waits}, &event);
   } catch (const std::exception& error) {
     log(LogLevel::Error, name_, ": ", error.what());
