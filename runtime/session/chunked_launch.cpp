@@ -22,6 +22,7 @@
 #include "runtime/core/log.h"
 
 #include <algorithm>
+#include <new>
 
 namespace libsplit::runtime {
 
@@ -144,6 +145,9 @@ std::string ChunkedLaunches::begin(Task& task, const std::shared_ptr<Launch>& la
   chunked->dimension = whole->dimension;
   chunked->probing = probing;
   chunked->plan.begin(groups, 1, hints, {leastChunkSeconds, fills});
+  feed(chunked, chunked->home); // which begins once the lock is free
+  if (chunked->working == 0)
+    return "there is no memory to give it out with";
   launch->plan = whole;
   launch->isChunked = true;
   task.learning = true;
@@ -152,15 +156,13 @@ std::string ChunkedLaunches::begin(Task& task, const std::shared_ptr<Launch>& la
   tracked_.reserve(this, launch->buffers);
   scheduler_.suspend();
   issuer_.issueMarkers(task, true);
-
-  feed(chunked, chunked->home);
   for (std::size_t member = 0; member < chunked->members.size() && !probing; ++member)
     if (member != chunked->home)
       feed(chunked, member);
   return {};
 }
 
-/// Where there is no thread to be had for that, others do the work; home has one.
+/// Where there is no thread to be had for that, or no memory, others do the work.
 void ChunkedLaunches::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member) {
   ++chunked->working;
   auto work = [this, chunked, member] {
@@ -170,7 +172,12 @@ void ChunkedLaunches::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::s
     if (--chunked->working == 0)
       close(*chunked);
   };
-  if (!feeders_[chunked->members[member]]->post(std::move(work)))
+  bool isTaken = false;
+  try {
+    isTaken = feeders_[chunked->members[member]]->post(work);
+  } catch (const std::bad_alloc&) {
+  }
+  if (!isTaken)
     --chunked->working;
 }
 
