@@ -30,7 +30,10 @@ Session::Session(const Dispatch& cl, Options options)
       pumps_(cl_, 2 * options_.stagingBytes, scheduler_.calls()),
       provider_([this] { scheduler_.goOnUnlocked(); }),
       contentsFetcher_(shared_, shared_.mutex, issuer_, mover_, [this] { scheduler_.goOn(); }) {
-  shared_.allRetired = [this] { leaveIfAllIsHome(); };
+  shared_.allRetired = [this] {
+    leaveIfAllIsHome();
+    forgetContexts();
+  };
   shared_.stepAside = [this](const std::string& why) { stepAside(why); };
   setLogLevel(options_.log);
   if (!options_.trace.empty())
@@ -145,11 +148,22 @@ void Session::contextReleased(cl_context context) {
     return;
   pumps_.forget(context);
   Lock lock(shared_.mutex);
-  if (machine_ && scheduler_.isEmpty()) {
+  givenUp_.push_back(context);
+  if (scheduler_.isEmpty())
     mover_.awaitSentAhead(lock);
-    machine_->forget(context);
+  forgetContexts();
+}
+
+/// Drops what was made in contexts that the program gave up. While something is under way that may
+/// be of theirs they are left for later.
+void Session::forgetContexts() {
+  if (!scheduler_.isEmpty() || mover_.hasSentAhead())
+    return;
+  for (const cl_context context : std::exchange(givenUp_, {})) {
+    if (machine_)
+      machine_->forget(context);
+    contentsFetcher_.forget(context);
   }
-  contentsFetcher_.forget(context);
 }
 
 cl_int Session::finishQueue(cl_command_queue queue) {

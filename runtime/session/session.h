@@ -30,6 +30,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -81,6 +82,7 @@ public:
 
 private:
   void leaveIfAllIsHome();
+  void forgetContexts();
   void writeStats();
 
   Shared shared_;
@@ -102,6 +104,7 @@ private:
   ContentsFetcher contentsFetcher_;
 
   Contexts contexts_{shared_};
+  std::vector<cl_context> givenUp_; ///< and not forgotten yet; handles that may be others' by now
   MemoryTable memory_{shared_, mover_};
   Preparer preparer_{shared_, cache_, binaryOrigins_, contexts_, merger_};
   Programs programs_{shared_, binaryOrigins_, preparer_, scheduler_};

@@ -93,6 +93,18 @@ def sample(bench, name, machine, *arguments):
             run.require(json.loads(fake.report.read_text())["misuse"] == misuse, "the driver was misused")
 
 
+def given_up(bench, machine):
+    """Contexts go that the program gave up with commands pending: no more is left of five than of one."""
+    fake = Fake(bench, machine)
+    for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
+        left = []
+        for iterations in ("1", "5"):
+            fake.run("given_up", options, arguments=("--iterations", iterations)).require_success()
+            left.append(json.loads(fake.report.read_text())["left"])
+        if left[0] != left[1]:
+            raise Failure(f"{options}: left after one context: {left[0]}, after five: {left[1]}")
+
+
 def slow_calls(bench, name, machine, *calls):
     """The same bytes where calls spend long with the driver before it has the command."""
     fake = Fake(bench, machine)
@@ -497,4 +509,5 @@ if __name__ == "__main__":
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
           "application_table": application_table,
-          "refusals": refusals, "failures": failures, "few_threads": few_threads, "random_calls": random_calls})
+          "refusals": refusals, "failures": failures, "few_threads": few_threads,
+          "given_up": given_up, "random_calls": random_calls})
