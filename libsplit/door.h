@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/log.h"
+#include "runtime/core/thread.h"
 #include "runtime/session/session.h"
 
 #include <exception>
@@ -46,8 +47,13 @@ inline void report(cl_int* target, cl_int status) {
 
 /// Runs bookkeeping that follows a native call. It must not throw into the application: what can't
 /// be tracked any more is not touched any more either.
-template <class Body> void tracked(Body&& body) noexcept {
+///
+/// Neither this nor `guarded` is noexcept: a thread that is cancelled (pthread_cancel) while it is
+/// in the driver, as natively, unwinds through them. While libsplit has something pending, it is
+/// cancelled only afterwards.
+template <class Body> void tracked(Body&& body) {
   try {
+    const runtime::Uncancelled whilePending(!session().isQuiet());
     watchExit();
     if (session().active())
       body();
@@ -58,15 +64,16 @@ template <class Body> void tracked(Body&& body) noexcept {
 
 /// Answers the status of a retain, which those of the session's `objects` count if it succeeded.
 template <class Objects, class Handle>
-cl_int retained(cl_int status, Objects& (runtime::Session::*objects)(), Handle handle) noexcept {
+cl_int retained(cl_int status, Objects& (runtime::Session::*objects)(), Handle handle) {
   if (status == CL_SUCCESS)
     tracked([&] { (session().*objects)().retained(handle); });
   return status;
 }
 
 /// Runs a command; an exception becomes an error code.
-template <class Body> cl_int guarded(Body&& body) noexcept {
+template <class Body> cl_int guarded(Body&& body) {
   try {
+    const runtime::Uncancelled whilePending(!session().isQuiet());
     watchExit();
     return body();
   } catch (const std::exception& error) {

@@ -9,6 +9,7 @@
 #include "runtime/session/launcher.h"
 
 #include "runtime/core/log.h"
+#include "runtime/core/thread.h"
 #include "runtime/session/splittable.h"
 
 #include <algorithm>
@@ -189,6 +190,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     countUnsplit(*kernel, arguments, kernel->code->reason);
     return asItCame();
   }
+  const Uncancelled whole; // it may wait for its kernel, or for its queue
   auto stream = scheduler_.streamOf(lock, command.queue);
   if (kernel)
     ++kernel->code->stats->launches;

@@ -47,6 +47,8 @@ public:
   bool active() const { return shared_.isActive(); }
   /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
   void stepAside(const std::string& why);
+  /// Nothing is pending: what the program calls goes to the driver as it is (Shared::isQuiet).
+  bool isQuiet() const { return shared_.isQuiet(); }
   /// Before the process ends: ends background analyses and builds, lets work end that is under way,
   /// writes the statistics. From then on nothing is split and nothing is compiled. Called while
   /// drivers are still whole, from any thread; later calls do nothing.

@@ -93,6 +93,13 @@ def sample(bench, name, machine, *arguments):
             run.require(json.loads(fake.report.read_text())["misuse"] == misuse, "the driver was misused")
 
 
+def cancelled(bench, machine):
+    """Threads that are cancelled while they wait for libsplit, whatever the driver makes of that."""
+    fake = Fake(bench, machine)
+    for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
+        fake.run("cancelled", options).require_success()
+
+
 def given_up(bench, machine):
     """Contexts go that the program gave up with commands pending: no more is left of five than of one."""
     fake = Fake(bench, machine)
@@ -510,4 +517,4 @@ if __name__ == "__main__":
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
           "application_table": application_table,
           "refusals": refusals, "failures": failures, "few_threads": few_threads,
-          "given_up": given_up, "random_calls": random_calls})
+          "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

@@ -129,8 +129,8 @@ PACKAGED = {
 
 
 # Samples for the fake OpenCL, which hang on PoCL natively: on the device that runs commands in the calling thread, or on
-# both.
-HOMES = {"busy_callback": (), "overtaken_calls": ("0.1",), "shared_queue": ("0.1",)}
+# both; and those that no driver need survive.
+HOMES = {"busy_callback": (), "cancelled": (), "given_up": ("0.1",), "overtaken_calls": ("0.1",), "shared_queue": ("0.1",)}
 
 
 def own(bench):
