@@ -5,6 +5,7 @@
 // To the runtime, a summary of why a program can't be analysed is an answer like any other: 0.
 #include "analysis-pass/pass/analyze_program.h"
 #include "analysis-pass/pass/report.h"
+#include "analysis-pass/pass/window_rewriter.h"
 #include "analysis-pass/summary/program_kind.h"
 #include "analysis-pass/summary/serialize.h"
 #include "tools/annotate.h"
@@ -91,6 +92,13 @@ bool write(const ProgramInput& input, const std::string& emit, const Question& q
       std::cerr << "splitc: " << failure << "\n";
     return failure.empty();
   }
+  if (emit == "windowed") {
+    const WindowRewrite rewrite = rewriteForWindows(input);
+    std::cout << rewrite.source;
+    if (!rewrite.failure.empty())
+      std::cerr << "splitc: " << rewrite.failure << "\n";
+    return rewrite.failure.empty();
+  }
   ProgramInput named = input;
   const bool isForPeople = emit == "report" || emit == "explain";
   named.wantsNames = isForPeople;
@@ -153,7 +161,8 @@ int main(int argc, char** argv) {
   ProgramInput input;
   app.add_option("file", path, "OpenCL C source, - for stdin");
   app.add_option("--emit", emit, "What to write")
-      ->check(CLI::IsMember({"report", "explain", "accesses", "summary", "source", "ir"}))
+      ->check(
+          CLI::IsMember({"report", "explain", "accesses", "summary", "source", "windowed", "ir"}))
       ->capture_default_str();
   bool explainAsked = false;
   std::string colour = "auto";

@@ -388,15 +388,14 @@ private:
   std::string prefix_;
 };
 
-/// "libsplit_", or with a number where the program uses that prefix itself.
+} // namespace
+
 std::string freePrefix(const std::string& text) {
   std::string prefix = "libsplit_";
   for (unsigned i = 1; text.find(prefix) != std::string::npos; ++i)
     prefix = "libsplit" + std::to_string(i) + "_";
   return prefix;
 }
-
-} // namespace
 
 std::string flattenIncludes(const ProgramInput& input) {
   FlattenAction flattened;

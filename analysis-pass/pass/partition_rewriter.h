@@ -41,6 +41,9 @@ struct PartitionRewrite {
   SourceLine where{};    ///< of the failure
 };
 
+/// "libsplit_", or with a number where the program uses that prefix itself.
+std::string freePrefix(const std::string& text);
+
 /// The program's text with all included files in place of their #include lines; empty if Clang
 /// can't give it.
 std::string flattenIncludes(const ProgramInput& input);

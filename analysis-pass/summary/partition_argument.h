@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace libsplit {
@@ -24,5 +25,15 @@ static_assert(sizeof(PartitionArgument) == 128);
 namespace partition_word {
 enum : unsigned { FirstGroup = 0, NumGroups = 3, GlobalSize = 6, GlobalOffset = 9 };
 } // namespace partition_word
+
+/// The argument behind it of windowed kernels (window_rewriter.h), which find in a buffer's place
+/// memory that holds only a part of its bytes: by how many bytes the memory's first one lies behind
+/// the one that the kernel's pointer is to have pointed to. By pointer to global memory, in the
+/// order of the parameters; modulo 2^64. One `ulong16` in OpenCL C.
+struct WindowArgument {
+  static constexpr std::size_t most = 16; ///< such pointers
+  std::array<std::uint64_t, most> behind{};
+};
+static_assert(sizeof(WindowArgument) == 128);
 
 } // namespace libsplit
