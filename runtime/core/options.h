@@ -40,6 +40,7 @@ struct Options {
   bool rebuild = false;
   std::optional<double> minLaunchSeconds; ///< none: measured (cost/split_cost.h)
   std::size_t stagingBytes = std::size_t{24} << 20;
+  std::size_t deviceMemory = 0; ///< bytes of copies on each other device; 0: all that it has
   std::string splitc;
   double analysisTimeoutSeconds = 30;
   /// Not of libsplit's: a variable that is set and from which a driver takes build options, which

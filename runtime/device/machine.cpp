@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 namespace libsplit::runtime {
@@ -76,7 +78,7 @@ bool hasOthers(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, 
 }
 
 Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home)
-    : cl_(cl), stagingBytes_(setup.stagingBytes),
+    : cl_(cl), stagingBytes_(setup.stagingBytes), deviceMemory_(setup.deviceMemory),
       hostLane_(std::make_unique<Lane>(cl, "host memory")) {
   select(listDevices(cl), setup.spec, home);
   auto isClosed = [&](Device& device) { return !device.isHome && !open(device); };
@@ -190,6 +192,14 @@ void Machine::describe(Device& device) const {
   device.maxItems = arrayProperty<std::size_t>(query, id, CL_DEVICE_MAX_WORK_ITEM_SIZES);
   device.localMemory = property<cl_ulong>(query, id, CL_DEVICE_LOCAL_MEM_SIZE, 0);
   device.constants = property<cl_ulong>(query, id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, 0);
+  constexpr auto any = std::numeric_limits<cl_ulong>::max();
+  device.memory = property<cl_ulong>(query, id, CL_DEVICE_GLOBAL_MEM_SIZE, any);
+  if (deviceMemory_ > 0)
+    device.memory = std::min<std::uint64_t>(device.memory, deviceMemory_);
+  device.largestBuffer = property<cl_ulong>(query, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, any);
+  constexpr std::uint64_t page = 4096;
+  const cl_uint bits = property<cl_uint>(query, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 0);
+  device.bufferAlignment = std::max<std::uint64_t>(page, std::bit_ceil(bits / 8));
   device.macros = deviceMacros(cl_, id);
   std::string version = stringProperty(query, id, CL_DEVICE_VERSION); // "OpenCL 2.0 …"
   device.nonUniformGroups =

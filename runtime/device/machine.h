@@ -62,6 +62,11 @@ struct Device {
   /// Of the home device: commands run inside the calls that enqueue or wait (PoCL's basic does so).
   /// Such a queue may hang when two threads use it.
   bool runsInCaller = false;
+  /// Of buffers' copies: how many bytes there may be in all and in one, and how they are aligned.
+  std::uint64_t memory = 0, largestBuffer = 0, bufferAlignment = 1;
+  /// … and how many there are. Any thread.
+  std::shared_ptr<std::atomic<std::uint64_t>> copied =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
   NodeId node = hostNode;
   Quirks quirks;
   DeviceMacros macros;
@@ -98,6 +103,7 @@ public:
     DeviceSpec spec;
     SeparateNodes separateNodes = SeparateNodes::None;
     std::size_t stagingBytes = std::size_t{24} << 20; ///< of each memory node that sends
+    std::size_t deviceMemory = 0; ///< bytes of copies that each other device takes; 0: all it has
   };
   /// `homeContext`: one of the application's contexts with `home` in it, used for a short probe.
   /// What goes wrong with other devices is logged, and they are left out.
@@ -163,6 +169,7 @@ private:
   bool nativeKernelsTell_ = false;
   std::map<NodeId, std::size_t> deviceOfNode_;
   std::size_t stagingBytes_ = 0;
+  std::size_t deviceMemory_ = 0;
   struct Ring {
     std::unique_ptr<StagingRing> ring;
     std::shared_ptr<Provision> provision; ///< null: it takes none

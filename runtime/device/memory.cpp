@@ -202,10 +202,10 @@ Ref<cl_mem> Buffer::createImage(const Device& on) const {
   return {};
 }
 
-DeviceCopy Buffer::create(Machine& machine, std::size_t device) {
+DeviceCopy Buffer::create(Machine& machine, std::size_t device, const ByteRange& bytes) {
   const Device& on = machine.devices()[device];
   if (image_)
-    return {createImage(on), nullptr};
+    return {createImage(on), nullptr, bytes, {on.copied, bytes.size()}};
   cl_mem_flags flags = CL_MEM_READ_WRITE;
   void* memory = nullptr;
   if (on.node == hostNode) {
@@ -216,39 +216,89 @@ DeviceCopy Buffer::create(Machine& machine, std::size_t device) {
   }
   cl_int error = CL_SUCCESS;
   DeviceCopy copy;
-  copy.memory =
-      Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(on.context.get(), flags, size_, memory, &error));
+  copy.memory = Ref<cl_mem>::adopt(
+      cl_, cl_.clCreateBuffer(on.context.get(), flags, bytes.size(), memory, &error));
   if (error != CL_SUCCESS)
     return {};
+  copy.holds = bytes;
+  copy.taken = {on.copied, bytes.size()};
+  if (bytes.size() < size_)
+    log(LogLevel::Info, "device ", on.label, " holds bytes [", bytes.begin, ",", bytes.end,
+        ") of a buffer of ", size_, " bytes");
   if (on.isGpu)
     copy.provision = touching(cl_, machine.idleQueueOf(device, context_), {copy.memory});
   return copy;
 }
 
-Room Buffer::roomOn(Machine& machine, std::size_t device, Provisions& pending) {
+Room Buffer::roomOn(Machine& machine, std::size_t device, const ByteRange& bytes,
+                    Provisions& pending) {
   if (device == machine.home())
     return Room::There;
   DeviceCopy& copy = copies_[device];
   if (!copy.memory)
-    copy = create(machine, device);
+    copy = create(machine, device, bytes);
   const Room room = copy.memory ? roomOf(copy.provision, pending) : Room::None;
   if (room == Room::None) {
-    std::erase_if(parts_, [&](const auto& each) { return std::get<0>(each.first) == device; });
-    copies_.erase(device);
+    forgetCopy(device);
+    const bool isWhole = bytes.size() == size_;
+    if (isWhole)
+      refusedWhole_.insert(device);
     log(LogLevel::Info, "device ", machine.devices()[device].label, " has no room for ",
-        isImage() ? "an image of " : "a buffer of ", size_, " bytes");
+        isImage() ? "an image of "
+        : isWhole ? "a buffer of "
+                  : "a part of a buffer, ",
+        bytes.size(), " bytes");
   }
   return room;
 }
 
-cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size) {
-  cl_mem whole = home_;
-  if (device != machine.home()) {
-    const auto found = copies_.find(device);
-    whole = found == copies_.end() ? nullptr : found->second.memory.get();
-  }
+void Buffer::forgetCopy(std::size_t device) {
+  std::erase_if(parts_, [&](const auto& each) { return std::get<0>(each.first) == device; });
+  copies_.erase(device);
+}
+
+void Buffer::drop(Machine& machine, std::size_t device) {
+  const NodeId node = machine.devices()[device].node;
+  // Should something else fail, what arrived there once must not count again.
+  auto done = std::make_shared<Completion>(cl_);
+  done->finish(CL_SUCCESS);
+  const ByteSet all(0, size_);
+  journal_.note(directory_->state(), Journal::Effect::Spoils, node, all, {done});
+  directory_->spoiled(node, all);
+  forgetCopy(device);
+  ++timesDropped_[device];
+}
+
+ByteRange Buffer::holds(const Machine& machine, std::size_t device) const {
+  if (device == machine.home())
+    return {0, size_};
+  const auto found = copies_.find(device);
+  return found == copies_.end() || !found->second.memory ? ByteRange() : found->second.holds;
+}
+
+bool Buffer::hasPlaceFor(const Machine& machine, NodeId node, const ByteSet& bytes) const {
+  if (node == hostNode || bytes.empty())
+    return true;
+  const ByteRange held = holds(machine, machine.deviceOfNode(node)), hull = bytes.hull();
+  return held.begin <= hull.begin && hull.end <= held.end;
+}
+
+PlacedMemory Buffer::on(const Machine& machine, std::size_t device) const {
+  if (device == machine.home())
+    return {home_, 0};
+  const auto found = copies_.find(device);
+  return found == copies_.end()
+             ? PlacedMemory()
+             : PlacedMemory{found->second.memory.get(), found->second.holds.begin};
+}
+
+ArgumentMemory Buffer::argument(const Machine& machine, std::size_t device, std::size_t origin,
+                                std::size_t size) {
+  const auto [whole, begin] = on(machine, device);
+  if (whole && holds(machine, device).size() < size_)
+    return {whole, begin - origin};
   if (!whole || (origin == 0 && size == size_))
-    return whole;
+    return {whole, 0};
   Ref<cl_mem>& part = parts_[{device, origin, size}];
   if (!part) {
     cl_buffer_region region{origin, size};
@@ -257,12 +307,13 @@ cl_mem Buffer::on(Machine& machine, std::size_t device, std::size_t origin, std:
                               cl_.clCreateSubBuffer(whole, 0, // what the whole allows
                                                     CL_BUFFER_CREATE_TYPE_REGION, &region, &error));
   }
-  return part.get();
+  return {part.get(), 0};
 }
 
 HostWay Buffer::wayTo(Machine& machine, std::size_t device, Engine engine) {
   if (device != machine.home() || access_.isFull()) {
-    HostWay way{on(machine, device), {}};
+    const auto [memory, begin] = on(machine, device);
+    HostWay way{.memory = memory, .begin = begin};
     way.hostRows = machine.devices()[device].quirks.hostRows;
     if (image_)
       way.image = image_->layout();

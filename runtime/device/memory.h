@@ -24,7 +24,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -55,10 +57,55 @@ struct DeviceSnapshot {
   bool covers(const ByteRange& range) const { return begin <= range.begin && range.end <= end; }
 };
 
+/// So many bytes of a device's memory count as taken as long as it lives.
+class TakenMemory {
+public:
+  TakenMemory() = default;
+  TakenMemory(std::shared_ptr<std::atomic<std::uint64_t>> of, std::uint64_t bytes)
+      : of_(std::move(of)), bytes_(bytes) {
+    *of_ += bytes_;
+  }
+  TakenMemory(TakenMemory&& other) noexcept
+      : of_(std::exchange(other.of_, nullptr)), bytes_(other.bytes_) {}
+  TakenMemory& operator=(TakenMemory&& other) noexcept {
+    std::swap(of_, other.of_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~TakenMemory() {
+    if (of_)
+      *of_ -= bytes_;
+  }
+
+private:
+  std::shared_ptr<std::atomic<std::uint64_t>> of_;
+  std::uint64_t bytes_ = 0;
+};
+
 /// What a device has in place of the program's own memory.
 struct DeviceCopy {
   Ref<cl_mem> memory;
   std::shared_ptr<Provision> provision; ///< null: it takes none
+  ByteRange holds;                      ///< of the buffer
+  TakenMemory taken{};
+};
+
+/// Memory that holds a buffer, or a part of it.
+struct PlacedMemory {
+  cl_mem memory = nullptr;
+  std::uint64_t begin = 0; ///< the buffer's byte that is the memory's first
+
+  explicit operator bool() const { return memory != nullptr; }
+  /// Where that byte of the buffer lies in the memory.
+  std::uint64_t offsetOf(std::uint64_t byte) const { return byte - begin; }
+};
+
+/// What a kernel gets for a buffer.
+struct ArgumentMemory {
+  cl_mem memory = nullptr;
+  /// How far the memory's first byte lies behind the argument's, modulo 2^64: a kernel that takes
+  /// no windows needs 0.
+  std::uint64_t behind = 0;
 };
 
 struct Stream;
@@ -199,13 +246,30 @@ public:
   /// What is known of the bytes as they are now.
   KnownContents& contents();
 
-  /// Whether `device` has a copy, or has room for one, which is then made. Of one that had no room
-  /// the next question is whether it has any now.
-  Room roomOn(Machine& machine, std::size_t device, Provisions& pending);
-  /// The cl_mem by which `device` works on bytes [origin, origin + size). Null if there is no copy,
-  /// or no such part of it can be had.
-  cl_mem on(Machine& machine, std::size_t device, std::size_t origin, std::size_t size);
-  cl_mem on(Machine& machine, std::size_t device) { return on(machine, device, 0, size_); }
+  /// Whether `device` has a copy, or has room for one that holds `bytes`, which is then made. Of
+  /// one that had no room the next question is whether it has any now.
+  Room roomOn(Machine& machine, std::size_t device, const ByteRange& bytes, Provisions& pending);
+  /// Whether the last whole copy for the device was refused.
+  bool wasRefusedWhole(std::size_t device) const { return refusedWhole_.contains(device); }
+  /// Gives up the copy of a device other than home, of which nobody uses anything any more. What it
+  /// held is valid there no longer.
+  void drop(Machine& machine, std::size_t device);
+  /// How often that was done.
+  unsigned timesDropped(std::size_t device) const {
+    const auto found = timesDropped_.find(device);
+    return found == timesDropped_.end() ? 0 : found->second;
+  }
+  /// The bytes that the copy of `device` has a place for; empty if there is none. Home has all.
+  ByteRange holds(const Machine& machine, std::size_t device) const;
+  /// Whether `node` has a place for all of `bytes`. The host's memory has, or will have.
+  bool hasPlaceFor(const Machine& machine, NodeId node, const ByteSet& bytes) const;
+  /// The memory by which `device` works on the buffer, and which of its bytes that holds. False if
+  /// there is none.
+  PlacedMemory on(const Machine& machine, std::size_t device) const;
+  /// … as a kernel's argument that is bytes [origin, origin + size) of it. Null if there is no
+  /// copy, or no such part of it can be had.
+  ArgumentMemory argument(const Machine& machine, std::size_t device, std::size_t origin,
+                          std::size_t size);
   /// The way between the copy of `device` and the host's memory; false if there is none. Its
   /// commands belong on that engine's queue alone, whose order keeps the relay in order.
   HostWay wayTo(Machine& machine, std::size_t device, Engine engine);
@@ -228,7 +292,8 @@ public:
   std::vector<CompletionPtr>& merges() { return merges_; }
 
 private:
-  DeviceCopy create(Machine& machine, std::size_t device);
+  DeviceCopy create(Machine& machine, std::size_t device, const ByteRange& bytes);
+  void forgetCopy(std::size_t device);
   Ref<cl_mem> createImage(const Device& on) const;
 
   const Dispatch& cl_;
@@ -255,6 +320,8 @@ private:
   std::vector<CompletionPtr> merges_;
   std::map<Engine, Ref<cl_mem>> relays_;     ///< to and from the home buffer, made on first use
   std::map<std::size_t, DeviceCopy> copies_; ///< by device; not the home device
+  std::set<std::size_t> refusedWhole_;       ///< devices
+  std::map<std::size_t, unsigned> timesDropped_;
   /// By device, origin and size, of the copy there.
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;
 };

@@ -20,7 +20,7 @@ Triple originOf(const Rows& rows) {
 
 /// Rows that one command takes, and where they lie in the host's memory.
 struct Step {
-  Rows rows;
+  Rows rows; ///< counted from the copy's first byte
   std::byte* at = nullptr;
   std::uint64_t pitch = 0;
 };
@@ -42,17 +42,17 @@ std::vector<Step> stepsOf(const RowCopy& copy) {
       steps.push_back({each, at, pitch == each.length || each.count == 1 ? 0 : pitch});
       continue;
     }
+    const std::uint64_t first = each.first - copy.way.begin; // in the copy
     // The rect commands want the last row's pitch inside the buffer too: the last row goes by
     // itself.
     const bool isDense = pitch == each.length;
     const bool isTrusted = copy.way.hostRows == HostRows::AtAnyPitch ||
                            (copy.way.hostRows == HostRows::Dense && isDense);
-    const bool fits =
-        isTrusted && each.count > 2 && each.first % each.pitch + each.length <= each.pitch;
+    const bool fits = isTrusted && each.count > 2 && first % each.pitch + each.length <= each.pitch;
     if (fits)
-      steps.push_back({{each.first, each.length, each.pitch, each.count - 1}, at, pitch});
+      steps.push_back({{first, each.length, each.pitch, each.count - 1}, at, pitch});
     for (std::uint64_t k = fits ? each.count - 1 : 0; k < each.count; ++k)
-      steps.push_back({{each.first + k * each.pitch, each.length, 0, 1}, at + k * pitch, 0});
+      steps.push_back({{first + k * each.pitch, each.length, 0, 1}, at + k * pitch, 0});
   }
   return steps;
 }

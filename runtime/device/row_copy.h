@@ -23,11 +23,12 @@ struct HostAccess {
 /// How bytes get from a device's copy of a buffer to the host's memory and back.
 struct HostWay {
   cl_mem memory = nullptr;
-  HostAccess access;
+  HostAccess access{};
   cl_mem relay = nullptr; ///< of the same context: what `access` forbids is copied through it
   std::size_t relaySize = 0;
   std::optional<ImageLayout> image{};       ///< else it is a buffer
   HostRows hostRows = HostRows::AtAnyPitch; ///< what the device's rect commands are good for
+  std::uint64_t begin = 0;                  ///< the buffer's byte that is the copy's first
 
   explicit operator bool() const { return memory && (access.isFull() || relay); }
   bool isRelayed(bool toHost) const { return toHost ? !access.reads : !access.writes; }

@@ -128,6 +128,19 @@ std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& sourc
   return std::make_shared<const ProgramSummary>(std::move(*summary));
 }
 
+std::string Analyzer::windowed(const std::string& source, const std::string& buildOptions,
+                               const DeviceMacros& macros, std::string& failure) const {
+  const std::string name = cacheKey(splitc_, source, buildOptions, macros, nullptr) + ".windowed";
+  if (auto kept = cache_.read(name))
+    return std::move(*kept);
+  std::string text = run({"--emit=windowed"}, source, buildOptions, macros, nullptr, failure);
+  if (failure.empty())
+    cache_.write(name, text);
+  else
+    text.clear();
+  return text;
+}
+
 std::string Analyzer::explain(const std::string& source, const std::string& buildOptions,
                               const DeviceMacros& macros, const HeaderSnapshot* headers,
                               const std::vector<std::string>& words) const {

@@ -36,6 +36,10 @@ public:
                                                const std::string& buildOptions,
                                                const DeviceMacros& macros,
                                                const HeaderSnapshot* headers) const;
+  /// The program, which includes nothing, with kernels that take windows; empty, and `failure` says
+  /// why, if there is no such text. Blocks, and is thread-safe, as `analyze`.
+  std::string windowed(const std::string& source, const std::string& buildOptions,
+                       const DeviceMacros& macros, std::string& failure) const;
   /// What splitc tells people of the program, asked with these `words` more of its command line;
   /// a line that says why not on any failure. Blocks, and is thread-safe, as `analyze`.
   std::string explain(const std::string& source, const std::string& buildOptions,

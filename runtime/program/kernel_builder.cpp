@@ -83,19 +83,16 @@ Ref<cl_program> KernelBuilder::createLinked(cl_context context, cl_device_id dev
   return error == CL_SUCCESS ? result : Ref<cl_program>();
 }
 
-/// As it was made, or `rewritten`.
+/// Built from `source`, which is the program in that form.
 Ref<cl_program> KernelBuilder::programIn(const Program& program, Build& build, const Origin& origin,
-                                         std::size_t device, const ProgramSummary& summary,
-                                         bool rewritten) {
+                                         std::size_t device, const std::string& source,
+                                         ProgramForm form) {
   const Device& on = machine_->devices()[device];
-  if (on.isHome && !rewritten)
+  if (on.isHome && form == ProgramForm::AsMade)
     return Ref<cl_program>::retain(cl_, program.handle);
-  auto [entry, isNew] = build.lanePrograms.try_emplace({device, rewritten});
+  auto [entry, isNew] = build.lanePrograms.try_emplace({device, form});
   if (!isNew)
     return entry->second;
-  const std::string& source = rewritten                    ? summary.partitionSource
-                              : summary.flatSource.empty() ? origin.text
-                                                           : summary.flatSource;
   const cl_context context = machine_->contextOf(device, program.context);
   cl_device_id id = on.id.get();
   // The program's own build has told of the warnings already; some drivers print them. The macro is
@@ -133,25 +130,75 @@ Ref<cl_program> KernelBuilder::programIn(const Program& program, Build& build, c
 }
 
 /// Other devices than home get one text for all kernels.
+bool KernelBuilder::isRewritten(const Origin& origin, std::size_t device,
+                                const ProgramSummary& summary, const KernelSummary& kernel) const {
+  const bool servesAll = !machine_->devices()[device].isHome && isSource(kindOf(origin.text)) &&
+                         !summary.partitionSource.empty();
+  return kernel.needsPartitionArgument || servesAll;
+}
+
+namespace {
+
+const std::string& textOf(const Origin& origin, const ProgramSummary& summary, bool rewritten) {
+  return rewritten                    ? summary.partitionSource
+         : summary.flatSource.empty() ? origin.text
+                                      : summary.flatSource;
+}
+
+/// The program that the device's summary of the kernel is a part of.
+const ProgramSummary& ownerOf(const KernelCode& code, std::size_t device) {
+  const KernelSummary& summary = *code.summaries[device];
+  return **std::ranges::find_if(code.owners, [&](const auto& each) {
+    return !each->kernels.empty() && &summary >= each->kernels.data() &&
+           &summary < each->kernels.data() + each->kernels.size();
+  });
+}
+
+} // namespace
+
 Ref<cl_program> KernelBuilder::programFor(const Program& program, Build& build,
                                           const Origin& origin, std::size_t device,
                                           const ProgramSummary& summary,
                                           const KernelSummary& kernel) {
-  const bool servesAll = !machine_->devices()[device].isHome && isSource(kindOf(origin.text)) &&
-                         !summary.partitionSource.empty();
-  return programIn(program, build, origin, device, summary,
-                   kernel.needsPartitionArgument || servesAll);
+  const bool rewritten = isRewritten(origin, device, summary, kernel);
+  return programIn(program, build, origin, device, textOf(origin, summary, rewritten),
+                   rewritten ? ProgramForm::PartitionReady : ProgramForm::AsMade);
 }
 
 std::shared_ptr<LaneKernel> KernelBuilder::kernelFor(const Program& program, Build& build,
                                                      const KernelCode& code, const Origin& origin,
                                                      std::size_t device) {
+  return kernelIn(
+      programFor(program, build, origin, device, ownerOf(code, device), *code.summaries[device]),
+      code, device);
+}
+
+std::shared_ptr<LaneKernel> KernelBuilder::windowedKernelFor(const Program& program, Build& build,
+                                                             const KernelCode& code,
+                                                             const Origin& origin,
+                                                             std::size_t device,
+                                                             const MakeWindowed& windowed) {
+  const ProgramSummary& owner = ownerOf(code, device);
   const KernelSummary& summary = *code.summaries[device];
-  const auto owner = std::ranges::find_if(code.owners, [&](const auto& each) {
-    return !each->kernels.empty() && &summary >= each->kernels.data() &&
-           &summary < each->kernels.data() + each->kernels.size();
-  });
-  const Ref<cl_program> built = programFor(program, build, origin, device, **owner, summary);
+  const bool rewritten = isRewritten(origin, device, owner, summary);
+  const std::string text = windowed(textOf(origin, owner, rewritten));
+  auto made = text.empty()
+                  ? nullptr
+                  : kernelIn(programIn(program, build, origin, device, text, ProgramForm::Windowed),
+                             code, device);
+  // Of those that can't, the rewriter lets the arguments be what they were.
+  const std::size_t plain = summary.parameters.size() + (summary.needsPartitionArgument ? 1 : 0);
+  cl_uint arguments = 0;
+  if (made)
+    cl_.clGetKernelInfo(made->kernel.get(), CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments,
+                        nullptr);
+  return arguments == plain + 1 ? made : nullptr;
+}
+
+/// Null if there is no program, or no such kernel in it.
+std::shared_ptr<LaneKernel> KernelBuilder::kernelIn(const Ref<cl_program>& built,
+                                                    const KernelCode& code,
+                                                    std::size_t device) const {
   if (!built)
     return nullptr;
   cl_int error = CL_SUCCESS;

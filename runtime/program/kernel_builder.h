@@ -33,10 +33,20 @@ public:
   std::shared_ptr<LaneKernel> kernelFor(const Program& program, Build& build,
                                         const KernelCode& code, const Origin& origin,
                                         std::size_t device);
+  /// The same that takes windows, out of the text that `windowed` makes of the one that the device
+  /// builds otherwise.
+  using MakeWindowed = std::function<std::string(const std::string&)>;
+  std::shared_ptr<LaneKernel> windowedKernelFor(const Program& program, Build& build,
+                                                const KernelCode& code, const Origin& origin,
+                                                std::size_t device, const MakeWindowed& windowed);
 
 private:
   Ref<cl_program> programIn(const Program& program, Build& build, const Origin& origin,
-                            std::size_t device, const ProgramSummary& summary, bool rewritten);
+                            std::size_t device, const std::string& source, ProgramForm form);
+  bool isRewritten(const Origin& origin, std::size_t device, const ProgramSummary& summary,
+                   const KernelSummary& kernel) const;
+  std::shared_ptr<LaneKernel> kernelIn(const Ref<cl_program>& built, const KernelCode& code,
+                                       std::size_t device) const;
   Ref<cl_program> create(cl_context context, cl_device_id device, const std::string& text) const;
   Ref<cl_program> createLinked(cl_context context, cl_device_id device, const std::string& text,
                                const std::string& options) const;

@@ -135,6 +135,12 @@ struct KernelCode {
   std::vector<std::shared_ptr<const ProgramSummary>> owners; ///< keep the summaries alive
   std::vector<const KernelSummary*> summaries;               ///< by device; null: can't run there
   std::vector<std::shared_ptr<LaneKernel>> kernels;          ///< by device, partition-ready
+  /// The same of kernels that take windows (window_rewriter.h), made when a launch first asks.
+  struct Windowed {
+    CompletionPtr built;                ///< over when that has been tried; null: not asked for
+    std::shared_ptr<LaneKernel> kernel; ///< null: not to be had
+  };
+  std::map<std::size_t, Windowed> windowed;
   /// By device, for kernels whose writes may have to be merged: tells what changed. Null: the host
   /// compares.
   std::vector<std::shared_ptr<LaneKernel>> comparers;
@@ -179,6 +185,13 @@ struct Kernel {
   std::shared_ptr<LaneKernel> clone;
 };
 
+/// In which form a device gets a program.
+enum class ProgramForm {
+  AsMade,
+  PartitionReady, ///< partition_rewriter.h
+  Windowed        ///< the same or as it was made, and with kernels that take windows
+};
+
 /// One build of a program, and what libsplit makes of it. The next build gets its own, so that work
 /// on this one can end in peace.
 struct Build {
@@ -209,9 +222,8 @@ struct Build {
     std::shared_ptr<const ProgramSummary> summary;
   };
   std::vector<Analysis> analyses;
-  /// For other devices, and partition-ready ones for the home device; by device and whether
-  /// rewritten.
-  std::map<std::pair<std::size_t, bool>, Ref<cl_program>> lanePrograms;
+  /// For other devices, and partition-ready ones for the home device; by device and form.
+  std::map<std::pair<std::size_t, ProgramForm>, Ref<cl_program>> lanePrograms;
 };
 
 /// A unit as the application compiled it.

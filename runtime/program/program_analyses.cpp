@@ -79,6 +79,21 @@ ProgramAnalyses::of(Build& build, const std::shared_ptr<const Origin>& origin,
   return summary;
 }
 
+std::string ProgramAnalyses::windowed(const Origin& origin, const Place& place,
+                                      const std::string& text) {
+  std::string failure = "it is no OpenCL C", made;
+  if (isSource(kindOf(text))) {
+    failure.clear();
+    // The analysis first: it finds out which macros are only the device's to tell.
+    DeviceMacros macros = deviceMacros(cl_, place.device);
+    find(origin, macros, place, /*recallOnly=*/false);
+    made = analyzer_.windowed(text, origin.options, macros, failure);
+  }
+  if (!failure.empty())
+    log(LogLevel::Info, "a program can't do with parts of buffers: ", failure);
+  return made;
+}
+
 std::string ProgramAnalyses::explain(const Origin& origin, const Place& place,
                                      const std::vector<std::string>& words) {
   // The analysis first: it finds out which macros are only the device's to tell.

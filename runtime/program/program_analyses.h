@@ -37,6 +37,9 @@ public:
                                            const std::shared_ptr<const Origin>& origin,
                                            const DeviceMacros& macros, const Place& place,
                                            bool recallOnly = false);
+  /// `text`, which that device builds of the program, with kernels that take windows; empty if
+  /// there is none.
+  std::string windowed(const Origin& origin, const Place& place, const std::string& text);
   /// What splitc tells people of the program on that device, asked with these `words`.
   std::string explain(const Origin& origin, const Place& place,
                       const std::vector<std::string>& words);

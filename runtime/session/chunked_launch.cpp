@@ -83,6 +83,15 @@ bool rewriteEachOther(const std::vector<PieceUse>& a, const std::vector<PieceUse
   return false;
 }
 
+/// Which groups a device will take nobody knows: each may use all of every buffer.
+LaunchPlan usingAll(const Launch& launch, const LaunchPlan& whole) {
+  LaunchPlan plan = whole;
+  for (Piece& piece : plan.pieces)
+    for (std::size_t b = 0; b < piece.uses.size(); ++b)
+      piece.uses[b].needs = ByteSet(0, launch.buffers[b]->size());
+  return plan;
+}
+
 std::uint64_t mostGroups(const NDRange& range) {
   return std::max({range.groups(0), range.groups(1), range.groups(2)});
 }
@@ -112,8 +121,8 @@ std::string ChunkedLaunches::begin(Task& task, const std::shared_ptr<Launch>& la
     return "its pieces' results have to be merged";
   const bool probing = options_.policy.kind == Policy::Kind::Auto;
   Provisions none; // home has all that it needs
-  std::string why = probing ? executor_.reserveOn(*launch, machine_->home(), none)
-                            : executor_.reserve(task, *launch, *whole);
+  std::string why = probing ? executor_.reserveOn(task, *launch, machine_->home(), {}, none)
+                            : executor_.reserve(task, *launch, usingAll(*launch, *whole));
   if (!why.empty() || task.mustBePlannedAgain())
     return why;
 
@@ -239,7 +248,7 @@ bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t membe
     if (other == member)
       continue;
     // Launches that come later see that, too, and are then planned without the device.
-    if (std::string why = reserveNow(lock, *chunked.launch, chunked.members[other]); why.empty())
+    if (std::string why = reserveNow(lock, chunked, chunked.members[other]); why.empty())
       feed(open_, other);
     else
       log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": ", why);
@@ -248,17 +257,20 @@ bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t membe
 }
 
 /// Waits until the launch's buffers exist on `device`. Why not, if they can't.
-std::string ChunkedLaunches::reserveNow(Lock& lock, Launch& launch, std::size_t device) {
-  Provisions pending;
-  std::string why = executor_.reserveOn(launch, device, pending);
-  if (!why.empty() || pending.empty())
-    return why;
-  const std::vector<CompletionPtr> made = provider_.provide(pending);
-  lock.unlock();
-  for (const CompletionPtr& each : made)
-    each->wait();
-  lock.lock();
-  return executor_.reserveOn(launch, device, pending);
+std::string ChunkedLaunches::reserveNow(Lock& lock, ChunkedLaunch& chunked, std::size_t device) {
+  Launch& launch = *chunked.launch;
+  for (;;) {
+    Provisions pending;
+    std::string why = executor_.reserveOn(*chunked.task, launch, device, {}, pending);
+    launch.lacksRoom = {}; // for all that a chunk may use; a launch's part may be less
+    if (!why.empty() || pending.empty())
+      return why;
+    const std::vector<CompletionPtr> made = provider_.provide(pending);
+    lock.unlock();
+    for (const CompletionPtr& each : made)
+      each->wait();
+    lock.lock();
+  }
 }
 
 /// Brings what the chunk needs and issues it.

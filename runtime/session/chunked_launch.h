@@ -40,7 +40,7 @@ public:
 
 private:
   void feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::size_t member);
-  std::string reserveNow(Lock& lock, Launch& launch, std::size_t device);
+  std::string reserveNow(Lock& lock, ChunkedLaunch& chunked, std::size_t device);
   bool give(Lock& lock, ChunkedLaunch& chunked, std::size_t member);
   LaunchIssued issue(ChunkedLaunch& chunked, std::size_t device, solver::GroupRange range);
   void leave(ChunkedLaunch& chunked, solver::GroupRange range);

@@ -175,7 +175,7 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
         } else if (kernel && kernel->kernel) {
           auto pass = std::make_shared<ExtremesPass>();
           pass->kernel = kernel->kernel;
-          pass->data = buffer->on(*machine_, *device);
+          pass->data = buffer->on(*machine_, *device).memory; // all is valid there: it is whole
           pass->context = machine_->contextOf(*device, buffer->context());
           pass->queue = machine_->queueOf(*device, buffer->context());
           pass->layout = layout;
@@ -275,7 +275,8 @@ std::shared_ptr<InspectionPass> ContentsFetcher::issueInspection(Task& work, con
     object.buffer->accesses().collect(node, bytes, {}, instruction.after);
     object.buffer->accesses().add({node, bytes, {}, instruction.done});
     pass->buffers.push_back(object.buffer);
-    pass->data.push_back(object.buffer->on(*machine_, home, object.origin, object.size));
+    pass->data.push_back(
+        object.buffer->argument(*machine_, home, object.origin, object.size).memory);
     if (!pass->data.back())
       throw std::runtime_error("no memory for a buffer's copy");
   }

@@ -62,7 +62,8 @@ bool Executor::hasRoomForGroup(const Launch& launch, std::size_t device) const {
   return local <= on.localMemory && (!launch.localGiven || fits(launch.range.local, on.maxItems));
 }
 
-std::string Executor::reserveOn(Launch& launch, std::size_t device, Provisions& pending) {
+std::string Executor::reserveOn(Task& task, Launch& launch, std::size_t device,
+                                std::span<const PieceUse> uses, Provisions& pending) {
   Device& on = machine_->devices()[device];
   auto lacks = [&](const char* what) {
     launch.lacksRoom = device;
@@ -83,12 +84,21 @@ std::string Executor::reserveOn(Launch& launch, std::size_t device, Provisions& 
       if (!own)
         return lacks(" has no such sampler");
     }
+  // Home has its own; in the host's memory copies take no room.
+  const bool mayHaveWindows = device != machine_->home() && on.node != hostNode;
+  const std::size_t before = pending.size();
+  if (mayHaveWindows)
+    if (std::string why = copyRoom_.reserve(task, launch, device, uses, pending); !why.empty())
+      return why;
+  if (pending.size() > before)
+    return {}; // then there is more to ask
   for (const BufferArgument& argument : launch.request.buffers) {
     const MemoryObject& given = *launch.objects[argument.parameter];
     Buffer& buffer = *launch.buffers[argument.buffer];
-    if (buffer.roomOn(*machine_, device, pending) == Room::None)
+    if (!mayHaveWindows &&
+        buffer.roomOn(*machine_, device, {0, buffer.size()}, pending) == Room::None)
       return lacks(" has no room for its buffers");
-    if (!buffer.on(*machine_, device, given.origin, given.size))
+    if (!buffer.argument(*machine_, device, given.origin, given.size).memory)
       return "device " + on.label + " can't align its sub-buffers";
     if (machine_->nodes() > 1 && device != machine_->home() &&
         !(buffer.wayTo(*machine_, machine_->home(), Engine::CopyIn) &&
@@ -106,7 +116,7 @@ std::string Executor::reserve(Task& task, Launch& launch, const LaunchPlan& plan
   std::string why;
   for (const Piece& piece : plan.pieces)
     if (why.empty())
-      why = reserveOn(launch, piece.device, pending);
+      why = reserveOn(task, launch, piece.device, piece.uses, pending);
   if (why.empty())
     why = merger_.reserve(launch, plan, pending);
   if (!why.empty())
@@ -127,6 +137,9 @@ GroupLimits Executor::groupLimits(const Launch& launch) const {
     if (!kernel)
       continue;
     limits.items = std::min<std::uint64_t>(limits.items, kernel->maxGroup);
+    if (const auto windowed = launch.code->windowed.find(i);
+        windowed != launch.code->windowed.end() && windowed->second.kernel)
+      limits.items = std::min<std::uint64_t>(limits.items, windowed->second.kernel->maxGroup);
     for (std::size_t d = 0; d < 3 && d < most.size(); ++d)
       limits.byDimension[d] = std::min<std::uint64_t>(limits.byDimension[d], most[d]);
   }
@@ -141,19 +154,29 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
   const bool isWholeAtHome =
       machine_->devices()[piece.device].isHome && piece.box == wholeBox(range);
   call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
-  call.arguments.reserve(launch.arguments.size() + 1);
+  call.arguments.reserve(launch.arguments.size() + 2);
+  const KernelSummary& summary = *launch.code->summaries[piece.device];
+  WindowArgument windows;
+  std::size_t pointers = 0;
+  bool hasWindows = false;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
-    if (const auto& object = launch.objects[i])
-      call.arguments.push_back(
-          settingOf(object->buffer->on(*machine_, piece.device, object->origin, object->size),
-                    !object->buffer->isImage()));
+    const auto& object = launch.objects[i];
+    const ArgumentMemory memory =
+        object ? object->buffer->argument(*machine_, piece.device, object->origin, object->size)
+               : ArgumentMemory();
+    if (memory.behind != 0 && pointers < WindowArgument::most) {
+      windows.behind[pointers] = memory.behind;
+      hasWindows = true;
+    }
+    pointers += summary.parameters[i].kind == ParameterKind::GlobalBuffer;
+    if (object)
+      call.arguments.push_back(settingOf(memory.memory, !object->buffer->isImage()));
     else if (auto own = launch.samplers.find({piece.device, i}); own != launch.samplers.end())
       call.arguments.push_back(settingOf(own->second.get()));
     else
       call.arguments.push_back(settingOf(argument));
   }
-  const KernelSummary& summary = *launch.code->summaries[piece.device];
   call.dimensions = range.dimensions;
   // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
   const Device& device = machine_->devices()[piece.device];
@@ -172,11 +195,15 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
     }
     if (summary.idsFromGroups && call.range.rest) {
       partition.firstGroup = firstGroup(range, *call.range.rest);
-      call.lastOfRest = settingOf(partition);
+      call.ofRest = {call.arguments.size(), settingOf(partition)};
     }
     if (summary.idsFromGroups && call.range.body.localGiven)
       partition.firstGroup = firstGroup(range, call.range.body);
     call.arguments.push_back(settingOf(partition));
+  }
+  if (hasWindows) {
+    call.kernel = launch.code->windowed.at(piece.device).kernel;
+    call.arguments.push_back(settingOf(windows));
   }
   Instruction instruction;
   instruction.queue = machine_->queueOf(piece.device, context);

@@ -11,12 +11,14 @@
 #include "runtime/device/provider.h"
 #include "runtime/plan/instruction_graph.h"
 #include "runtime/session/command.h"
+#include "runtime/session/copy_room.h"
 #include "runtime/session/merger.h"
 #include "runtime/session/samplers.h"
 
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -26,15 +28,20 @@ struct GroupLimits;
 /// Under the session's lock.
 class Executor {
 public:
-  Executor(Shared& shared, Provider& provider, Issuer& issuer, Mover& mover, Merger& merger)
+  Executor(Shared& shared, Provider& provider, Issuer& issuer, Mover& mover, Merger& merger,
+           CopyRoom::Build buildWindowed)
       : cl_(shared.cl), machine_(shared.machine), tracer_(shared.tracer), provider_(provider),
-        issuer_(issuer), mover_(mover), merger_(merger) {}
+        issuer_(issuer), mover_(mover), merger_(merger),
+        copyRoom_(shared, mover, std::move(buildWindowed)) {}
 
   /// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not;
   /// or the task waits until it is known.
   std::string reserve(Task& task, Launch& launch, const LaunchPlan& plan);
-  /// Makes the launch's buffers exist on `device`, or begins to. Why not, if they can't.
-  std::string reserveOn(Launch& launch, std::size_t device, Provisions& pending);
+  /// Makes the launch's buffers exist on `device`, or begins to, for a piece that uses them so; no
+  /// `uses`: for any. If some is `pending`, it has to be asked again once that is over. Why not, if
+  /// they can't.
+  std::string reserveOn(Task& task, Launch& launch, std::size_t device,
+                        std::span<const PieceUse> uses, Provisions& pending);
   /// Issues a launch as it was planned: all that was reserved for it.
   void issue(Task& task, const std::shared_ptr<Launch>& launch,
              std::shared_ptr<const LaunchPlan> plan);
@@ -65,6 +72,7 @@ private:
   Issuer& issuer_;
   Mover& mover_;
   Merger& merger_;
+  CopyRoom copyRoom_;
 };
 
 } // namespace libsplit::runtime

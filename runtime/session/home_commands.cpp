@@ -83,8 +83,9 @@ Instruction HomeCommands::programCopy(const DeviceEnd& end, const Buffer& buffer
   const std::vector<ByteRange>& ranges = bytes.ranges();
   if (!mayBlock || ranges.size() != 1 || end.way.isRelayed(toHost) || end.way.image)
     return copy;
-  const BulkCopy bulk{end.queue,       end.way.memory,   toHost,
-                      ranges[0].begin, ranges[0].size(), base + ranges[0].begin};
+  const BulkCopy bulk{end.queue,        end.way.memory,
+                      toHost,           ranges[0].begin - end.way.begin,
+                      ranges[0].size(), base + ranges[0].begin};
   if (!pumps_.isLarge(bulk.size))
     return copy;
   copy.run = [this, bulk, done = copy.done, run = std::move(copy.run)](WaitList waits,
@@ -111,7 +112,7 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
   for (auto& [node, part] : buffer.readers().shareOut(ByteSet(bytes), home)) {
     const bool isThere = node != hostNode && node != home &&
                          !machine_->devices()[machine_->deviceOfNode(node)].failed &&
-                         buffer.on(*machine_, machine_->deviceOfNode(node));
+                         buffer.hasPlaceFor(*machine_, node, part);
     ByteSet& of = parts[isThere ? node : home];
     of = unite(of, part);
   }

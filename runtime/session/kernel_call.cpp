@@ -34,13 +34,12 @@ cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint w
   };
   cl_event first = nullptr;
   if (status == CL_SUCCESS && range.rest) {
-    const std::size_t last = arguments.size() - 1;
-    if (lastOfRest)
-      status = set(cl, last, *lastOfRest);
+    if (ofRest)
+      status = set(cl, ofRest->first, ofRest->second);
     if (status == CL_SUCCESS)
       status = launch(*range.rest, done ? &first : nullptr);
-    if (lastOfRest && status == CL_SUCCESS)
-      status = set(cl, last, arguments[last]);
+    if (ofRest && status == CL_SUCCESS)
+      status = set(cl, ofRest->first, arguments[ofRest->first]);
   }
   if (first)
     done->precede(Ref<cl_event>::adopt(cl, first));

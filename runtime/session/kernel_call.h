@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -39,8 +40,8 @@ struct KernelCall {
   std::vector<ArgumentSetting> arguments;
   unsigned dimensions = 1;
   PieceRange range;
-  /// The last argument of the piece's rest, where it is another.
-  std::optional<ArgumentSetting> lastOfRest;
+  /// An argument that is another for the piece's rest: its index, and what it is there.
+  std::optional<std::pair<std::size_t, ArgumentSetting>> ofRest;
 
   /// `event` gets the last command's event, and `done` the first one's if there are two.
   cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,

@@ -23,7 +23,8 @@ std::string KernelPreparer::ensureMachine(cl_context context, cl_device_id home)
     auto spec = parseDeviceSpec(options_.devices);
     auto machine = std::make_unique<Machine>(
         cl_,
-        Machine::Setup{spec.value_or(DeviceSpec{}), options_.separateNodes, options_.stagingBytes},
+        Machine::Setup{spec.value_or(DeviceSpec{}), options_.separateNodes, options_.stagingBytes,
+                       options_.deviceMemory},
         context, home);
     auto speeds = loadSpeeds(*machine);
     const std::lock_guard lock(shared_.mutex);
@@ -291,6 +292,16 @@ void KernelPreparer::buildAhead(const Program& program, Build& build, const Orig
           !(device.isHome && !kernel.needsPartitionArgument))
         builder_.programFor(program, build, origin, i, *owner, kernel);
   }
+}
+
+std::shared_ptr<LaneKernel> KernelPreparer::buildWindowed(const Program& program, Build& build,
+                                                          const KernelCode& code,
+                                                          std::size_t device) {
+  const Place place{machine_->contextOf(device, program.context),
+                    machine_->devices()[device].id.get()};
+  return builder_.windowedKernelFor(
+      program, build, code, *code.origin, device,
+      [&](const std::string& text) { return analyses_.windowed(*code.origin, place, text); });
 }
 
 void KernelPreparer::buildLate(const Program& program, Build& build, KernelCode& code) {

@@ -48,6 +48,9 @@ public:
                   const std::map<std::string, double>& kernels);
   /// Builds a kernel that is ready for the devices that join late.
   void buildLate(const Program& program, Build& build, KernelCode& code);
+  /// Builds a kernel that is ready so that it takes windows on `device`. Null if it can't be.
+  std::shared_ptr<LaneKernel> buildWindowed(const Program& program, Build& build,
+                                            const KernelCode& code, std::size_t device);
   /// Makes the machine, and reads what is known of its speeds, if it is not there yet. Why there is
   /// nobody to share work with, if so.
   std::string ensureMachine(cl_context context, cl_device_id home);

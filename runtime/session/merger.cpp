@@ -223,14 +223,15 @@ void Merger::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::s
   fill.queue = machine_->queueOf(of.device, buffer.context());
   buffer.accesses().collect(of.node, {}, of.bytes, fill.after);
   fill.done = std::make_shared<Completion>(cl_);
-  fill.run = [this, queue = fill.queue, end = fill.done, memory = buffer.on(*machine_, of.device),
+  fill.run = [this, queue = fill.queue, end = fill.done, placed = buffer.on(*machine_, of.device),
               neutral = neutralElement(*job.merge.update), width = job.merge.update->width,
               bytes = of.bytes](WaitList, cl_event* last) {
     for (const ByteRange& range : bytes.ranges()) {
       cl_event before = nullptr;
       cl_event* event = &range == &bytes.ranges().back() ? last : &before;
-      cl_int status = cl_.clEnqueueFillBuffer(queue, memory, &neutral, width, range.begin,
-                                              range.size(), 0, nullptr, event);
+      cl_int status =
+          cl_.clEnqueueFillBuffer(queue, placed.memory, &neutral, width,
+                                  placed.offsetOf(range.begin), range.size(), 0, nullptr, event);
       if (status != CL_SUCCESS)
         return status;
       if (before)
@@ -259,9 +260,9 @@ std::vector<Merger::Kept> Merger::snapshot(Task& task, Launch& launch) {
       buffer.accesses().collect(part.node, bytes, {}, copy.after);
       copy.run = [this, queue = copy.queue, from = buffer.on(*machine_, part.device),
                   snapshot = part.snapshot, range = part.compared](WaitList, cl_event* last) {
-        return cl_.clEnqueueCopyBuffer(queue, from, snapshot->bytes.get(), range.begin,
-                                       range.begin - snapshot->begin, range.size(), 0, nullptr,
-                                       last);
+        return cl_.clEnqueueCopyBuffer(queue, from.memory, snapshot->bytes.get(),
+                                       from.offsetOf(range.begin), range.begin - snapshot->begin,
+                                       range.size(), 0, nullptr, last);
       };
       copy.done = std::make_shared<Completion>(cl_);
       copy.traced = tracer_.step("keep a copy of old bytes");
@@ -285,7 +286,7 @@ CompletionPtr Merger::compareOnDevice(Task& task, Buffer& buffer,
                  now = buffer.on(*machine_, part.device)](WaitList, cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];
     const cl_uint wordsPerBlock = comparedBlock / sizeof(cl_uint), none = 0;
-    const cl_ulong first = of.compared.begin / sizeof(cl_uint);
+    const cl_ulong first = now.offsetOf(of.compared.begin) / sizeof(cl_uint);
     const cl_ulong firstBefore = (of.compared.begin - of.snapshot->begin) / sizeof(cl_uint);
     const cl_ulong words = of.compared.size() / sizeof(cl_uint);
     const cl_mem before = of.snapshot->bytes.get(), flags = of.snapshot->flags.get();
@@ -297,7 +298,7 @@ CompletionPtr Merger::compareOnDevice(Task& task, Buffer& buffer,
     auto set = [&](const auto& value) {
       status = std::min(status, cl_.clSetKernelArg(kernel, argument++, sizeof value, &value));
     };
-    set(now);
+    set(now.memory);
     set(first);
     set(before);
     set(firstBefore);

@@ -292,7 +292,8 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
       continue;
     std::vector<Directory::Need> needs;
     for (const Move& each : due)
-      needs.push_back({each.to, &each.bytes});
+      if (buffer->hasPlaceFor(*machine_, each.to, each.bytes))
+        needs.push_back({each.to, &each.bytes});
     const Directory::State before = buffer->directory().state();
     for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
       moves.push_back({buffer.get(), std::move(each.move), before});

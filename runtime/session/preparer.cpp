@@ -423,6 +423,24 @@ void Preparer::buildForLatecomers(const std::shared_ptr<Program>& program,
   });
 }
 
+CompletionPtr Preparer::buildWindowed(const std::shared_ptr<Program>& program,
+                                      const std::shared_ptr<KernelCode>& code, std::size_t device) {
+  CompletionPtr& built = code->windowed[device].built;
+  if (built || shared_.ending)
+    return built;
+  auto over = std::make_shared<Completion>(cl_);
+  // Also if it throws, or is never run.
+  auto atEnd = std::shared_ptr<void>(nullptr, [over](void*) { over->finish(CL_SUCCESS); });
+  if (worker_.post([this, program, code, device, atEnd = std::move(atEnd), build = program->build,
+                    keep = Ref<cl_program>::retain(cl_, program->handle)] {
+        auto made = kernels_.buildWindowed(*program, *build, *code, device);
+        const std::lock_guard lock(shared_.mutex);
+        code->windowed[device].kernel = std::move(made);
+      }))
+    built = over;
+  return built;
+}
+
 void Preparer::awaitPrepared(Lock& lock, const Program& program) const {
   shared_.progress.wait(lock, [&] {
     return shared_.ending || std::ranges::none_of(program.codes, [](const auto& entry) {

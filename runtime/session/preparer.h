@@ -67,6 +67,10 @@ public:
   /// Builds a kernel for the devices that join late, once.
   void buildForLatecomers(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code);
+  /// Builds a kernel, which is ready, so that it takes windows on a device, once. Over when that
+  /// was tried; null if there is no thread for it.
+  CompletionPtr buildWindowed(const std::shared_ptr<Program>& program,
+                              const std::shared_ptr<KernelCode>& code, std::size_t device);
   /// Whether it is likely to pay, for a kernel whose launches took `seconds` in all.
   bool latecomersPay(double seconds) const;
   /// Waits until none of the program's kernels is being prepared.

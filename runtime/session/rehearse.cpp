@@ -137,13 +137,13 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
   for (const auto& buffer : launch.buffers)
     if (buffer->isImage())
       return;
+  const Piece piece = planPiece(launch.request, planDevicesOf(*machine_, launch), device, box);
   Provisions pending;
-  const std::string why = executor_.reserveOn(launch, device, pending);
+  const std::string why = executor_.reserveOn(task, launch, device, piece.uses, pending);
   if (std::exchange(launch.lacksRoom, {}))
     history.lacksRoom.at(device) = true;
   if (!why.empty() || !provider_.provide(pending).empty())
     return; // the next launch finds it there
-  const Piece piece = planPiece(launch.request, planDevicesOf(*machine_, launch), device, box);
   Instruction instruction = executor_.pieceInstruction(launch, piece, launch.program->context);
   std::uint64_t missing = 0;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {

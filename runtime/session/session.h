@@ -101,7 +101,14 @@ private:
   Scheduler scheduler_;
   Pumps pumps_; ///< of large copies to and from the program
   Provider provider_;
-  Executor executor_{shared_, provider_, issuer_, mover_, merger_};
+  Executor executor_{shared_,
+                     provider_,
+                     issuer_,
+                     mover_,
+                     merger_,
+                     [this](const auto& program, const auto& code, std::size_t device) {
+                       return preparer_.buildWindowed(program, code, device);
+                     }};
   HomeCommands homeCommands_{shared_, pumps_, tracked_, issuer_, mover_};
   ContentsFetcher contentsFetcher_;
 

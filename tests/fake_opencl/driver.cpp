@@ -150,7 +150,8 @@ void Driver::writeReport() {
   for (const auto& device : devices)
     report["devices"][device->label] = {{"calls", device->log},
                                         {"commands", device->commands},
-                                        {"command_types", device->commandLog}};
+                                        {"command_types", device->commandLog},
+                                        {"most_memory", device->mostMemory}};
   std::map<std::string, unsigned> left;
   for (const Object* object : alive_)
     if (object->destroy)

@@ -67,6 +67,7 @@ cl_mem CL_API_CALL createBuffer(cl_context context, cl_mem_flags flags, std::siz
   else if (memory->hostPointer)
     memory->window = static_cast<std::byte*>(host);
   device->memoryUsed += size;
+  device->mostMemory = std::max(device->mostMemory, device->memoryUsed);
   return granted(error, driver().adopt(std::move(memory)));
 }
 

@@ -408,6 +408,34 @@ def refusals(bench, name, machine="two_gpus", stride="1", policy="static:1,1"):
     print(f"{runs} runs, each with one of {calls} calls refused: all as natively")
 
 
+def windowed(bench, name, least, *arguments):
+    """A helper that can't hold the program's buffers holds what its parts touch: the same bytes, and it takes part.
+    `least`: the part of the buffers' bytes that is enough for that."""
+    fake = Fake(bench)
+    native = fake.run(name, arguments=arguments)
+    native.require_success()
+    most = fake.calls("0.0")["most_memory"]
+    part = float(least)
+    for memory in (int(most * part), int(most * (1 + part) / 2)):
+        for options in ({"POLICY": "static:1,1"}, {"POLICY": "static:1,1", "VERIFY": "1"},
+                        {"POLICY": "static:3,2", "STAGING": "1K"}, {"POLICY": "fixed-point"},
+                        {"POLICY": "auto", "MIN_LAUNCH": "0"}, {"POLICY": "dynamic"}):
+            for by_option in (False, True):
+                helper = {"name": "small", "item_ns": 3} | ({} if by_option else {"memory": memory})
+                fake.platforms = [{"name": "Fake", "devices": [GPU, helper]}]
+                limit = {"DEVICE_MEMORY": str(memory)} if by_option else {}
+                for seed in (1, 2):
+                    run = fake.run(name, options | limit | {"LOG": "info"}, arguments=arguments, seed=seed)
+                    told, run.stderr = run.stderr, ""
+                    run.require_same_as(native)
+                    if options["POLICY"] in ("auto", "dynamic"):
+                        continue  # whether it is worth it is for `auto` to say; chunks need whole copies
+                    run.require("device 0.1 holds bytes [" in told, f"no copy was a part of a buffer:\n{told}")
+                    kernel = run.stats["kernels"][0]
+                    run.require(kernel["split_launches"] > 0, f"nothing was split: {kernel['reasons']}")
+                    run.require("is split without" not in told, f"the helper was left out:\n{told}")
+
+
 def few_threads(bench, name, machine, policy, *arguments):
     """Each thread that libsplit asks for is refused once, then all from the first or from some other on: nobody
     notices."""
@@ -470,7 +498,9 @@ def random_calls(bench, count, first="1", threads="1"):
         for machine in machines:
             fake = Fake(bench, machine)
             devices = sum(len(platform["devices"]) for platform in fake.platforms)
-            fake.run("random_calls", draw.choice(policies(devices)), arguments=arguments,
+            # Of buffers of 32 KiB some helpers hold parts.
+            memory = draw.choice(({}, {"DEVICE_MEMORY": "72K"}, {"DEVICE_MEMORY": "40K"}))
+            fake.run("random_calls", draw.choice(policies(devices)) | memory, arguments=arguments,
                      seed=seed).require_same_as(native)
         options = {"POLICY": "static:1,1", "LOG": "error"}
         for kind in ("fail_call", "fail_call", "fail_call", "fail_command", "lose"):
@@ -516,5 +546,5 @@ if __name__ == "__main__":
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
           "application_table": application_table,
-          "refusals": refusals, "failures": failures, "few_threads": few_threads,
+          "refusals": refusals, "failures": failures, "windowed": windowed, "few_threads": few_threads,
           "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

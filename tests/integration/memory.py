@@ -29,6 +29,21 @@ def device_without_room_is_left_out(bench):
             run.require(1 <= refused <= KINDS, f"{refused} buffers were refused")
 
 
+def device_holds_parts_of_buffers(bench):
+    """What does not fit into the memory that a device may use is held as far as the device touches it."""
+    for sample, size, memory in (("saxpy", 65536, "400K"), ("jacobi2d", 256, "400K"), ("matmul_tiled", 256, "600K")):
+        command = bench.sample(sample, "--size", str(size), "--device", "0.1")
+        native = bench.native(command, dump=True)
+        for options in ({"POLICY": "static:0.5,0.5"}, {"POLICY": "static:0.4,0.6", "VERIFY": "1"}):
+            run = bench.run(command, "preload", options | {"SEPARATE_NODES": "1", "WAIT_ANALYSIS": "1", "LOG": "info",
+                                                           "DEVICE_MEMORY": memory}, dump=True)
+            run.require_success()
+            run.require(run.dump == native.dump, "the output differs")
+            run.require("device 0.0 holds bytes [" in run.stderr, "no copy is a part of a buffer")
+            kernel = run.kernel(sample)
+            run.require(kernel["split_launches"] == kernel["launches"], f"not split: {kernel['reasons']}")
+
+
 def device_too_small_for_a_group_is_left_out(bench):
     """Work-groups that only the program's own device can run stay there, and are not tried elsewhere."""
     small = bench.build / "doors" / "libdoor_small_groups.so"
@@ -52,4 +67,5 @@ def device_too_small_for_a_group_is_left_out(bench):
 
 
 main({"device_too_small_for_a_group_is_left_out": device_too_small_for_a_group_is_left_out,
+      "device_holds_parts_of_buffers": device_holds_parts_of_buffers,
       "device_without_room_is_left_out": device_without_room_is_left_out})

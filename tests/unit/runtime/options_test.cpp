@@ -34,7 +34,8 @@ TEST(Options, ReadEveryKindOfValue) {
   Options options =
       parse({"LIBSPLIT_VERIFY=1", "LIBSPLIT_LOG=debug", "LIBSPLIT_DEVICES=0.0,1.0/2+6",
              "LIBSPLIT_POLICY=static:3,1", "LIBSPLIT_STATS=s.json", "LIBSPLIT_MIN_LAUNCH=1000",
-             "LIBSPLIT_RELAXED_FP=1", "LIBSPLIT_SEPARATE_NODES=home", "LIBSPLIT_STAGING=3M"});
+             "LIBSPLIT_RELAXED_FP=1", "LIBSPLIT_SEPARATE_NODES=home", "LIBSPLIT_STAGING=3M",
+             "LIBSPLIT_DEVICE_MEMORY=4G"});
   EXPECT_TRUE(options.verify);
   EXPECT_EQ(options.log, LogLevel::Debug);
   EXPECT_EQ(options.devices, "0.0,1.0/2+6");
@@ -45,6 +46,7 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_TRUE(options.relaxedFloat);
   EXPECT_EQ(options.separateNodes, SeparateNodes::Home);
   EXPECT_EQ(options.stagingBytes, std::size_t{3} << 20);
+  EXPECT_EQ(options.deviceMemory, std::size_t{4} << 30);
 }
 
 TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {

@@ -12,7 +12,7 @@ namespace {
 
 struct PieceWorld : World {
   Merger merger{shared, issuer, mover};
-  Executor executor{shared, provider, issuer, mover, merger};
+  Executor executor{shared, provider, issuer, mover, merger, nothingIsBuilt};
   Launch launch;
 
   PieceWorld() { launch.buffers = {buffer(someBytes(256))}; }
@@ -75,7 +75,8 @@ TEST(Executor, ReservesNothingOnADeviceThatFailed) {
   PieceWorld world;
   world.shared.machine->devices()[1].failed = true;
   Provisions pending;
-  EXPECT_NE(world.executor.reserveOn(world.launch, 1, pending), "");
+  Task task;
+  EXPECT_NE(world.executor.reserveOn(task, world.launch, 1, {}, pending), "");
   EXPECT_EQ(world.launch.lacksRoom, std::optional<std::size_t>(1));
   EXPECT_TRUE(pending.empty());
 }

@@ -17,7 +17,7 @@ struct MergeWorld : World {
   static constexpr std::size_t size = 4096;
 
   Merger merger{shared, issuer, mover};
-  Executor executor{shared, provider, issuer, mover, merger};
+  Executor executor{shared, provider, issuer, mover, merger, nothingIsBuilt};
   Bytes old = someBytes(size);
   LaunchPlan plan;
   Launch launch;

@@ -33,6 +33,38 @@ TEST(Mover, BringsNothingThatIsThere) {
   EXPECT_TRUE(task.parts.empty());
 }
 
+TEST(Mover, BringsBytesToACopyOfAPartAndBack) {
+  World world;
+  const Bytes bytes = someBytes(12288), zeros(12288);
+  const auto buffer = world.buffer(bytes);
+  const NodeId home = world.nodeOf(0), node = world.nodeOf(1);
+  buffer->drop(*world.shared.machine, 1);
+  EXPECT_FALSE(buffer->hasPlaceFor(*world.shared.machine, node, ByteSet(4096, 4097)));
+  world.makeRoom(*buffer, 1, {4096, 8192});
+  EXPECT_TRUE(buffer->hasPlaceFor(*world.shared.machine, node, ByteSet(4096, 8192)));
+  EXPECT_FALSE(buffer->hasPlaceFor(*world.shared.machine, node, ByteSet(4095, 4097)));
+  EXPECT_FALSE(buffer->hasPlaceFor(*world.shared.machine, node, ByteSet(8000, 8193)));
+
+  ByteSet rows;
+  for (std::uint64_t row = 4100; row < 8000; row += 400)
+    rows.add({row, row + 100});
+  Task there, back;
+  world.mover.bring(there, *buffer, node, rows);
+  ASSERT_EQ(await(there), CL_SUCCESS);
+  world.write(*buffer, 0, 0, zeros);
+  buffer->wrote(node, rows);
+  world.mover.bring(back, *buffer, home, rows);
+  ASSERT_EQ(await(back), CL_SUCCESS);
+  const Bytes now = world.read(*buffer, 0);
+  for (const ByteRange& row : rows.ranges())
+    EXPECT_TRUE(std::equal(now.begin() + static_cast<std::ptrdiff_t>(row.begin),
+                           now.begin() + static_cast<std::ptrdiff_t>(row.end),
+                           bytes.begin() + static_cast<std::ptrdiff_t>(row.begin)))
+        << "from byte " << row.begin;
+  EXPECT_EQ(now[0], std::byte{0});
+  EXPECT_EQ(now[12287], std::byte{0});
+}
+
 TEST(Mover, BringsOnlyWhatIsAskedFor) {
   World world;
   const Bytes bytes = someBytes(4096);

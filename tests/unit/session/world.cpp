@@ -66,9 +66,9 @@ std::shared_ptr<Buffer> World::buffer(const Bytes& bytes) {
   return buffer;
 }
 
-void World::makeRoom(Buffer& buffer, std::size_t on) {
+void World::makeRoom(Buffer& buffer, std::size_t on, const ByteRange& bytes) {
   Provisions pending;
-  while (buffer.roomOn(*shared.machine, on, pending) == Room::OnItsWay)
+  while (buffer.roomOn(*shared.machine, on, bytes, pending) == Room::OnItsWay)
     std::exchange(pending, {}).front()->make();
   while (shared.machine->ringRoom(nodeOf(on), context.get(), pending) == Room::OnItsWay)
     std::exchange(pending, {}).front()->make();
@@ -77,16 +77,16 @@ void World::makeRoom(Buffer& buffer, std::size_t on) {
 Bytes World::read(Buffer& buffer, std::size_t on) {
   Bytes bytes(buffer.size());
   const cl_command_queue from = shared.machine->queueOf(on, context.get());
-  require(cl.clEnqueueReadBuffer(from, buffer.on(*shared.machine, on), CL_TRUE, 0, bytes.size(),
-                                 bytes.data(), 0, nullptr, nullptr),
+  require(cl.clEnqueueReadBuffer(from, buffer.on(*shared.machine, on).memory, CL_TRUE, 0,
+                                 bytes.size(), bytes.data(), 0, nullptr, nullptr),
           "can't read");
   return bytes;
 }
 
 void World::write(Buffer& buffer, std::size_t on, std::size_t offset, const Bytes& bytes) {
   const cl_command_queue to = shared.machine->queueOf(on, context.get());
-  require(cl.clEnqueueWriteBuffer(to, buffer.on(*shared.machine, on), CL_TRUE, offset, bytes.size(),
-                                  bytes.data(), 0, nullptr, nullptr),
+  require(cl.clEnqueueWriteBuffer(to, buffer.on(*shared.machine, on).memory, CL_TRUE, offset,
+                                  bytes.size(), bytes.data(), 0, nullptr, nullptr),
           "can't write");
 }
 

@@ -26,8 +26,9 @@ struct World {
 
   /// A buffer of the program's that holds `bytes`, and is tracked.
   std::shared_ptr<Buffer> buffer(const Bytes& bytes);
-  /// Makes a copy exist on device `on`.
-  void makeRoom(Buffer& buffer, std::size_t on);
+  /// Makes a copy exist on device `on`, of all or these bytes.
+  void makeRoom(Buffer& buffer, std::size_t on) { makeRoom(buffer, on, {0, buffer.size()}); }
+  void makeRoom(Buffer& buffer, std::size_t on, const ByteRange& bytes);
   /// What that copy holds, valid or not.
   Bytes read(Buffer& buffer, std::size_t on);
   /// Writes there as a kernel would, and keeps no book of it.
@@ -46,6 +47,11 @@ struct World {
   Mover mover{shared, issuer};
 };
 
+/// Of kernels that take windows, none.
+inline CompletionPtr nothingIsBuilt(const std::shared_ptr<Program>&,
+                                    const std::shared_ptr<KernelCode>&, std::size_t) {
+  return nullptr;
+}
 /// The worst status of all that was issued for the task, once it is over.
 cl_int await(const Task& task);
 /// An instruction of the host's.
