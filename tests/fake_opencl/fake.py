@@ -101,15 +101,16 @@ def cancelled(bench, machine):
 
 
 def given_up(bench, machine):
-    """Contexts go that the program gave up with commands pending: no more is left of five than of one."""
+    """Contexts go that the program gave up with commands pending: no more is left of twenty than of one, but for an event that
+    a thread still has when the process ends."""
     fake = Fake(bench, machine)
     for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
         left = []
-        for iterations in ("1", "5"):
+        for iterations in ("1", "20"):
             fake.run("given_up", options, arguments=("--iterations", iterations)).require_success()
             left.append(json.loads(fake.report.read_text())["left"])
-        if left[0] != left[1]:
-            raise Failure(f"{options}: left after one context: {left[0]}, after five: {left[1]}")
+        if any(count > left[0].get(kind, 0) + 1 for kind, count in left[1].items()):
+            raise Failure(f"{options}: left after one context: {left[0]}, after twenty: {left[1]}")
 
 
 def slow_calls(bench, name, machine, *calls):
