@@ -158,7 +158,9 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
 
 cl_int CL_API_CALL programInfo(cl_program program, cl_program_info name, size_t size, void* value,
                                size_t* sizeRet) {
-  cl_int status = next().clGetProgramInfo(program, name, size, value, sizeRet);
+  if (name == CL_PROGRAM_BINARIES || name == CL_PROGRAM_BINARY_SIZES)
+    tracked([&] { session().programs().readingBinaries(program); });
+  const cl_int status = next().clGetProgramInfo(program, name, size, value, sizeRet);
   if (status == CL_SUCCESS && name == CL_PROGRAM_BINARIES && value)
     tracked([&] {
       session().programs().binariesRead(program, {static_cast<const unsigned char* const*>(value),

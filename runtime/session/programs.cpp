@@ -1,6 +1,7 @@
 #include "runtime/session/programs.h"
 
 #include "analysis-pass/summary/program_kind.h"
+#include "runtime/core/callback_scope.h"
 
 #include <algorithm>
 #include <utility>
@@ -172,6 +173,12 @@ void Programs::built(cl_program program, const std::shared_ptr<Build>& before, c
     return;
   for (auto& [name, code] : tracked.codes)
     code->neverSplit("the program was built again while it had kernels");
+}
+
+void Programs::readingBinaries(cl_program program) {
+  Lock lock(shared_.mutex);
+  if (const auto found = find(program); found && !CallbackScope::active())
+    preparer_.awaitPrepared(lock, *found);
 }
 
 void Programs::retained(cl_program program) {

@@ -57,6 +57,10 @@ public:
   /// What the driver said to it.
   void built(cl_program program, const std::shared_ptr<Build>& before, cl_int status,
              double seconds);
+  /// The application is about to read the program's binaries, or how large they are. Waits until
+  /// nothing is being built of it: PoCL collects what its cache has of the program, and aborts
+  /// where that is being written.
+  void readingBinaries(cl_program program);
   /// The application has read the program's binaries: one for each of its devices, null for those
   /// that it did not want.
   void binariesRead(cl_program program, std::span<const unsigned char* const> binaries);

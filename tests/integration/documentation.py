@@ -142,7 +142,7 @@ def completion(bench):
                             (("splitrun", "--policy", "=", "bro"), {"broyden", "broyden-bad"}),
                             (("splitrun", "--stats", "a_f"), {"a_file"}),
                             (("splitrun", "--", "./x", "a_f"), {"a_file"}),
-                            (("splitc", "--emit", ""), {"report", "explain", "accesses", "summary", "source", "ir"}),
+                            (("splitc", "--emit", ""), {"report", "explain", "accesses", "summary", "source", "ir", "windowed"}),
                             (("splitc", "--color", "al"), {"always"}),
                             (("splitc", "a_f"), {"a_file"}),
                             (("splittrace", "--tr"), {"--transfers"})):
