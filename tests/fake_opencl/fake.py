@@ -101,15 +101,16 @@ def cancelled(bench, machine):
 
 
 def given_up(bench, machine):
-    """Contexts go that the program gave up with commands pending: no more is left of twenty than of one, but for an event that
-    a thread still has when the process ends."""
+    """Contexts go that the program gave up with commands pending: of twenty no more are left than of one, and of other
+    objects not some for each. Which queues libsplit made by then, and what its threads still have, differs from run to run."""
     fake = Fake(bench, machine)
     for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
         left = []
         for iterations in ("1", "20"):
             fake.run("given_up", options, arguments=("--iterations", iterations)).require_success()
             left.append(json.loads(fake.report.read_text())["left"])
-        if any(count > left[0].get(kind, 0) + 1 for kind, count in left[1].items()):
+        grown = {kind: count - left[0].get(kind, 0) for kind, count in left[1].items()}
+        if grown["contexts"] > 0 or max(grown.values()) >= 19:
             raise Failure(f"{options}: left after one context: {left[0]}, after twenty: {left[1]}")
 
 
