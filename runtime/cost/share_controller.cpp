@@ -12,17 +12,22 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Splitting is judged by the last `judgedSplits` of so many launches. Their mean, not their best:
-/// when launches overlap, only the sum of their times means anything.
+/// Splitting is judged by the latter half of so many launches. Their mean, not their best: when
+/// launches overlap, only the sum of their times means anything.
 constexpr unsigned firstVerdict = 6;
 constexpr unsigned longestVerdict = 96;
+/// By so many standard errors their mean must exceed what a launch takes at home. Short of that
+/// twice as many launches are waited for: one that the system held up says nothing.
+constexpr double sureness = 1;
+/// Nor is it judged while it takes so much less than in the former half: threads, caches and
+/// drivers warm up.
+constexpr double stillFalling = 0.95;
 /// If none of the first splits comes near home's time, the rest is not waited for.
 constexpr unsigned hopelessSplits = 3;
 constexpr double hopelessFactor = 1.1;
 /// Nor is it where all of the last ones were slower, and what was lost by that, moving included,
 /// comes to this part of what all launches would have taken at home.
 constexpr double ruinousPart = 0.5;
-constexpr unsigned judgedSplits = 3;
 /// A launch with other shares than the one before is judged only if moving was at most this part of
 /// it, or if so many others had other shares already since the last verdict.
 constexpr double littleMoving = 0.02;
@@ -59,13 +64,24 @@ void giveRest(std::vector<double>& shares, std::size_t device) {
 
 } // namespace
 
+ShareController::Estimate ShareController::estimate(std::span<const double> readings) {
+  const auto count = static_cast<double>(readings.size());
+  if (readings.empty())
+    return {};
+  const double mean = std::accumulate(readings.begin(), readings.end(), 0.0) / count;
+  double squares = 0;
+  for (const double reading : readings)
+    squares += (reading - mean) * (reading - mean);
+  return {mean, count > 1 ? std::sqrt(squares / (count - 1) / count) : 0};
+}
+
 double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz) {
   double lanesPerUnit = isGpu ? 64 : 8;
   return lanesPerUnit * std::max(1u, computeUnits) * std::max(1u, megahertz);
 }
 
 ShareController::ShareController(Setup setup)
-    : setup_(std::move(setup)), verdictAfter_(firstVerdict) {
+    : setup_(std::move(setup)), verdictAfter_(firstVerdict), verdictAt_(firstVerdict) {
   setup_.prior.speeds.resize(setup_.speeds.size());
   for (std::size_t i = 0; i < setup_.speeds.size(); ++i)
     if (setup_.speeds[i] > 0)
@@ -308,8 +324,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
     return;
   }
   homeSeconds_ = seconds;
-  judgedSeconds_ = 0;
-  tried_ = splits_ = 0;
+  beginTrial();
   if (seconds < setup_.minLaunchSeconds) {
     restingLaunches_ = shortRest_;
     shortRest_ = std::min(longestRest, shortRest_ * 4);
@@ -339,27 +354,57 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   const double seconds = wallSeconds - std::min(solver_->probeSeconds(), wallSeconds);
   // What moves because the shares have changed does not move again.
   const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * seconds ||
-                         tried_ >= splits_ + mostUntypical;
+                         tried_ >= judged_.size() + mostUntypical;
   slowInARow_ = seconds > hopelessFactor * homeSeconds_ ? slowInARow_ + 1 : 0;
   lost_ += seconds - homeSeconds_;
   ++age_;
   const double shown = isTypical ? seconds : seconds - std::min(moving, seconds);
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
-  splits_ += isTypical;
-  if (isTypical && splits_ > verdictAfter_ - judgedSplits)
-    judgedSeconds_ += seconds;
+  if (isTypical)
+    judged_.push_back(seconds);
   const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
   const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * homeSeconds_;
-  if (splits_ < verdictAfter_ && !isHopeless && !isRuinous)
+  if (isHopeless || isRuinous)
+    split_ = {isRuinous ? seconds : fastestSplit_, 0};
+  else if (!concludes())
     return;
-  splitSeconds_ = isRuinous ? seconds : isHopeless ? fastestSplit_ : judgedSeconds_ / judgedSplits;
-  tried_ = splits_ = 0;
-  judgedSeconds_ = 0;
+  beginTrial();
   // A report that never came must not leave the suspicion open for ever.
   toRemeasure_ = toHear_ = 0;
   remeasured_ = 0;
-  if (splitSeconds_ > homeSeconds_ / (homeIsGuessed_ ? companyMargin : 1))
+  if (isSlower())
     toRemeasure_ = toHear_ = remeasures;
+}
+
+void ShareController::beginTrial() {
+  tried_ = 0;
+  judged_.clear();
+  verdictAt_ = verdictAfter_;
+}
+
+/// Whether the launches since the last verdict say whether splitting is slower than home. If not,
+/// more are waited for.
+bool ShareController::concludes() {
+  if (judged_.size() < verdictAt_)
+    return false;
+  const std::span<const double> all = judged_, latter = all.subspan(all.size() / 2);
+  split_ = estimate(latter);
+  const double former = estimate(all.first(latter.size())).mean;
+  const bool isOpen =
+      split_.mean > comparedHome() && (!isSlower() || split_.mean < stillFalling * former);
+  if (!isOpen || verdictAt_ >= longestVerdict)
+    return true;
+  verdictAt_ = std::min(longestVerdict, 2 * verdictAt_);
+  return false;
+}
+
+/// What a launch takes at home, as far as splitting is judged by it.
+double ShareController::comparedHome() const {
+  return homeSeconds_ / (homeIsGuessed_ ? companyMargin : 1);
+}
+
+bool ShareController::isSlower() const {
+  return split_.mean - sureness * split_.error > comparedHome();
 }
 
 /// Whether the shares are those of the split launch before. Notes them.
@@ -378,13 +423,14 @@ bool ShareController::keepsShares(std::uint64_t totalGroups) {
 
 /// Both sides of the comparison are fresh.
 void ShareController::judge() {
-  if (splitSeconds_ > homeSeconds_) {
+  if (isSlower()) {
     rest();
     verdictAfter_ = firstVerdict;
   } else {
     rest_ = firstRest;
     verdictAfter_ = std::min(longestVerdict, verdictAfter_ * 2);
   }
+  verdictAt_ = verdictAfter_;
 }
 
 void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,

@@ -7,7 +7,9 @@
 // there, and is looked at again now and then, ever more rarely. From the second launch on the
 // solver refines what was measured.
 //
-// Splitting is under suspicion when its last launches took longer than one at home is thought to.
+// Splitting is under suspicion when its last launches surely took longer than one at home is
+// thought to: by more than the standard error of their mean. Until they do, or took less, there are
+// twice as many before the verdict, and twice as many again.
 // Before it is given up, home is measured again: the machine may have become busy since, and a
 // wrong verdict costs the user more than two launches at home. Launches that moved data because
 // their shares were new are not judged: that was paid once.
@@ -101,7 +103,7 @@ public:
   bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
   /// Seconds at home and split, as the last verdict knew them; 0 where not known.
   double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
-  double splitSeconds() const { return splitSeconds_; }
+  double splitSeconds() const { return split_.mean; }
 
 private:
   Decision nextAuto(bool canChunk);
@@ -118,6 +120,15 @@ private:
   void show(std::size_t device, double groups, double seconds);
   bool keepsShares(std::uint64_t totalGroups);
   void tellSolver(double homeSeconds, std::uint64_t totalGroups);
+  struct Estimate {
+    double mean = 0;
+    double error = 0; ///< of the mean: standard
+  };
+  static Estimate estimate(std::span<const double> readings);
+  void beginTrial();
+  bool concludes();
+  double comparedHome() const;
+  bool isSlower() const;
   void judge();
   void rest();
   bool isHomeAlone(std::span<const double> shares) const;
@@ -133,15 +144,15 @@ private:
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;
   bool homeIsGuessed_ = false;   ///< from what home did beside others
-  double splitSeconds_ = 0;      ///< mean of the launches that the last verdict was about
-  double judgedSeconds_ = 0;     ///< wall time of the launches that the next verdict is about
+  Estimate split_;               ///< of the launches that the last verdict was about
+  std::vector<double> judged_;   ///< wall times of those that the next is about
   double fastestSplit_ = 0;      ///< since the last verdict
   double lost_ = 0;              ///< seconds that splits took longer than home, in all
   double age_ = 0;               ///< launches observed
   unsigned slowInARow_ = 0;      ///< splits that did, the last ones
   unsigned tried_ = 0;           ///< splits since the last verdict
-  unsigned splits_ = 0;          ///< those of them that are judged
-  unsigned verdictAfter_;        ///< splits until the next
+  unsigned verdictAfter_;        ///< launches that a verdict is about, at least
+  unsigned verdictAt_;           ///< … that the next one is
   unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion
   unsigned toHear_ = 0;          ///< … and still to be reported
   double remeasured_ = 0;        ///< their sum

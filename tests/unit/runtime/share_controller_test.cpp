@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 namespace libsplit::runtime {
 namespace {
@@ -137,6 +138,41 @@ TEST(ShareController, AutoGoesHomeWhenSplittingIsSlower) {
   controller.observeHome(1.0);
   for (int i = 0; i < 15; ++i)
     EXPECT_EQ(controller.next().action, Action::Native) << i;
+}
+
+/// What becomes of launches that take 10 ms at home and, split, so many by turns: s split, h home.
+std::string decisions(std::initializer_list<double> splitMilliseconds) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(10e-3);
+  std::string made;
+  for (const double milliseconds : splitMilliseconds) {
+    if (controller.next().action != Action::Split) {
+      made += 'h';
+      controller.observeHome(10e-3, 100);
+      continue;
+    }
+    made += 's';
+    const double seconds = milliseconds * 1e-3;
+    const solver::DeviceSample samples[] = {{0, 50, seconds}, {50, 100, seconds}};
+    controller.observeSplit(samples, 100, seconds);
+  }
+  return made;
+}
+
+TEST(ShareController, OneLaunchThatTheSystemHeldUpSendsNoneHome) {
+  EXPECT_EQ(decisions({6, 6, 6, 6, 6, 60, 6, 6, 6, 6, 6, 6}), "ssssssssssss");
+}
+
+TEST(ShareController, WhatStillGetsFasterIsNotJudgedYet) {
+  EXPECT_TRUE(
+      decisions({14, 12, 10.8, 10.3, 10.2, 10.1, 9, 8, 7, 7, 7, 7, 7}).ends_with("sssssss"));
+}
+
+TEST(ShareController, WhatIsSurelyALittleSlowerGoesHome) {
+  const std::string made =
+      decisions({10.6, 10.5, 10.7, 10.6, 10.5, 10.6, 10.5, 10.5, 10.5, 10.5, 10.5, 10.5});
+  EXPECT_TRUE(made.ends_with("hhhh")) << made;
 }
 
 TEST(ShareController, TheFirstMoveWaitsUntilTheLaunchesSoFarAreWorthIt) {
