@@ -14,7 +14,8 @@
 //   - The fastest device alone is tried against the split now and then (alone_trial.h), and what it
 //     does alone is kept from the model, which knows the devices in each other's company.
 //   - A device without work is probed with one small piece now and then: at once where that hides
-//     behind the others, else as seldom as keeps probing under 1 % of the time.
+//     behind the others, or where it was timed but once and that may have been its driver; else as
+//     seldom as keeps probing under 1 % of the time.
 #include "solver/alone_trial.h"
 #include "solver/load_model.h"
 #include "solver/ranges.h"
@@ -29,7 +30,7 @@ namespace {
 constexpr std::uint64_t probePeriod = 5;
 constexpr double probePart = 0.01; // of the time that probing may take
 constexpr double latestProbe = 16; // launches by which a probe must have been seen
-constexpr double trialPart = 0.5;  // of the time so far that moving for a trial may take
+constexpr double trialPart = 0.5;  // of the time so far that a trial may take, or moving for one
 constexpr double sameShare = 0.03; // how far shares may differ for launches to count as alike
 // Part of what one device takes at which others clearly help: what it is thought to take, or took.
 constexpr double clearlyLess = 0.75;
@@ -92,10 +93,14 @@ public:
     ++summary_.launches;
     summary_.stop = Stop::Searching;
     candidate_.setZero(); // what each device did in this launch
-    for (const LoadSample& c : samples_)
+    speeds_.setZero();    // … and how long
+    for (const LoadSample& c : samples_) {
       candidate_[c.device] += c.end - c.begin;
+      speeds_[c.device] += c.seconds;
+    }
+    spent_ += speeds_.maxCoeff();
     allowGrowth(candidate_, total);
-    model_.balance(shares_, total, limits_);
+    probe(total, model_.balance(shares_, total, limits_));
   }
 
   void observe(std::span<const DeviceSample> samples, std::uint64_t totalGroups) override {
@@ -108,6 +113,7 @@ public:
     }
     const auto total = static_cast<double>(totalGroups);
     ++summary_.launches;
+    spent_ += last_;
     const bool isFar = isOutlier(total);
     if (ranAsTrial()) {
       doubted_ = isFar;
@@ -432,7 +438,9 @@ private:
       const double period =
           std::max(static_cast<double>(probePeriod),
                    std::max(expected, probeCost_[d]) / (probePart * std::max(predicted, 1e-12)));
-      if (age() - lastProbe_[d] < period)
+      const bool isDue =
+          model_.isDoubtful(d) ? expected <= trialPart * spent_ : age() - lastProbe_[d] >= period;
+      if (!isDue)
         continue;
       beforeProbe_ = shares_;
       probed_ = d;
@@ -471,6 +479,7 @@ private:
   double probeSeconds_ = 0; // of the launch observed last
   double last_ = 0;         // seconds of the last launch
   double secondLast_ = 0;   // of its second slowest device
+  double spent_ = 0;        // seconds of all launches that were seen
   double settled_ = 0;      // of the last launch, without what moved for new shares
   Eigen::Index slowest_ = 0;
   Eigen::Index slowestSettled_ = 0;

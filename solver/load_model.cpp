@@ -20,16 +20,22 @@ constexpr double calmAging = 0.85;     // weight of the launch before, while all
 constexpr double surprisedAging = 0.3; // and where it is not
 constexpr double leastWeight = 0.01;   // below, a sample is forgotten
 constexpr double contradiction = 0.25; // log seconds off: the device changed
+// A device's first timing may hold what its driver compiled. Until there is a second it is good to
+// a factor of two, as others are to 3 %; so it stays where groups took more than twice the
+// second's.
+constexpr double firstFactor = 2;
+constexpr double firstWeight = 0.03 * 0.03 / (0.7 * 0.7); // 0.7 = log 2
 constexpr int maxIterations = 12;
 
 } // namespace
 
 LoadModel::LoadModel(Eigen::Index devices)
-    : devices_(devices), known_(Vector::Zero(devices)), logCost_(Vector::Zero(devices)),
-      latency_(Vector::Zero(devices)), moving_(Vector::Zero(devices)),
-      lastOff_(Vector::Zero(devices)), reference_(Vector::Zero(devices)),
-      normal_(2 * devices + bins, 2 * devices + bins), gradient_(2 * devices + bins),
-      jacobian_(2 * devices + bins), anchor_(2 * devices + bins), cholesky_(2 * devices + bins) {
+    : devices_(devices), timings_(Vector::Zero(devices)), firstLogCost_(timings_),
+      logCost_(Vector::Zero(devices)), latency_(Vector::Zero(devices)),
+      moving_(Vector::Zero(devices)), lastOff_(Vector::Zero(devices)),
+      reference_(Vector::Zero(devices)), normal_(2 * devices + bins, 2 * devices + bins),
+      gradient_(2 * devices + bins), jacobian_(2 * devices + bins), anchor_(2 * devices + bins),
+      cholesky_(2 * devices + bins) {
   density_.fill(1);
   samples_.reserve(capacity);
 }
@@ -196,15 +202,24 @@ void LoadModel::learn(std::span<const LoadSample> samples) {
   bool calm = !surprised(samples);
   for (LoadSample& s : samples_)
     s.weight *= calm ? calmAging : surprisedAging;
-  std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
   for (const LoadSample& s : samples) {
-    if (!knows(s.device)) {
-      calm = false;
-      known_[s.device] = 1;
-      logCost_[s.device] = std::log(s.seconds / (s.groups * std::max(1e-12, s.end - s.begin)));
-    }
     keep(s);
+    double& timings = timings_[s.device];
+    const double logCost = std::log(s.seconds / (s.groups * std::max(1e-12, s.end - s.begin)));
+    if (timings == 0) {
+      calm = false;
+      logCost_[s.device] = firstLogCost_[s.device] = logCost;
+      samples_.back().weight *= firstWeight;
+    } else if (timings == 1 && firstLogCost_[s.device] < logCost + std::log(firstFactor)) {
+      for (LoadSample& first : samples_)
+        if (first.device == s.device && &first != &samples_.back())
+          first.weight /= firstWeight;
+    }
+    timings = std::min(2.0, timings + 1);
   }
+  std::erase_if(samples_, [this](const LoadSample& s) {
+    return s.weight < leastWeight && !isDoubtful(s.device);
+  });
   early_ = std::max(0, early_ - 1);
   ++waiting_;
   if (calm && early_ == 0 && waiting_ < calmLaunches)

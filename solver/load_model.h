@@ -43,7 +43,9 @@ public:
   /// and fits. Seconds must be positive and finite.
   void learn(std::span<const LoadSample> samples);
 
-  bool knows(Eigen::Index device) const { return known_[device] > 0; }
+  bool knows(Eigen::Index device) const { return timings_[device] > 0; }
+  /// Whether it is known by one timing alone, which may hold what its driver compiled.
+  bool isDoubtful(Eigen::Index device) const { return timings_[device] == 1; }
   double speed(Eigen::Index device) const; ///< average groups per second; 0 if not known
   double seconds(Eigen::Index device, double begin, double end, double groups) const;
   /// The furthest end for which seconds(device, begin, end) <= limit; `begin` if none is.
@@ -72,8 +74,9 @@ private:
   void keep(const LoadSample& sample);
 
   Eigen::Index devices_;
-  Vector known_;   // 0 no, 1 yes
-  Vector logCost_; // of seconds per average group
+  Vector timings_;      // of each device; two stand for more
+  Vector firstLogCost_; // what the first said
+  Vector logCost_;      // of seconds per average group
   Vector latency_;
   Vector moving_;
   std::array<double, bins> logDensity_{};

@@ -99,18 +99,22 @@ TEST(World, computeBoundLaunchesEndAtTheBalance) {
 }
 
 TEST(World, aColdNBodySettlesInAFewLaunchesAndNeverEndsUnsplit) {
-  int late = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const Outcome seen = outcome(nBody(seed));
-    EXPECT_LT(seen.run.largestShare(), 0.7) << seed;
-    late += *std::max_element(seen.run.shares[5].begin(), seen.run.shares[5].end()) > 0.6;
+  for (const char* policy : {"auto", "model"}) {
+    int late = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      const Outcome seen = outcome(nBody(seed), policy);
+      EXPECT_LT(seen.run.largestShare(), 0.7) << policy << seed;
+      late += *std::max_element(seen.run.shares[5].begin(), seen.run.shares[5].end()) > 0.6;
+    }
+    EXPECT_LE(late, 10) << policy;
   }
-  EXPECT_LE(late, 10);
 }
 
 TEST(World, anotherProgramNowAndThenCostsLittle) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    EXPECT_LT(outcome(disturbedNBody(seed)).wholeOverBest, 1.1) << seed;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_LT(outcome(disturbedNBody(seed), "auto").wholeOverBest, 1.2) << seed;
+    EXPECT_LT(outcome(disturbedNBody(seed), "model").wholeOverBest, 1.1) << seed;
+  }
 }
 
 TEST(World, randomWorldsAreNearTheBestAndHardlyEverSlowerThanHome) {

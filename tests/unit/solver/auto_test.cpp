@@ -43,6 +43,34 @@ TEST(Auto, balancesUnequalDevicesAfterOneLaunch) {
   EXPECT_NEAR(solver->propose()[0], 0.75, 0.01);
 }
 
+TEST(Auto, whatADriverCompiledInADevicesFirstChunkSaysNothingOfItsSpeed) {
+  const auto solver = two();
+  // Both run 10,000 groups per second, and compile for 0.15 s first.
+  const std::vector<ChunkSample> chunks = {
+      {0, 0, 40, 0.154}, {1, 40, 60, 0.152}, {0, 60, 1000, 0.094}};
+  solver->observeChunks(chunks, total);
+  Pair machine{{10000, 10000}};
+  for (int launch = 0; launch < 4; ++launch)
+    solver->observe(machine.run(solver->propose()), total);
+  EXPECT_NEAR(solver->propose()[0], 0.5, 0.02);
+}
+
+TEST(Auto, aDeviceThatIsAsSlowAsItsFirstChunkWasGetsNoMoreThanASecond) {
+  const auto solver = two();
+  // A group of the second device's takes as long as the launch.
+  const std::vector<ChunkSample> chunks = {
+      {0, 0, 40, 0.004}, {1, 40, 41, 0.1}, {0, 41, 1000, 0.096}};
+  solver->observeChunks(chunks, total);
+  Pair machine{{10000, 10}};
+  double given = 0;
+  for (int launch = 0; launch < 50; ++launch) {
+    given += solver->propose()[1];
+    solver->observe(machine.run(solver->propose()), total);
+  }
+  EXPECT_LE(given * total, 50.0); // at most one group of each launch, which it does meanwhile
+  EXPECT_LE(solver->propose()[1] * total, 1.1);
+}
+
 TEST(Auto, wantsChunksOnlyForAFirstLaunchOfWhichNothingIsKnown) {
   const auto unknown = two();
   EXPECT_TRUE(unknown->wantsChunks());
