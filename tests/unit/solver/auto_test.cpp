@@ -45,13 +45,22 @@ TEST(Auto, balancesUnequalDevicesAfterOneLaunch) {
 
 TEST(Auto, whatADriverCompiledInADevicesFirstChunkSaysNothingOfItsSpeed) {
   const auto solver = two();
-  // Both run 10,000 groups per second, and compile for 0.15 s first.
-  const std::vector<ChunkSample> chunks = {
-      {0, 0, 40, 0.154}, {1, 40, 60, 0.152}, {0, 60, 1000, 0.094}};
-  solver->observeChunks(chunks, total);
-  Pair machine{{10000, 10000}};
-  for (int launch = 0; launch < 4; ++launch)
-    solver->observe(machine.run(solver->propose()), total);
+  // Both take 0.56 ms for each of 64 groups, and have compiled for 0.15 s first.
+  constexpr std::uint64_t groups = 64;
+  constexpr double each = 0.56e-3, compiled = 0.15;
+  const std::vector<ChunkSample> chunks = {{0, 0, 4, compiled + 4 * each},
+                                           {0, 4, 19, 15 * each},
+                                           {1, 19, 21, compiled + 2 * each},
+                                           {0, 21, 42, 21 * each},
+                                           {0, 42, 64, 22 * each}};
+  solver->observeChunks(chunks, groups);
+  for (int launch = 0; launch < 4; ++launch) {
+    const std::uint64_t cut = roundToGroups(solver->propose(), groups)[0];
+    const std::vector<DeviceSample> samples = {
+        {0, cut, static_cast<double>(cut) * each},
+        {cut, groups, static_cast<double>(groups - cut) * each}};
+    solver->observe(samples, groups);
+  }
   EXPECT_NEAR(solver->propose()[0], 0.5, 0.02);
 }
 
