@@ -1,4 +1,4 @@
-#include "solver/cost_model.h"
+#include "tests/simulator/model/cost_model.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace libsplit::solver {
+namespace libsplit::simulator {
 namespace {
 
 CostModel two(double deviation = 2) {
@@ -108,4 +108,4 @@ TEST(CostModel, isAsSureAsItIsRight) {
 }
 
 } // namespace
-} // namespace libsplit::solver
+} // namespace libsplit::simulator

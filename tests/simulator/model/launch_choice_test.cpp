@@ -1,4 +1,4 @@
-#include "solver/launch_choice.h"
+#include "tests/simulator/model/launch_choice.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace libsplit::solver {
+namespace libsplit::simulator {
 namespace {
 
 /// Devices of so many seconds per group, over `groups` groups, and what runs on them.
@@ -15,7 +15,7 @@ struct Machine {
   std::uint64_t groups = 100;
 
   double run(LaunchChoice& choice, const LaunchChoice::Choice& made) const {
-    const std::vector<std::uint64_t> counts = roundToGroups(made.shares, groups);
+    const std::vector<std::uint64_t> counts = solver::roundToGroups(made.shares, groups);
     std::vector<DeviceSample> samples;
     std::uint64_t begin = 0;
     double wall = 0;
@@ -131,4 +131,4 @@ TEST(LaunchChoice, saysInNumbersWhy) {
 }
 
 } // namespace
-} // namespace libsplit::solver
+} // namespace libsplit::simulator

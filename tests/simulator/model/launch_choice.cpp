@@ -1,13 +1,16 @@
-#include "solver/launch_choice.h"
+#include "tests/simulator/model/launch_choice.h"
 
-#include "solver/cost_model.h"
+#include "tests/simulator/model/cost_model.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
 
-namespace libsplit::solver {
+namespace libsplit::simulator {
+
+using solver::normalize;
+using solver::view;
 
 namespace {
 
@@ -579,4 +582,4 @@ std::string LaunchChoice::why() const {
   return state_->why();
 }
 
-} // namespace libsplit::solver
+} // namespace libsplit::simulator

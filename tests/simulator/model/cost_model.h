@@ -34,8 +34,8 @@
 // Not thread-safe. Nothing is allocated after construction.
 #pragma once
 
-#include "solver/launch_choice.h"
 #include "solver/simplex.h"
+#include "tests/simulator/model/launch_choice.h"
 
 #include <Eigen/Core>
 
@@ -44,7 +44,10 @@
 #include <span>
 #include <vector>
 
-namespace libsplit::solver {
+namespace libsplit::simulator {
+
+using solver::Matrix;
+using solver::Vector;
 
 /// A timing: groups at positions [begin, end) on a device.
 struct Timing {
@@ -123,4 +126,4 @@ private:
   mutable Matrix derivatives_, products_, shared_;
 };
 
-} // namespace libsplit::solver
+} // namespace libsplit::simulator

@@ -1,6 +1,6 @@
 #include "tests/simulator/runtime_policy.h"
 
-#include "solver/launch_choice.h"
+#include "tests/simulator/model/launch_choice.h"
 
 #include <algorithm>
 
@@ -9,7 +9,6 @@ namespace libsplit::simulator {
 namespace {
 
 using Kind = WorldDecision::Kind;
-using solver::LaunchChoice;
 
 class ModelPolicy final : public Policy {
 public:

@@ -1,10 +1,10 @@
-#include "solver/cost_model.h"
+#include "tests/simulator/model/cost_model.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace libsplit::solver {
+namespace libsplit::simulator {
 
 namespace {
 
@@ -260,4 +260,4 @@ void CostModel::learn(std::span<const Timing> timings) {
       update(timing);
 }
 
-} // namespace libsplit::solver
+} // namespace libsplit::simulator

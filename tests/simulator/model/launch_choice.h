@@ -1,5 +1,3 @@
-// Not in use by the runtime yet: the simulator runs it (tests/simulator/model_policy.cpp).
-//
 // Which shares the next launch gets, by what a model of the cost (cost_model.h) says of a few
 // candidates.
 //
@@ -50,7 +48,11 @@
 #include <string>
 #include <vector>
 
-namespace libsplit::solver {
+namespace libsplit::simulator {
+
+using solver::ChunkSample;
+using solver::DeviceSample;
+using solver::LoadProfile;
 
 /// What is known of one device before it ran the kernel here.
 struct DevicePrior {
@@ -128,4 +130,4 @@ private:
   std::unique_ptr<State> state_;
 };
 
-} // namespace libsplit::solver
+} // namespace libsplit::simulator
