@@ -103,6 +103,17 @@ void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
   }
 }
 
+/// The program waits, which has the driver begin what it was given. What is pending may depend on
+/// that: in a queue without order no marker, which would be flushed, stands behind such commands
+/// where there are user events.
+void Scheduler::flush(Lock& lock, const std::shared_ptr<Stream>& stream) const {
+  if (!stream->nativeWork || stream->idle())
+    return;
+  lock.unlock();
+  cl_.clFlush(stream->queue);
+  lock.lock();
+}
+
 /// Another thread is about to end `task`.
 void Scheduler::awaitRetired(Lock& lock, const Task& task) {
   constexpr auto longEnough = std::chrono::microseconds(50);
@@ -118,7 +129,7 @@ void Scheduler::awaitRetired(Lock& lock, const Task& task) {
 void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   // Whoever sees this one's event complete must see those complete that it waited for.
   for (const auto& before : task->waitTasks)
-    waitFor(lock, before);
+    await(lock, before);
   task->waitTasks.clear();
   if (task->status < 0)
     log(LogLevel::Debug, "a command ended with error ", task->status);
@@ -208,6 +219,12 @@ void Scheduler::completeEvent(Lock& lock, Task& task) {
 }
 
 cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
+  flush(lock, task->stream);
+  return await(lock, task);
+}
+
+/// The same by whoever ends another one.
+cl_int Scheduler::await(Lock& lock, const std::shared_ptr<Task>& task) {
   const std::shared_ptr<Stream> stream = task->stream;
   stepBack();
   while (task->state != Task::State::Retired) {
@@ -221,6 +238,7 @@ cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
 
 cl_int Scheduler::waitForTurn(Lock& lock, const std::shared_ptr<Task>& gate) {
   const std::shared_ptr<Stream> stream = gate->stream;
+  flush(lock, stream);
   stepBack();
   while (gate->isParked() || stream->active.front() != gate) {
     if (stream->active.empty())
@@ -230,7 +248,7 @@ cl_int Scheduler::waitForTurn(Lock& lock, const std::shared_ptr<Task>& gate) {
   }
   awaitParts(lock, *gate, true);
   for (const auto& before : gate->waitTasks)
-    waitFor(lock, before);
+    await(lock, before);
   auto held = std::exchange(gate->plan, [](Task&) {});
   lock.unlock();
   held = nullptr;
@@ -250,6 +268,7 @@ void Scheduler::letPass(const std::shared_ptr<Task>& gate) {
 }
 
 void Scheduler::waitAll(Lock& lock, const std::shared_ptr<Stream>& stream) {
+  flush(lock, stream);
   stepBack();
   const auto isAwaited = [last = stream->submitted](const std::shared_ptr<Task>& task) {
     return task->number <= last;

@@ -163,6 +163,8 @@ private:
   void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
   void awaitParts(Lock& lock, Task& task, bool helping);
   void retire(Lock& lock, const std::shared_ptr<Task>& task);
+  void flush(Lock& lock, const std::shared_ptr<Stream>& stream) const;
+  cl_int await(Lock& lock, const std::shared_ptr<Task>& task);
   void awaitRetired(Lock& lock, const Task& task);
   void completeEvent(Lock& lock, Task& task);
 

@@ -5,7 +5,8 @@
 // `callback`, whose callback wants what the enqueueing thread holds; `fed`, of which a thread
 // enqueues until another has enqueued some and waited for them; `mapped`, beside which another maps
 // and unmaps; `held`, which maps beside a launch that it holds back, on a queue without order;
-// `refused`, which enqueues behind such a launch what can't be done.
+// `refused`, which enqueues behind such a launch what can't be done; `unflushed`, which has to wait
+// in three ways on a queue without order, until when nothing need begin.
 #include "kernels/unwaited.h"
 #include "tests/samples/sample.h"
 
@@ -252,13 +253,43 @@ void refused(sample::Sample& s) {
   setting.output();
 }
 
+/// A launch behind a command that the driver has and need not have begun.
+void unflushed(sample::Sample& s) {
+  Setting setting(s);
+  setting.queue = s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  cl_int error = CL_SUCCESS;
+  const sample::Event unused = clCreateUserEvent(s.context(), &error);
+  sample::check(error, "clCreateUserEvent");
+  for (unsigned round = 0; round < 3 * s.options().iterations; ++round) {
+    sample::Event filled, launched;
+    const auto value = static_cast<cl_int>(round);
+    sample::check(clEnqueueFillBuffer(setting.queue, setting.other, &value, sizeof value, 0, 64, 0,
+                                      nullptr, filled.out()),
+                  "clEnqueueFillBuffer");
+    const std::size_t items = setting.values.size(), local = 16;
+    sample::check(clEnqueueNDRangeKernel(setting.queue, setting.large, 1, nullptr, &items, &local,
+                                         1, filled.address(), launched.out()),
+                  "clEnqueueNDRangeKernel");
+    if (round % 3 == 0)
+      sample::check(clFinish(setting.queue), "clFinish");
+    else if (round % 3 == 1)
+      sample::check(clWaitForEvents(1, launched.address()), "clWaitForEvents");
+    else
+      sample::check(clEnqueueReadBuffer(setting.queue, setting.buffer, CL_TRUE, 0, items,
+                                        setting.values.data(), 1, launched.address(), nullptr),
+                    "clEnqueueReadBuffer");
+  }
+  setting.output();
+}
+
 void unwaited(sample::Sample& s) {
   sample::choose(s, {{"polled", polled},
                      {"callback", callback},
                      {"fed", fed},
                      {"mapped", mapped},
                      {"held", held},
-                     {"refused", refused}});
+                     {"refused", refused},
+                     {"unflushed", unflushed}});
 }
 
 } // namespace
