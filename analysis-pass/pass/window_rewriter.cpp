@@ -67,7 +67,10 @@ public:
   }
 
   bool VisitCallExpr(clang::CallExpr* call) { // NOLINT
-    if (const FunctionDecl* callee = call->getDirectCallee(); callee && takesWindows(*callee))
+    const FunctionDecl* callee = call->getDirectCallee();
+    if (callee && callee->hasAttr<clang::OpenCLKernelAttr>() && !callee->getDefinition())
+      refuse("`" + callee->getNameAsString() + "` is a kernel of another unit"); // as it is there
+    else if (callee && takesWindows(*callee))
       insert(call->getRParenLoc(), ", (ulong16)(0)", /*isBehind=*/false);
     return true;
   }

@@ -18,8 +18,9 @@
 //
 // (on one line). A kernel that another one calls gets pointers that are moved already, and is told
 // so by zeros. Partition-ready text (partition_rewriter.h) becomes windowed as any other does, its
-// own argument then comes before. Kernels without such a pointer, with more than sixteen, or with
-// one that is `const` itself, stay as they are: they take no argument, by which the runtime knows.
+// own argument then comes before. What calls a kernel of another unit is refused. Kernels without
+// such a pointer, with more than sixteen, or with one that is `const` itself, stay as they are:
+// they take no argument, by which the runtime knows.
 #pragma once
 
 #include "analysis-pass/pass/front_end.h"

@@ -3,7 +3,8 @@
 from harness import main
 
 SPLIT = {"POLICY": "static:0.4,0.6", "WAIT_ANALYSIS": "1", "VERIFY": "1"}
-KERNELS = ("scale", "scale_and_add_group")  # the second asks for its group through another unit
+# The second asks for its group through another unit, the third calls a kernel there.
+KERNELS = ("scale", "scale_and_add_group", "scale_there")
 
 
 def split_launches(result, name):
@@ -27,6 +28,14 @@ def units_from_source_are_split(bench):
                     run.require(counts == [2, 2, 2, 0], f"split launches of {name}, by program: {counts}")
 
 
+def on_a_small_device(bench):
+    """What has a kernel of another unit called can't be made to find parts of buffers."""
+    command = bench.sample("linked_program")
+    native = bench.native(command, dump=True)
+    bench.run(command, "preload", {**SPLIT, "SEPARATE_NODES": "1", "DEVICE_MEMORY": "50K"},
+              dump=True).require_same_as(native)
+
+
 def without_waiting(bench):
     command = bench.sample("linked_program", "--iterations", "200")
     native = bench.native(command, dump=True)
@@ -35,4 +44,4 @@ def without_waiting(bench):
 
 
 if __name__ == "__main__":
-    main({test.__name__: test for test in (units_from_source_are_split, without_waiting)})
+    main({test.__name__: test for test in (units_from_source_are_split, on_a_small_device, without_waiting)})

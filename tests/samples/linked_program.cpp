@@ -1,6 +1,6 @@
-// Compiles two units and links them: kernels in one call functions of the other, declared in a
-// header that is given at run time. Then the same from the binary of the linked program, with the
-// functions in a library, and with the functions from the binary of their unit.
+// Compiles two units and links them: kernels in one call functions of the other, and a kernel,
+// declared in a header that is given at run time. Then the same from the binary of the linked
+// program, with the functions in a library, and with the functions from the binary of their unit.
 #include "kernels/linked_program.h"
 #include "tests/samples/sample.h"
 
@@ -55,13 +55,13 @@ void launchAll(sample::Sample& s, cl_program program) {
   const auto queue = s.queue();
   const auto inBuffer = s.buffer(CL_MEM_COPY_HOST_PTR, n * sizeof(cl_int), in.data());
   const auto outBuffer = s.buffer(CL_MEM_READ_WRITE, n * sizeof(cl_int));
-  for (const char* name : {"scale", "scale_and_add_group"}) {
+  for (const char* name : {"scale", "scale_and_add_group", "scale_there"}) {
     const auto kernel = sample::kernel(program, name);
     sample::setArguments(kernel, inBuffer, outBuffer);
     for (unsigned i = 0; i < s.options().iterations; ++i)
       sample::launch(queue, kernel, {n}, {groupSize});
     sample::read(queue, outBuffer, out);
-    const bool addsGroup = std::string(name) != "scale";
+    const bool addsGroup = std::string(name) == "scale_and_add_group";
     for (std::size_t i = 0; i < n; ++i) {
       const auto added = static_cast<cl_int>(addsGroup ? i / groupSize + n / groupSize : 0);
       sample::require(out[i] == scale * in[i] + added, std::string("wrong result of ") + name);

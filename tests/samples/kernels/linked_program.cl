@@ -10,6 +10,11 @@ int group_number(void) {
   return (int)(get_group_id(0) + get_num_groups(0));
 }
 
+kernel void scale_here(global const int* in, global int* out) {
+  int i = get_global_id(0);
+  out[i] = scaled(in[i]);
+}
+
 #else
 
 #include <functions.h>
@@ -22,6 +27,12 @@ kernel void scale(global const int* in, global int* out) {
 kernel void scale_and_add_group(global const int* in, global int* out) {
   int i = get_global_id(0);
   out[i] = scaled(in[i]) + group_number();
+}
+
+kernel void scale_here(global const int* in, global int* out);
+
+kernel void scale_there(global const int* in, global int* out) {
+  scale_here(in, out);
 }
 
 #endif
