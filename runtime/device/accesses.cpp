@@ -1,6 +1,7 @@
 #include "runtime/device/accesses.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -27,6 +28,12 @@ void Accesses::collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
       after.push_back(access.done);
 }
 
+void Accesses::collectAll(NodeId node, std::vector<CompletionPtr>& after) const {
+  for (const BufferAccess& access : accesses_)
+    if (access.node == node)
+      after.push_back(access.done);
+}
+
 /// But for work that failed: others must still learn of it, until a recovery has dealt with it.
 void Accesses::forgetDone() {
   std::erase_if(accesses_, [](const BufferAccess& each) { return each.done->succeeded(); });
@@ -34,15 +41,12 @@ void Accesses::forgetDone() {
 
 void Accesses::add(std::vector<BufferAccess> accesses) {
   forgetDone();
-  for (BufferAccess& access : accesses)
-    if (!access.reads.empty() || !access.writes.empty())
-      accesses_.push_back(std::move(access));
+  std::ranges::move(accesses, std::back_inserter(accesses_));
 }
 
 void Accesses::add(BufferAccess access) {
   forgetDone();
-  if (!access.reads.empty() || !access.writes.empty())
-    accesses_.push_back(std::move(access));
+  accesses_.push_back(std::move(access));
 }
 
 bool Accesses::isIdle(NodeId node, const ByteSet& bytes, bool writes) const {

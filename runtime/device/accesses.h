@@ -21,7 +21,8 @@
 
 namespace libsplit::runtime {
 
-/// Work on one node's copy of a buffer.
+/// Work on one node's copy of a buffer. A kernel that the copy is an argument of may use none of
+/// its bytes.
 struct BufferAccess {
   NodeId node = hostNode;
   ByteSet reads, writes;
@@ -37,6 +38,8 @@ public:
   /// What must be over before bytes are used so on `node`.
   void collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                std::vector<CompletionPtr>& after) const;
+  /// What must be over before the copy on `node` goes.
+  void collectAll(NodeId node, std::vector<CompletionPtr>& after) const;
   void add(BufferAccess access);
   /// The same of several, in less time.
   void add(std::vector<BufferAccess> accesses);

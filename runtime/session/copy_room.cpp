@@ -122,6 +122,7 @@ Room CopyRoom::release(Task& task, Buffer& buffer, std::size_t device, Provision
     mover_.note(work);
   }
   buffer.accesses().collect(node, all, all, ends);
+  buffer.accesses().collectAll(node, ends);
   if (std::ranges::any_of(ends, [](const CompletionPtr& each) { return each->hasFailed(); }))
     return Room::None; // a recovery has to look at it first
   std::erase_if(ends, [](const CompletionPtr& each) { return each->over(); });

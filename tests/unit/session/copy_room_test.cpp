@@ -74,6 +74,23 @@ TEST(CopyRoom, IsMadeAnewOnceItsBytesAreHome) {
   EXPECT_EQ(home, changed);
 }
 
+TEST(CopyRoom, StaysWhileAKernelHasItAsAnArgument) {
+  RoomWorld world;
+  ASSERT_EQ(world.reserve({0, page}), "");
+  const auto kernel = std::make_shared<Completion>(world.shared.cl);
+  world.data->accesses().add({world.nodeOf(1), {}, {}, kernel}); // which uses none of its bytes
+  std::vector<PieceUse> uses(1);
+  uses[0].needs = ByteSet(0, 3 * page);
+  Provisions pending;
+  const auto task = std::make_shared<Task>();
+  EXPECT_EQ(world.room.reserve(*task, world.launch, 1, uses, pending), "");
+  EXPECT_FALSE(pending.empty());
+  EXPECT_EQ(world.held(), (ByteRange{0, 2 * page}));
+  kernel->finish(CL_SUCCESS);
+  EXPECT_EQ(world.reserve({0, 3 * page}), "");
+  EXPECT_EQ(world.held(), (ByteRange{0, 3 * page}));
+}
+
 TEST(CopyRoom, IsNotForAKernelThatTakesNoWindows) {
   RoomWorld world;
   EXPECT_NE(world.reserve({3 * page, 4 * page}), "");
