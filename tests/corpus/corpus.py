@@ -35,6 +35,10 @@ WAYS = (
 
 FEW_WAYS = WAYS[0], WAYS[4]
 
+# Most helpers can't hold most files' buffers.
+SMALL_WAYS = tuple((devices, home, options | {"DEVICE_MEMORY": memory})
+                   for memory in ("12K", "23K") for devices, home, options in (*FEW_WAYS, WAYS[1]))
+
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 
 
@@ -116,7 +120,7 @@ def difference(actual, expected):
 def wanted_splits(files, options, form):
     """Kernels of which it is known whether they are split: file, name, and that."""
     # Chunks are for launches with many work-groups, and most here have few.
-    must_split = options["POLICY"].startswith("static:")
+    must_split = options["POLICY"].startswith("static:") and "DEVICE_MEMORY" not in options
     apart = options.get("SEPARATE_NODES") not in (None, "home")
     for file in files:
         for line in file.read_text().splitlines():
@@ -178,6 +182,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True, type=Path, help="build folder, such as build/release")
     parser.add_argument("--stats", action="store_true", help="prints what was split, and why not")
+    parser.add_argument("--small", action="store_true", help="on devices of little memory")
     parser.add_argument("--as", dest="form", choices=("source", "units", "bitcode", "binary"), default="source")
     parser.add_argument("files", nargs="+", type=Path, help=".cl files, or folders of them")
     parsed = parser.parse_args()
@@ -185,7 +190,7 @@ def main():
              for file in (sorted(given.rglob("*.cl")) if given.is_dir() else [given])]
     files = [file.resolve() for file in files]
     with tempfile.TemporaryDirectory(prefix="libsplit-bitcode-") as folder:
-        form, ways = (), WAYS
+        form, ways = (), SMALL_WAYS if parsed.small else WAYS
         if parsed.form == "units":
             form, ways = ("--units",), FEW_WAYS
         elif parsed.form == "binary":
