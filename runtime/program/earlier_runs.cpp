@@ -1,6 +1,7 @@
 #include "runtime/program/earlier_runs.h"
 
 #include <iterator>
+#include <locale>
 #include <sstream>
 #include <vector>
 
@@ -12,6 +13,18 @@ constexpr const char* preparationEntry = "preparation.seconds";
 
 std::string splittingEntry(const std::string& devices) {
   return hashOf("splitting " + devices) + ".seconds";
+}
+
+/// Numbers with points, whatever locale the program has set.
+template <class Stream> Stream plain(Stream stream) {
+  stream.imbue(std::locale::classic());
+  return stream;
+}
+
+std::string textOf(double seconds) {
+  auto text = plain(std::ostringstream());
+  text << seconds;
+  return text.str();
 }
 
 std::string launchesEntry(const Origin& origin) {
@@ -26,15 +39,15 @@ std::string identityOf(const Origin& origin, const std::string& kernel) {
 
 EarlierLaunches EarlierRuns::launchesOf(const Origin& origin) const {
   EarlierLaunches launches;
-  std::istringstream text(cache_.read(launchesEntry(origin)).value_or(""));
+  auto text = plain(std::istringstream(cache_.read(launchesEntry(origin)).value_or("")));
   text >> launches.seconds >> launches.compiling >> launches.building >> launches.life;
   launches.begun.insert(std::istream_iterator<std::string>(text), {});
   return launches;
 }
 
 void EarlierRuns::keep(const Origin& origin, const EarlierLaunches& launches) const {
-  std::string text = std::to_string(launches.seconds) + ' ' + std::to_string(launches.compiling) +
-                     ' ' + std::to_string(launches.building) + ' ' + std::to_string(launches.life);
+  std::string text = textOf(launches.seconds) + ' ' + textOf(launches.compiling) + ' ' +
+                     textOf(launches.building) + ' ' + textOf(launches.life);
   for (const std::string& kernel : launches.begun)
     text += ' ' + kernel;
   cache_.write(launchesEntry(origin), text);
@@ -43,7 +56,7 @@ void EarlierRuns::keep(const Origin& origin, const EarlierLaunches& launches) co
 std::optional<double> EarlierRuns::secondsOf(const std::string& entry) const {
   constexpr double most = 60; // whatever a file may say
   double seconds = 0;
-  std::istringstream text(cache_.read(entry).value_or(""));
+  auto text = plain(std::istringstream(cache_.read(entry).value_or("")));
   if (text >> seconds; !(seconds > 0 && seconds < most))
     return std::nullopt;
   return seconds;
@@ -54,7 +67,7 @@ std::optional<double> EarlierRuns::preparation() const {
 }
 
 void EarlierRuns::keepPreparation(double seconds) const {
-  cache_.write(preparationEntry, std::to_string(seconds));
+  cache_.write(preparationEntry, textOf(seconds));
 }
 
 std::optional<double> EarlierRuns::splitting(const std::string& devices) const {
@@ -62,7 +75,7 @@ std::optional<double> EarlierRuns::splitting(const std::string& devices) const {
 }
 
 void EarlierRuns::keepSplitting(const std::string& devices, double seconds) const {
-  cache_.write(splittingEntry(devices), std::to_string(seconds));
+  cache_.write(splittingEntry(devices), textOf(seconds));
 }
 
 } // namespace libsplit::runtime

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <locale>
 
 namespace libsplit::runtime {
 namespace {
@@ -33,6 +34,24 @@ TEST_F(EarlierRunsTest, LeaveWhatLaunchesTookByTextAndOptions) {
   EXPECT_EQ(later.launchesOf(one), launches);
   EXPECT_EQ(later.launchesOf(other), EarlierLaunches());
   EXPECT_NE(identityOf(one, "a"), identityOf(one, "b"));
+}
+
+TEST_F(EarlierRunsTest, LeaveTheSameWhateverLocaleTheProgramHasSet) {
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale with(std::locale::classic(), new Comma); // which owns it
+  const std::locale before = std::locale::global(with);
+  const DiskCache disk(folder);
+  const Origin origin{"kernel void a() {}", "", false, {}};
+  const EarlierLaunches launches{1234.5, 0.25, 0.125, 7.5, {"a"}};
+  EarlierRuns(disk).keep(origin, launches);
+  const EarlierLaunches abroad = EarlierRuns(disk).launchesOf(origin);
+  std::locale::global(before);
+  EXPECT_EQ(abroad, launches);
+  EXPECT_EQ(EarlierRuns(disk).launchesOf(origin), launches);
 }
 
 TEST_F(EarlierRunsTest, LeaveNothingOfWhatIsNoNumber) {
