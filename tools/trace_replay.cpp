@@ -621,18 +621,9 @@ private:
         move(each.move, seconds, bytes);
       return;
     }
-    // From wherever it is, at once.
-    ByteSet left = wanted;
-    auto from = [&](NodeId node) {
-      const ByteSet part = intersect(left, buffer.directory.valid(node));
-      left = subtract(left, part);
-      if (!part.empty())
-        move({node, hostNode, part}, seconds, bytes);
-    };
-    from(home().node);
-    for (NodeId node = 0; node < setting_.nodes; ++node)
-      if (node != home().node && node != hostNode)
-        from(node);
+    for (Directory::Part& part : buffer.directory.sources(home().node, wanted))
+      if (part.node != hostNode || home().node == hostNode)
+        move({part.node, hostNode, std::move(part.bytes)}, seconds, bytes);
   }
 
   void write(BufferState& buffer, const ByteSet& written, std::vector<double>& seconds,

@@ -232,19 +232,11 @@ private:
         most += seconds(each.move.bytes);
       break;
     }
-    case ProgramCommand::Kind::Read: { // from home first; no node gets anything
-      ByteSet wanted = directory.missing(hostNode, command.bytes);
-      auto readFrom = [&](NodeId node) {
-        const ByteSet part = intersect(wanted, directory.valid(node));
-        wanted = subtract(wanted, part);
-        if (!part.empty())
-          most = std::max(most, seconds(part));
-      };
-      readFrom(machine_.homeNode);
-      for (NodeId node = 0; node < machine_.nodes; ++node)
-        readFrom(node);
+    case ProgramCommand::Kind::Read: // no node gets anything
+      for (const Directory::Part& part : directory.sources(machine_.homeNode, command.bytes))
+        if (part.node != hostNode)
+          most = std::max(most, seconds(part.bytes));
       break;
-    }
     }
     return most;
   }

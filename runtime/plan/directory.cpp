@@ -46,6 +46,24 @@ std::vector<Directory::NeededMove> Directory::bringAll(std::span<const Need> nee
   return moves;
 }
 
+std::vector<Directory::Part> Directory::sources(NodeId home, const ByteSet& wanted) const {
+  std::vector<Part> parts;
+  ByteSet left = wanted;
+  auto takeFrom = [&](NodeId node) {
+    ByteSet part = sets_.intersect(left, valid_[node]);
+    if (part.empty())
+      return;
+    left = sets_.subtract(left, part);
+    parts.push_back({node, std::move(part)});
+  };
+  takeFrom(home);
+  for (NodeId node = 0; node < valid_.size(); ++node)
+    if (node != home && node != hostNode)
+      takeFrom(node);
+  takeFrom(hostNode);
+  return parts;
+}
+
 void Directory::wrote(NodeId node, const ByteSet& bytes) {
   changed();
   for (NodeId other = 0; other < valid_.size(); ++other)

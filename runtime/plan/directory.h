@@ -59,6 +59,15 @@ public:
   /// The same for all `needs` at once. Everything may leave before anything has arrived: no move
   /// takes what another of them brings to where it comes from.
   std::vector<NeededMove> bringAll(std::span<const Need> needs, bool exactly = false);
+  /// Some of its bytes that a node has.
+  struct Part {
+    NodeId node = hostNode;
+    ByteSet bytes;
+    bool operator==(const Part&) const = default;
+  };
+  /// Where the program's own read takes which bytes from, at the same time: from `home`, whose
+  /// bytes travel least, then from other devices, and what only the host's memory has from there.
+  std::vector<Part> sources(NodeId home, const ByteSet& wanted) const;
   /// `node` overwrites `bytes`.
   void wrote(NodeId node, const ByteSet& bytes);
   /// The bytes may have changed in a way that no `wrote` will tell of.

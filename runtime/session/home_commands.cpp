@@ -154,14 +154,12 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
 void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host,
                             bool mayBlock) {
   tracked_.track(buffer);
-  ByteSet wanted(bytes);
+  const ByteSet wanted(bytes);
   mover_.requireSomewhere(buffer, wanted);
   std::byte* base = host - bytes.begin; // where the buffer's byte 0 would land
   const NodeId home = machine_->homeDevice().node;
   issuer_.issueMarkers(task, true);
   auto readFrom = [&](NodeId node, ByteSet part) {
-    if (part.empty())
-      return;
     const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
     const DeviceEnd end = mover_.endOf(buffer, device, Engine::CopyOut);
     Instruction copy = programCopy(end, buffer, part, base, mayBlock);
@@ -178,19 +176,12 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
     buffer.accesses().add({node, std::move(part), {}, copy.done});
     issuer_.issue(task, device, machine_->devices()[device].lane(Engine::CopyOut), std::move(copy));
   };
-  const Directory& directory = buffer.directory();
-  readFrom(home, intersect(wanted, directory.valid(home)));
-  wanted = directory.missing(home, wanted);
-  for (NodeId node = 0; node < machine_->nodes() && !wanted.empty(); ++node) {
-    if (node == home || node == hostNode)
-      continue;
-    readFrom(node, intersect(wanted, directory.valid(node)));
-    wanted = directory.missing(node, wanted);
-  }
-  // What only the host's own memory holds goes by way of the home device.
-  if (!wanted.empty()) {
-    mover_.bring(task, buffer, home, wanted);
-    readFrom(home, wanted);
+  for (Directory::Part& part : buffer.directory().sources(home, wanted)) {
+    if (part.node == hostNode && home != hostNode) { // no queue reads from there
+      mover_.bring(task, buffer, home, part.bytes);
+      part.node = home;
+    }
+    readFrom(part.node, std::move(part.bytes));
   }
   issuer_.issueMarkers(task, false);
   tracer_.planned(task, buffer, ByteSet(bytes), false);

@@ -31,6 +31,21 @@ TEST(Directory, MovesOnlyWhatIsMissing) {
   EXPECT_TRUE(directory.bring(home, ByteSet(0, 100)).empty());
 }
 
+TEST(Directory, NamesHomeFirstAndTheHostLastWhereTheProgramReads) {
+  Directory directory(3, home, 100);
+  directory.bring(other, ByteSet(0, 100));
+  directory.bring(hostNode, ByteSet(0, 100));
+  directory.wrote(other, ByteSet(50, 80));
+  directory.wrote(hostNode, ByteSet(80, 90));
+  EXPECT_EQ(directory.sources(home, ByteSet(40, 100)),
+            (std::vector<Directory::Part>{{home, unite(ByteSet(40, 50), ByteSet(90, 100))},
+                                          {other, ByteSet(50, 80)},
+                                          {hostNode, ByteSet(80, 90)}}));
+  EXPECT_EQ(directory.sources(hostNode, ByteSet(0, 85)),
+            (std::vector<Directory::Part>{{hostNode, unite(ByteSet(0, 50), ByteSet(80, 85))},
+                                          {other, ByteSet(50, 80)}}));
+}
+
 TEST(Directory, AWriteInvalidatesAllOtherCopies) {
   Directory directory(3, home, 100);
   directory.bring(other, ByteSet(0, 100));
