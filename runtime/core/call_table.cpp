@@ -126,8 +126,8 @@ bool CallTable::Awaited::areOver() const {
   return std::ranges::all_of(tickets_, [](const Ticket& each) { return each.isOver(); });
 }
 
-/// Those admitted for which `counts` holds.
-template <class Counts> CallTable::Awaited CallTable::await(const Counts& counts) {
+CallTable::Awaited CallTable::await(cl_command_queue queue, Queues which, const Tickets& except,
+                                    Own own) {
   Awaited found;
   auto look = [&] {
     found.tickets_.clear();
@@ -136,7 +136,8 @@ template <class Counts> CallTable::Awaited CallTable::await(const Counts& counts
       ticket.slot_ = &slot;
       ticket.queue_ = used;
       ticket.turn_ = slot.turn;
-      if (ticket.turn_ % 2 == 1 && counts(ticket))
+      if (ticket.turn_ % 2 == 1 && (used == queue) == (which == Queues::This) &&
+          (own == Own::Counts || !isOwn(slot)) && std::ranges::find(except, ticket) == except.end())
         found.tickets_.push_back(ticket);
     });
   };
@@ -147,19 +148,6 @@ template <class Counts> CallTable::Awaited CallTable::await(const Counts& counts
   ++awaited_; // what ends from here on is told
   look();
   return found;
-}
-
-CallTable::Awaited CallTable::await(cl_command_queue queue, Queues which, const Tickets& except) {
-  return await([&](const Ticket& ticket) {
-    return (ticket.queue_ == queue) == (which == Queues::This) && !isOwn(*ticket.slot_) &&
-           std::ranges::find(except, ticket) == except.end();
-  });
-}
-
-CallTable::Awaited CallTable::awaitAlsoOwn(cl_command_queue queue, const Tickets& except) {
-  return await([&](const Ticket& ticket) {
-    return ticket.queue_ == queue && std::ranges::find(except, ticket) == except.end();
-  });
 }
 
 CallTable::Tickets CallTable::own() const {

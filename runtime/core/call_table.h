@@ -108,11 +108,11 @@ public:
   };
 
   enum class Queues { This, Others };
-  /// What is admitted in `queue`, or in all others, but for `except` and what the calling thread
-  /// is about itself.
-  Awaited await(cl_command_queue queue, Queues which, const Tickets& except = {});
-  /// The same, for somebody else's task: what the calling thread is about counts, too.
-  Awaited awaitAlsoOwn(cl_command_queue queue, const Tickets& except);
+  enum class Own { LeftOut, Counts };
+  /// What is admitted in `queue`, or in all others, but for `except`. What the calling thread is
+  /// about itself counts if it asks for somebody else's task.
+  Awaited await(cl_command_queue queue, Queues which, const Tickets& except = {},
+                Own own = Own::LeftOut);
   /// What the calling thread is about itself: its call is one in a callback within those.
   Tickets own() const;
   /// The calling thread waits: what it is about itself is not to be awaited. Whether it was; then
@@ -129,7 +129,6 @@ private:
   };
   Slot* claim(cl_command_queue queue);
   template <class Visit> void forEach(const Visit& visit) const;
-  template <class Counts> Awaited await(const Counts& counts);
   bool isOwn(const Slot& slot) const;
 
   const std::function<void()> ended_;

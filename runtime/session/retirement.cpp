@@ -261,8 +261,8 @@ void Scheduler::letPass(const std::shared_ptr<Task>& gate) {
   gate->open = false;
   if (needsMarker(*stream))
     for (const std::shared_ptr<Task>& behind : stream->parked)
-      behind->calls =
-          std::make_shared<CallTable::Awaited>(calls_.awaitAlsoOwn(stream->queue, behind->within));
+      behind->calls = std::make_shared<CallTable::Awaited>(calls_.await(
+          stream->queue, CallTable::Queues::This, behind->within, CallTable::Own::Counts));
   watch(*stream);
   shared_.progress.notify_all();
 }
