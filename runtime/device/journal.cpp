@@ -1,6 +1,7 @@
 #include "runtime/device/journal.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -17,57 +18,72 @@ bool isSame(const Directory::State& a, const Directory::State& b) {
 
 } // namespace
 
-bool Journal::Item::succeeded() const {
-  return std::ranges::all_of(done, [](const CompletionPtr& each) { return each->succeeded(); });
+template <class Visit> void Journal::Entry::forEach(const Visit& visit) const {
+  if (changes)
+    for (const Changes::Change& each : changes->each)
+      visit(each.effect, each.node, each.bytes, std::span(&(*ends)[each.by], 1));
+  for (const Item& each : items)
+    visit(each.effect, each.node, each.bytes, std::span(each.done));
 }
 
 bool Journal::Entry::succeeded() const {
-  return std::ranges::all_of(items, &Item::succeeded);
+  const auto areDone = [](const std::vector<CompletionPtr>& done) {
+    return std::ranges::all_of(done, [](const CompletionPtr& each) { return each->succeeded(); });
+  };
+  return (!ends || areDone(*ends)) &&
+         std::ranges::all_of(items, [&](const Item& item) { return areDone(item.done); });
 }
 
-Journal::Entry& Journal::entryOf(const Directory::State& before) {
-  auto isOfThese = [&](const Entry& entry) { return isSame(entry.before, before); };
-  while (!entries_.empty() && entries_.front().succeeded() && !isOfThese(entries_.front()))
-    entries_.pop_front();
-  if (entries_.empty() || !isOfThese(entries_.back()))
-    entries_.push_back({before, {}});
-  return entries_.back();
+/// What is known to have succeeded with all before it needs no putting right.
+void Journal::forgetDone() {
+  entries_.erase(entries_.begin(), std::ranges::find_if_not(entries_, &Entry::succeeded));
 }
 
 void Journal::note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
                    std::vector<CompletionPtr> done) {
-  entryOf(before).items.push_back({effect, node, std::move(bytes), std::move(done)});
+  Item item{effect, node, std::move(bytes), std::move(done)};
+  if (!entries_.empty() && !entries_.back().changes && isSame(entries_.back().noted, before)) {
+    entries_.back().items.push_back(std::move(item));
+    return;
+  }
+  forgetDone();
+  Entry& entry = entries_.emplace_back();
+  entry.noted = before;
+  entry.items.push_back(std::move(item));
 }
 
-void Journal::note(const Directory::State& before, std::vector<Item> items) {
-  while (!entries_.empty() && entries_.front().succeeded())
-    entries_.pop_front();
-  entries_.push_back({before, std::move(items)});
+void Journal::note(std::shared_ptr<const Changes> changes, std::shared_ptr<const Ends> ends) {
+  forgetDone();
+  Entry& entry = entries_.emplace_back();
+  entry.changes = std::move(changes);
+  entry.ends = std::move(ends);
 }
 
 void Journal::collect(std::vector<CompletionPtr>& pending) const {
   for (const Entry& entry : entries_)
-    for (const Item& item : entry.items)
-      pending.insert(pending.end(), item.done.begin(), item.done.end());
+    entry.forEach([&](Effect, NodeId, const ByteSet&, std::span<const CompletionPtr> done) {
+      pending.insert(pending.end(), done.begin(), done.end());
+    });
 }
 
 bool Journal::settle(Directory& directory) {
-  const std::deque<Entry> entries = std::exchange(entries_, {});
+  const std::vector<Entry> entries = std::exchange(entries_, {});
   if (std::ranges::all_of(entries, &Entry::succeeded))
     return false;
-  directory.restore(entries.front().before);
+  directory.restore(entries.front().before());
   for (const Entry& entry : entries)
-    for (const Item& item : entry.items) {
-      const bool whole = item.succeeded();
-      const bool partly = std::ranges::any_of(item.done, mayHaveBegun);
-      if (whole && item.effect == Effect::Arrives)
-        directory.confirm(item.node, item.bytes);
-      else if ((whole && item.effect == Effect::Writes) ||
-               (partly && item.effect == Effect::Overwrites))
-        directory.wrote(item.node, item.bytes);
+    entry.forEach([&](Effect effect, NodeId node, const ByteSet& bytes,
+                      std::span<const CompletionPtr> done) {
+      const bool whole =
+          std::ranges::all_of(done, [](const CompletionPtr& each) { return each->succeeded(); });
+      const bool partly = std::ranges::any_of(done, mayHaveBegun);
+      if (whole && effect == Effect::Arrives)
+        directory.confirm(node, bytes);
+      else if ((whole && effect == Effect::Writes) || (partly && effect == Effect::Overwrites))
+        directory.wrote(node, bytes);
       else if (partly)
-        directory.spoiled(item.node, item.bytes);
-    }
+        directory.spoiled(node, bytes);
+    });
   return true;
 }
 

@@ -17,7 +17,8 @@
 #include "runtime/core/completion.h"
 #include "runtime/plan/directory.h"
 
-#include <deque>
+#include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -36,15 +37,20 @@ public:
   /// begun.
   void note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
             std::vector<CompletionPtr> done);
-  struct Item {
-    Effect effect = Effect::Arrives;
-    NodeId node = hostNode;
-    ByteSet bytes;
-    std::vector<CompletionPtr> done;
-    bool succeeded() const;
+  /// What a launch does to the buffer; one that repeats does it each time.
+  struct Changes {
+    struct Change {
+      Effect effect = Effect::Writes;
+      NodeId node = hostNode;
+      ByteSet bytes;
+      std::size_t by = 0; ///< by which of its kernels
+    };
+    Directory::State before;
+    std::vector<Change> each;
   };
-  /// The same of all that it counted at once.
-  void note(const Directory::State& before, std::vector<Item> items);
+  using Ends = std::vector<CompletionPtr>;
+  /// The same of all that it counted at once. `ends`: of the kernels.
+  void note(std::shared_ptr<const Changes> changes, std::shared_ptr<const Ends> ends);
   /// All that is not known to have succeeded.
   void collect(std::vector<CompletionPtr>& pending) const;
   /// After everything noted is over: corrects `directory`, and forgets. True if anything had
@@ -52,16 +58,27 @@ public:
   bool settle(Directory& directory);
 
 private:
-  /// What the directory counted at once, such as all transfers of a launch: `before` is the state
-  /// before all of them, so they are remembered, or forgotten, together.
-  struct Entry {
-    Directory::State before;
-    std::vector<Item> items;
-    bool succeeded() const;
+  struct Item {
+    Effect effect = Effect::Arrives;
+    NodeId node = hostNode;
+    ByteSet bytes;
+    std::vector<CompletionPtr> done;
   };
-  Entry& entryOf(const Directory::State& before);
+  /// What the directory counted at once, so it is remembered, or forgotten, together: the changes
+  /// of a launch, or what was noted one by one, such as the transfers of one.
+  struct Entry {
+    std::shared_ptr<const Changes> changes;
+    std::shared_ptr<const Ends> ends;
+    Directory::State noted; ///< before all of `items`
+    std::vector<Item> items;
+    const Directory::State& before() const { return changes ? changes->before : noted; }
+    bool succeeded() const;
+    /// Calls `visit(effect, node, bytes, done)` for each in the order of planning.
+    template <class Visit> void forEach(const Visit& visit) const;
+  };
+  void forgetDone();
 
-  std::deque<Entry> entries_;
+  std::vector<Entry> entries_; ///< the oldest first
 };
 
 } // namespace libsplit::runtime

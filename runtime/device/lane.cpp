@@ -62,7 +62,7 @@ void Lane::issue(Instruction instruction) {
     }
   }
   log(LogLevel::Info, name_, ": there is no thread to be had, or no memory");
-  instruction.run = nullptr;
+  instruction.letGo();
   instruction.done->finish(CL_OUT_OF_HOST_MEMORY);
 }
 
@@ -220,13 +220,13 @@ void Lane::execute(Instruction& instruction) {
       return;
   } catch (const std::bad_alloc&) {
     log(LogLevel::Info, name_, ": there is no memory for a command");
-    instruction.run = nullptr;
+    instruction.letGo();
     instruction.done->finish(CL_OUT_OF_HOST_MEMORY);
     return;
   }
   if (status < 0) {
     log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
-    instruction.run = nullptr;
+    instruction.letGo();
     instruction.done->finish(status, Outcome::Skipped);
     return;
   }
@@ -246,7 +246,7 @@ void Lane::execute(Instruction& instruction) {
     traced->after = hostNow();
     traced->overOnReturn = !event;
   }
-  instruction.run = nullptr; // what it held goes before anybody sees the work done
+  instruction.letGo(); // what it held goes before anybody sees the work done
   if (status != CL_SUCCESS || !event) {
     if (status != CL_SUCCESS)
       log(LogLevel::Debug, name_, ": a command was refused with error ", status);

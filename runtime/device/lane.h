@@ -45,6 +45,7 @@ struct Instruction {
   /// null if the work is over on return. Runs on the lane's thread, or where it was issued; one at
   /// a time.
   std::function<cl_int(WaitList waits, cl_event* last)> run;
+  std::shared_ptr<const void> holds; ///< what `run` uses and does not hold itself
   CompletionPtr done;
   /// `run` returns in microseconds, whatever the device does: it may run in the issuing thread.
   bool immediate = false;
@@ -52,6 +53,12 @@ struct Instruction {
   /// a kernel over a work-group of that size.
   bool compiles = false;
   std::shared_ptr<TracedWork> traced; ///< null unless tracing is on
+
+  /// It will not be run (again).
+  void letGo() {
+    run = nullptr;
+    holds = nullptr;
+  }
 };
 
 class Lane {

@@ -235,8 +235,10 @@ Room Buffer::roomOn(Machine& machine, std::size_t device, const ByteRange& bytes
   if (device == machine.home())
     return Room::There;
   DeviceCopy& copy = copies_[device];
-  if (!copy.memory)
+  if (!copy.memory) {
     copy = create(machine, device, bytes);
+    places_ = newPlaces();
+  }
   const Room room = copy.memory ? roomOf(copy.provision, pending) : Room::None;
   if (room == Room::None) {
     forgetCopy(device);
@@ -255,6 +257,12 @@ Room Buffer::roomOn(Machine& machine, std::size_t device, const ByteRange& bytes
 void Buffer::forgetCopy(std::size_t device) {
   std::erase_if(parts_, [&](const auto& each) { return std::get<0>(each.first) == device; });
   copies_.erase(device);
+  places_ = newPlaces();
+}
+
+std::uint64_t Buffer::newPlaces() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
 }
 
 void Buffer::drop(Machine& machine, std::size_t device) {

@@ -263,6 +263,9 @@ public:
   ByteRange holds(const Machine& machine, std::size_t device) const;
   /// Whether `node` has a place for all of `bytes`. The host's memory has, or will have.
   bool hasPlaceFor(const Machine& machine, NodeId node, const ByteSet& bytes) const;
+  /// Another number whenever a copy was made or given up, which no other buffer ever has: under the
+  /// same number, `argument` answers the same.
+  std::uint64_t places() const { return places_; }
   /// The memory by which `device` works on the buffer, and which of its bytes that holds. False if
   /// there is none.
   PlacedMemory on(const Machine& machine, std::size_t device) const;
@@ -294,6 +297,7 @@ public:
 private:
   DeviceCopy create(Machine& machine, std::size_t device, const ByteRange& bytes);
   void forgetCopy(std::size_t device);
+  static std::uint64_t newPlaces();
   Ref<cl_mem> createImage(const Device& on) const;
 
   const Dispatch& cl_;
@@ -320,7 +324,8 @@ private:
   std::vector<CompletionPtr> merges_;
   std::map<Engine, Ref<cl_mem>> relays_;     ///< to and from the home buffer, made on first use
   std::map<std::size_t, DeviceCopy> copies_; ///< by device; not the home device
-  std::set<std::size_t> refusedWhole_;       ///< devices
+  std::uint64_t places_ = newPlaces();
+  std::set<std::size_t> refusedWhole_; ///< devices
   std::map<std::size_t, unsigned> timesDropped_;
   /// By device, origin and size, of the copy there.
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts_;

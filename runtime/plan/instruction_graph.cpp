@@ -14,6 +14,19 @@ bool InstructionGraph::changes(std::size_t buffer) const {
                              [&](const Piece& piece) { return piece.uses[buffer].changes(); });
 }
 
+namespace {
+
+/// `state` with those of `before` where it is equal: to tell that later takes no time then.
+Directory::State sharing(const Directory::State& state, const Directory::State& before) {
+  Directory::State shared = state;
+  for (std::size_t node = 0; node < state.size(); ++node)
+    if (SetMemo::areSame(before[node], state[node]))
+      shared[node] = before[node];
+  return shared;
+}
+
+} // namespace
+
 InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const NodeId> nodes,
                        std::span<Directory* const> directories) {
   InstructionGraph graph;
@@ -31,7 +44,7 @@ InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const N
       needs[p] = {graph.kernels[p].node, &pieces[p].uses[b].needs};
     for (Directory::NeededMove& each : directory.bringAll(needs, exactly))
       graph.copies.push_back({b, each.need, std::move(each.move)});
-    states.arrived = directory.state();
+    states.arrived = sharing(directory.state(), states.before);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       const PieceUse& use = pieces[p].uses[b];
       InstructionGraph::Kernel& kernel = graph.kernels[p];
@@ -41,7 +54,7 @@ InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const N
       if (!use.writes.empty())
         directory.wrote(kernel.node, use.writes);
     }
-    states.after = directory.state();
+    states.after = sharing(directory.state(), states.before);
   }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     InstructionGraph::Kernel& kernel = graph.kernels[p];

@@ -11,6 +11,7 @@
 #include "runtime/plan/instruction_graph.h"
 #include "runtime/plan/piece_range.h"
 #include "runtime/plan/planner.h"
+#include "runtime/program/compiled_graph.h"
 #include "runtime/program/inspection.h"
 #include "runtime/program/origin.h"
 
@@ -87,26 +88,6 @@ struct KernelStats {
   std::map<std::string, PerRange> ranges; ///< by "64x64/8x8"
 };
 
-/// A kernel object for one lane. Arguments are set by that lane's thread only, and only when they
-/// differ from what it was given last.
-struct LaneKernel {
-  Ref<cl_kernel> kernel;
-  std::size_t maxGroup = 0;     ///< work-items
-  cl_ulong localMemory = 0;     ///< bytes, beside the arguments'
-  std::vector<SmallBytes> last; ///< by-value arguments as last set; empty: not yet
-
-  /// Whether it is the first time that this is asked of such a launch: drivers compile a kernel
-  /// when it is first launched, some for each local size and kind of NDRange anew. Not thread-safe.
-  bool isNew(const PieceRange& range);
-
-private:
-  static constexpr std::size_t mostForms = 256;
-  using Form = std::array<std::size_t, 9>;
-  static Form formOf(const EnqueuedRange& range);
-
-  std::set<Form> forms_; ///< of launches that there were
-};
-
 class Program;
 
 /// "kernel argument `out`: index loaded from `col` (line 12)".
@@ -152,6 +133,7 @@ struct KernelCode {
   std::vector<bool> decidingScalars; ///< by parameter, on any device
   PlanMemo plans;
   GraphMemo graphs;
+  CompiledGraphs compiled;
   TrialBudget trials;                       ///< under `auto`
   std::unique_ptr<Inspections> inspections; ///< null: there are none
   /// By parameter: do the regions depend on what its buffer holds? Empty if none do.

@@ -295,7 +295,7 @@ Launch::Issued ChunkedLaunches::issue(ChunkedLaunch& chunked, std::size_t device
     Buffer& buffer = *launch.buffers[b];
     mover_.bring(task, buffer, node, piece.uses[b].needs, &issued.transfers);
   }
-  Instruction instruction = executor_.pieceInstruction(launch, piece, launch.program->context);
+  Instruction instruction = executor_.pieceInstruction(launch, piece);
   executor_.collectBefore(launch, piece, instruction.after);
   // Chunks on one node run beside each other, as work-groups do, unless they share vectors.
   const auto mustWaitFor = [&](const CompletionPtr& chunk) {

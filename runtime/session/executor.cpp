@@ -2,7 +2,7 @@
 
 #include "runtime/core/log.h"
 #include "runtime/plan/piece_range.h"
-#include "runtime/session/kernel_call.h"
+#include "runtime/program/kernel_call.h"
 
 #include "analysis-pass/summary/partition_argument.h"
 
@@ -21,6 +21,11 @@ template <class T> ArgumentSetting settingOf(const T& value, bool isBuffer = fal
 ArgumentSetting settingOf(const Argument& argument, bool isBuffer = false) {
   return argument.isLocal() ? ArgumentSetting::local(argument.size)
                             : ArgumentSetting(argument.value.view(), isBuffer);
+}
+
+/// `whole`: see there.
+LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole) {
+  return {&whole, launch.localGiven, launch.buffers, launch.arguments};
 }
 
 } // namespace
@@ -105,8 +110,15 @@ std::string Executor::reserveOn(Task& task, Launch& launch, std::size_t device,
           buffer.wayTo(*machine_, machine_->home(), Engine::CopyOut)))
       return "there is no memory to copy through at home";
   }
-  if (machine_->nodes() > 1 && on.node != hostNode &&
-      machine_->ringRoom(on.node, launch.program->context, pending) == Room::None)
+  return reserveRing(launch, device, pending);
+}
+
+/// What leaves the device goes through host memory.
+std::string Executor::reserveRing(const Launch& launch, std::size_t device,
+                                  Provisions& pending) const {
+  const NodeId node = machine_->devices()[device].node;
+  if (machine_->nodes() > 1 && node != hostNode &&
+      machine_->ringRoom(node, launch.program->context, pending) == Room::None)
     return "there is no host memory to copy through";
   return {};
 }
@@ -114,9 +126,12 @@ std::string Executor::reserveOn(Task& task, Launch& launch, std::size_t device,
 std::string Executor::reserve(Task& task, Launch& launch, const LaunchPlan& plan) {
   Provisions pending;
   std::string why;
+  const bool isPlaced = launch.code->compiled.findPlaced(inputsOf(launch, plan));
   for (const Piece& piece : plan.pieces)
     if (why.empty())
-      why = reserveOn(task, launch, piece.device, piece.uses, pending);
+      why = isPlaced && !machine_->devices()[piece.device].failed
+                ? reserveRing(launch, piece.device, pending)
+                : reserveOn(task, launch, piece.device, piece.uses, pending);
   if (why.empty())
     why = merger_.reserve(launch, plan, pending);
   if (!why.empty())
@@ -146,8 +161,7 @@ GroupLimits Executor::groupLimits(const Launch& launch) const {
   return limits;
 }
 
-Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
-                                       cl_context context) {
+KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) const {
   const NDRange& range = launch.range;
   KernelCall call;
   // Home runs what the program built itself where that is the same.
@@ -205,17 +219,19 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece,
     call.kernel = launch.code->windowed.at(piece.device).kernel;
     call.arguments.push_back(settingOf(windows));
   }
-  Instruction instruction;
-  instruction.queue = machine_->queueOf(piece.device, context);
-  instruction.done = std::make_shared<Completion>(cl_);
-  instruction.immediate = device.isGpu;
-  instruction.context = machine_->waitingContextOf(piece.device, context);
-  instruction.compiles = call.kernel->isNew(call.range);
-  instruction.run = [this, call = std::move(call), queue = instruction.queue,
-                     done = instruction.done](WaitList waits, cl_event* last) {
-    return call.enqueue(cl_, queue, waits.count(), waits.data(), last, done.get());
-  };
-  return instruction;
+  const cl_context context = launch.program->context;
+  return {cl_,
+          piece.device,
+          machine_->queueOf(piece.device, context),
+          machine_->waitingContextOf(piece.device, context),
+          device.isGpu,
+          std::move(call)};
+}
+
+Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece) const {
+  auto command = std::make_shared<const KernelCommand>(commandOf(launch, piece));
+  const bool compiles = command->call.kernel->isNew(command->call.range);
+  return instructionOf(std::move(command), compiles);
 }
 
 /// What the plan comes to with the bytes where they are. The directories say from now on that its
@@ -266,30 +282,41 @@ std::vector<Mover::Moved> Executor::copy(Task& task, Launch& launch,
   return moved;
 }
 
+/// What its kernels are enqueued with: as before, where such a launch was compiled and kept.
+Executor::Compiled Executor::compile(const Launch& launch,
+                                     const std::shared_ptr<const InstructionGraph>& graph) const {
+  const LaunchInputs inputs = inputsOf(launch, *launch.plan);
+  CompiledGraphs& memo = launch.code->compiled;
+  if (auto known = memo.find(*graph, inputs))
+    return {std::move(known), true};
+  auto compiled = std::make_shared<CompiledGraph>(graph, launch.plan, inputs);
+  for (const Piece& piece : graph->plan->pieces)
+    compiled->kernels.push_back(commandOf(launch, piece));
+  const auto isPrograms = [&](const KernelCommand& each) {
+    return each.call.kernel == launch.clone;
+  };
+  if (launch.samplers.empty() && std::ranges::none_of(compiled->kernels, isPrograms))
+    memo.keep(compiled);
+  return {std::move(compiled), false};
+}
+
 /// Counts what its kernels do as done.
-void Executor::book(const Launch& launch, const InstructionGraph& graph,
-                    std::span<const Instruction> kernels) const {
-  using Effect = Journal::Effect;
+void Executor::book(const Launch& launch, const CompiledGraph& compiled,
+                    const std::shared_ptr<const Journal::Ends>& ends) const {
+  const InstructionGraph& graph = *compiled.graph;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
-    std::vector<Journal::Item> effects;
-    std::vector<BufferAccess> accesses;
-    effects.reserve(2 * kernels.size());
-    accesses.reserve(kernels.size());
-    for (std::size_t p = 0; p < kernels.size(); ++p) {
-      const PieceUse& use = graph.plan->pieces[p].uses[b];
-      const auto& [node, arrivals, departures, stores] = graph.kernels[p];
-      if (!use.merged.empty())
-        effects.push_back({Effect::Spoils, node, use.merged, {kernels[p].done}});
-      if (!use.writes.empty())
-        effects.push_back({Effect::Writes, node, use.writes, {kernels[p].done}});
-      accesses.push_back({node, use.needs, stores[b], kernels[p].done});
-    }
-    if (!effects.empty()) {
-      buffer.journal().note(buffer.directory().state(), std::move(effects));
+    if (std::shared_ptr<const Journal::Changes> changes = compiled.changes[b]) {
+      if (changes->before != buffer.directory().state()) // what is to be merged was filled
+        changes = std::make_shared<const Journal::Changes>(
+            Journal::Changes{buffer.directory().state(), changes->each});
+      buffer.journal().note(std::move(changes), ends);
       buffer.directory().follow(graph.states[b].after, true);
     }
-    buffer.accesses().add(std::move(accesses));
+    buffer.accesses().forgetDone();
+    for (std::size_t p = 0; p < graph.kernels.size(); ++p)
+      buffer.accesses().add({graph.kernels[p].node, graph.plan->pieces[p].uses[b].needs,
+                             graph.kernels[p].stores[b], (*ends)[p]});
     for (const Piece& piece : launch.plan->pieces)
       if (const ByteSet& writes = piece.uses[b].writes; !writes.empty())
         buffer.forecast().wrote(machine_->devices()[piece.device].node, writes);
@@ -329,6 +356,8 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     issuer_.issueMarkers(task, true);
   merger_.prepare(task, *launch, *plan);
   launch->issued.reserve(plan->pieces.size());
+  task.parts.reserve(task.parts.size() + plan->pieces.size());
+  task.partDevices.reserve(task.parts.size() + plan->pieces.size());
   for (const Piece& piece : plan->pieces) {
     Launch::Issued& issued = launch->issued.emplace_back();
     issued.device = piece.device;
@@ -337,17 +366,22 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     issued.piece = std::shared_ptr<const Piece>(plan, &piece);
   }
   const std::shared_ptr<const InstructionGraph> graph = graphOf(*launch, plan);
+  const auto [compiled, isRepeated] = compile(*launch, graph);
   std::vector<Instruction> kernels;
   kernels.reserve(plan->pieces.size());
+  Journal::Ends ends;
+  ends.reserve(plan->pieces.size());
   for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
     const Piece& piece = plan->pieces[p];
     const InstructionGraph::Kernel& kernel = graph->kernels[p];
-    Instruction& instruction =
-        kernels.emplace_back(pieceInstruction(*launch, piece, launch->program->context));
+    const std::shared_ptr<const KernelCommand> command(compiled, &compiled->kernels[p]);
+    const bool compiles = !isRepeated && command->call.kernel->isNew(command->call.range);
+    Instruction& instruction = kernels.emplace_back(instructionOf(command, compiles));
     instruction.traced = tracer_.piece(*launch, piece, plan->dimension);
     for (std::size_t b = 0; b < launch->buffers.size(); ++b)
       launch->buffers[b]->accesses().collect(kernel.node, piece.uses[b].needs, kernel.stores[b],
                                              instruction.after);
+    ends.push_back(instruction.done);
   }
   const std::vector<Mover::Moved> moved = copy(task, *launch, *graph);
   const std::vector<Merger::Kept> kept = merger_.snapshot(task, *launch);
@@ -362,7 +396,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
       if (node == kernel.node)
         after.push_back(done);
   }
-  book(*launch, *graph, kernels);
+  book(*launch, *compiled, std::make_shared<const Journal::Ends>(std::move(ends)));
   for (std::size_t p = 0; p < kernels.size(); ++p) {
     launch->issued[p].kernel = kernels[p].done;
     if (atHome(plan->pieces[p]) && (p == 0 || !atHome(plan->pieces[p - 1])))

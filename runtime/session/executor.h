@@ -1,11 +1,11 @@
 // Makes plans happen: a launch's pieces, or the whole of it at home, become transfers and
 // instructions of the devices' lanes.
 //
-// A plan is lowered to a graph of copies and kernels (plan/instruction_graph.h), or one is used
-// again that it came to before. All copies are issued before any kernel, since a kernel may
-// overwrite what another has to read first. Each waits for what the graph says, for earlier
-// launches' work on the same bytes, and nothing else. If several nodes change the same bytes,
-// merges follow (merger.h).
+// A plan is lowered to a graph of copies and kernels (plan/instruction_graph.h) and that is
+// compiled to what the drivers are handed (program/compiled_graph.h), or what a launch before came
+// to is used again. All copies are issued before any kernel, since a kernel may overwrite what
+// another has to read first. Each waits for what the graph says, for earlier launches' work on the
+// same bytes, and nothing else. If several nodes change the same bytes, merges follow (merger.h).
 #pragma once
 
 #include "runtime/device/provider.h"
@@ -49,7 +49,7 @@ public:
   HomeCall homeCall(Task& task, const Launch& launch) const;
 
   // For who issues pieces one by one.
-  Instruction pieceInstruction(const Launch& launch, const Piece& piece, cl_context context);
+  Instruction pieceInstruction(const Launch& launch, const Piece& piece) const;
   /// What must be over before the piece may run: earlier work on the same bytes.
   void collectBefore(const Launch& launch, const Piece& piece,
                      std::vector<CompletionPtr>& after) const;
@@ -57,13 +57,21 @@ public:
   void book(const Launch& launch, const Piece& piece, const CompletionPtr& done) const;
 
 private:
+  struct Compiled {
+    std::shared_ptr<const CompiledGraph> graph;
+    bool isRepeated = false; ///< all its commands were enqueued before
+  };
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
+  std::string reserveRing(const Launch& launch, std::size_t device, Provisions& pending) const;
+  KernelCommand commandOf(const Launch& launch, const Piece& piece) const;
   GroupLimits groupLimits(const Launch& launch) const;
   std::shared_ptr<const InstructionGraph> graphOf(Launch& launch,
                                                   std::shared_ptr<const LaunchPlan> plan) const;
   std::vector<Mover::Moved> copy(Task& task, Launch& launch, const InstructionGraph& graph);
-  void book(const Launch& launch, const InstructionGraph& graph,
-            std::span<const Instruction> kernels) const;
+  Compiled compile(const Launch& launch,
+                   const std::shared_ptr<const InstructionGraph>& graph) const;
+  void book(const Launch& launch, const CompiledGraph& compiled,
+            const std::shared_ptr<const Journal::Ends>& ends) const;
 
   const Dispatch& cl_;
   const std::unique_ptr<Machine>& machine_;

@@ -230,7 +230,7 @@ void Recovery::redoPieces(Task& task, Launch& launch) {
     }
     for (std::size_t b = 0; b < launch.buffers.size(); ++b)
       mover_.bring(task, *launch.buffers[b], node, piece.uses[b].needs);
-    Instruction instruction = executor_.pieceInstruction(launch, piece, launch.program->context);
+    Instruction instruction = executor_.pieceInstruction(launch, piece);
     executor_.collectBefore(launch, piece, instruction.after);
     instruction.traced = shared_.tracer.piece(launch, piece, launch.plan->dimension);
     executor_.book(launch, piece, instruction.done);

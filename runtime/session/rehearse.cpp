@@ -144,7 +144,7 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
     history.lacksRoom.at(device) = true;
   if (!why.empty() || !provider_.provide(pending).empty())
     return; // the next launch finds it there
-  Instruction instruction = executor_.pieceInstruction(launch, piece, launch.program->context);
+  Instruction instruction = executor_.pieceInstruction(launch, piece);
   std::uint64_t missing = 0;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const Directory& directory = launch.buffers[b]->directory();

@@ -75,46 +75,48 @@ std::string whyArgumentNotSplittable(const Machine& machine, const Samplers& sam
                                      const Kernel& kernel, std::size_t i) {
   const Argument& argument = kernel.arguments[i];
   const Parameter& parameter = kernel.code->summaries[machine.home()]->parameters[i];
-  const std::string name = "argument `" + parameter.name + "` ";
+  const auto it = [&](const std::string& what) { // a text costs an allocation
+    return "argument `" + parameter.name + "` " + what;
+  };
   const std::shared_ptr<MemoryObject> object = kernel.memoryOf(i);
   if (!argument.isSet)
-    return name + "is not set";
+    return it("is not set");
   switch (parameter.kind) {
   case ParameterKind::GlobalBuffer:
   case ParameterKind::ConstantBuffer:
     if (argument.isNullBuffer() && !kernel.code->loaded[i])
       break;
     if (!object || !object->buffer || object->buffer->isImage())
-      return name + "is no buffer that libsplit knows";
+      return it("is no buffer that libsplit knows");
     if (!object->buffer->homeOnly().empty())
-      return name + "can't leave its device: " + object->buffer->homeOnly();
+      return it("can't leave its device: " + object->buffer->homeOnly());
     if (!object->buffer->maps.empty())
-      return name + "is mapped";
+      return it("is mapped");
     break;
   case ParameterKind::Image:
     if (!object || !object->buffer || !object->buffer->isImage())
-      return name + "is no image that libsplit can copy";
+      return it("is no image that libsplit can copy");
     if (!object->buffer->homeOnly().empty())
-      return name + "can't leave its device: " + object->buffer->homeOnly();
+      return it("can't leave its device: " + object->buffer->homeOnly());
     if (!object->buffer->maps.empty())
-      return name + "is mapped";
+      return it("is mapped");
     if (sharesHostMemory(machine))
-      return name + "is an image, and devices work in the host's memory";
+      return it("is an image, and devices work in the host's memory");
     break;
   case ParameterKind::Sampler:
     if (!samplers.of(argument))
-      return name + "is no sampler that libsplit knows";
+      return it("is no sampler that libsplit knows");
     break;
   case ParameterKind::LocalBuffer:
     if (!argument.isLocal())
-      return name + "is not local memory";
+      return it("is not local memory");
     break;
   case ParameterKind::Scalar:
     if (argument.value.size() != parameter.size)
-      return name + "has another size than its type";
+      return it("has another size than its type");
     break;
   default:
-    return name + "is neither buffer nor value";
+    return it("is neither buffer nor value");
   }
   return {};
 }

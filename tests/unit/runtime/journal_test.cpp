@@ -139,5 +139,24 @@ TEST_F(JournalTest, WaitsForAllThatIsNotKnownToHaveSucceeded) {
   EXPECT_FALSE(journal.settle(directory));
 }
 
+TEST_F(JournalTest, PutsALaunchThatRepeatsRightByItsOwnEnds) {
+  directory.wrote(helper, ByteSet(4, 8));
+  const auto changes = std::make_shared<const Journal::Changes>(Journal::Changes{
+      directory.state(),
+      {{Effect::Writes, home, ByteSet(0, 4), 0}, {Effect::Writes, helper, ByteSet(4, 8), 1}}});
+  auto launch = [&](CompletionPtr first, CompletionPtr second) {
+    journal.note(changes, std::make_shared<const Journal::Ends>(
+                              Journal::Ends{std::move(first), std::move(second)}));
+  };
+  launch(succeeded(), succeeded());
+  launch(succeeded(), failed());
+  std::vector<CompletionPtr> pending;
+  journal.collect(pending);
+  EXPECT_EQ(pending.size(), 2) << "the first one is over, and known to be";
+  EXPECT_TRUE(journal.settle(directory));
+  EXPECT_EQ(directory.valid(home), ByteSet(0, 4));
+  EXPECT_EQ(directory.lost(ByteSet(0, 8)), ByteSet(4, 8));
+}
+
 } // namespace
 } // namespace libsplit::runtime

@@ -1,4 +1,4 @@
-#include "runtime/session/kernel_call.h"
+#include "runtime/program/kernel_call.h"
 
 #include <bit>
 

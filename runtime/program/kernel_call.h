@@ -4,16 +4,37 @@
 #include "runtime/core/completion.h"
 #include "runtime/core/small_bytes.h"
 #include "runtime/plan/piece_range.h"
-#include "runtime/program/program.h"
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
+
+/// A kernel object for one lane. Arguments are set by that lane's thread only, and only when they
+/// differ from what it was given last.
+struct LaneKernel {
+  Ref<cl_kernel> kernel;
+  std::size_t maxGroup = 0;     ///< work-items
+  cl_ulong localMemory = 0;     ///< bytes, beside the arguments'
+  std::vector<SmallBytes> last; ///< by-value arguments as last set; empty: not yet
+
+  /// Whether it is the first time that this is asked of such a launch: drivers compile a kernel
+  /// when it is first launched, some for each local size and kind of NDRange anew. Not thread-safe.
+  bool isNew(const PieceRange& range);
+
+private:
+  static constexpr std::size_t mostForms = 256;
+  using Form = std::array<std::size_t, 9>;
+  static Form formOf(const EnqueuedRange& range);
+
+  std::set<Form> forms_; ///< of launches that there were
+};
 
 /// What clSetKernelArg takes: a value, or a size of local memory.
 class ArgumentSetting {
@@ -34,7 +55,8 @@ private:
   ArgumentSetting() = default;
 };
 
-/// One kernel launch, ready to be enqueued.
+/// One kernel launch, ready to be enqueued, as often as one likes: by one thread at a time, the
+/// lane's whose kernel it is.
 struct KernelCall {
   std::shared_ptr<LaneKernel> kernel;
   std::vector<ArgumentSetting> arguments;

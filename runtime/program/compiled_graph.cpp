@@ -1,0 +1,94 @@
+#include "runtime/program/compiled_graph.h"
+
+#include "runtime/program/program.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// What the graph's kernels do to its `b`-th buffer; null: nothing.
+std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph, std::size_t b) {
+  using Effect = Journal::Effect;
+  auto made = std::make_shared<Journal::Changes>();
+  made->before = graph.states[b].arrived;
+  for (std::size_t p = 0; p < graph.kernels.size(); ++p) {
+    const PieceUse& use = graph.plan->pieces[p].uses[b];
+    if (!use.merged.empty())
+      made->each.push_back({Effect::Spoils, graph.kernels[p].node, use.merged, p});
+    if (!use.writes.empty())
+      made->each.push_back({Effect::Writes, graph.kernels[p].node, use.writes, p});
+  }
+  return made->each.empty() ? nullptr : made;
+}
+
+} // namespace
+
+Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles) {
+  Instruction instruction;
+  instruction.queue = command->queue;
+  instruction.context = command->context;
+  instruction.immediate = command->isImmediate;
+  instruction.compiles = compiles;
+  instruction.done = std::make_shared<Completion>(command->cl);
+  instruction.run = [it = command.get(), done = instruction.done.get()](WaitList waits,
+                                                                        cl_event* last) {
+    return it->call.enqueue(it->cl, it->queue, waits.count(), waits.data(), last, done);
+  };
+  instruction.holds = std::move(command);
+  return instruction;
+}
+
+CompiledGraph::CompiledGraph(std::shared_ptr<const InstructionGraph> of,
+                             std::shared_ptr<const LaunchPlan> whole, const LaunchInputs& inputs)
+    : graph(std::move(of)), whole_(std::move(whole)), localGiven_(inputs.localGiven) {
+  for (std::size_t b = 0; b < inputs.buffers.size(); ++b) {
+    changes.push_back(changesOf(*graph, b));
+    places_.push_back(inputs.buffers[b]->places());
+  }
+  for (const Argument& argument : inputs.arguments)
+    values_.push_back({argument.size, argument.value});
+}
+
+bool CompiledGraph::isPlacedAs(const LaunchInputs& inputs) const {
+  return localGiven_ == inputs.localGiven &&
+         std::ranges::equal(places_, inputs.buffers, {}, {},
+                            [](const std::shared_ptr<Buffer>& each) { return each->places(); });
+}
+
+bool CompiledGraph::isFor(const LaunchInputs& inputs) const {
+  return isPlacedAs(inputs) && std::ranges::equal(values_, inputs.arguments,
+                                                  [](const Value& value, const Argument& argument) {
+                                                    return value.size == argument.size &&
+                                                           value.bytes == argument.value;
+                                                  });
+}
+
+bool CompiledGraph::hasPlaceFor(const LaunchInputs& inputs) const {
+  return whole_.get() == inputs.whole && isPlacedAs(inputs) &&
+         std::ranges::equal(values_, inputs.arguments, {}, &Value::size, &Argument::size);
+}
+
+std::shared_ptr<const CompiledGraph> CompiledGraphs::find(const InstructionGraph& graph,
+                                                          const LaunchInputs& inputs) const {
+  for (const auto& each : graphs_)
+    if (each && each->graph.get() == &graph && each->isFor(inputs))
+      return each;
+  return nullptr;
+}
+
+const CompiledGraph* CompiledGraphs::findPlaced(const LaunchInputs& inputs) const {
+  for (const auto& each : graphs_)
+    if (each && each->hasPlaceFor(inputs))
+      return each.get();
+  return nullptr;
+}
+
+void CompiledGraphs::keep(std::shared_ptr<const CompiledGraph> compiled) {
+  graphs_[oldest_] = std::move(compiled);
+  oldest_ = (oldest_ + 1) % capacity;
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,101 @@
+// A launch made ready to be executed again and again: its instruction graph, and what its kernels
+// are enqueued with.
+//
+// The instruction graph says what happens to which bytes (plan/instruction_graph.h). What to hand
+// to the drivers for that follows from the plan, from where the buffers' copies are, and from the
+// values that the program passes: kernels, arguments, offsets, sizes, queues. A program that
+// repeats a launch changes none of it. So all of that is kept, and a launch that finds it comes
+// down to some comparisons and one command for each device.
+//
+// A compiled graph holds nothing that is the program's: buffers are told by numbers that no other
+// ever has (Buffer::places), and a launch that takes kernel objects or samplers of the program's
+// own is compiled each time. It never changes, so any lane may use it while others are made.
+#pragma once
+
+#include "runtime/core/small_bytes.h"
+#include "runtime/device/journal.h"
+#include "runtime/device/lane.h"
+#include "runtime/device/memory.h"
+#include "runtime/plan/instruction_graph.h"
+#include "runtime/program/kernel_call.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct Argument;
+
+/// A kernel call and who is to do it.
+struct KernelCommand {
+  const Dispatch& cl;
+  std::size_t device = 0;
+  cl_command_queue queue = nullptr;
+  cl_context context = nullptr; ///< as an instruction has it
+  bool isImmediate = false;
+  KernelCall call{};
+};
+
+/// An instruction that has it done once. `compiles`: as an instruction has it.
+Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles);
+
+/// What a launch asks for, as far as its commands depend on it. The arguments that are buffers are
+/// told by these.
+struct LaunchInputs {
+  const LaunchPlan* whole = nullptr; ///< the plan, or what its pieces were cut from
+  bool localGiven = false;
+  std::span<const std::shared_ptr<Buffer>> buffers;
+  std::span<const Argument> arguments;
+};
+
+struct CompiledGraph {
+  /// `whole`: that of the inputs.
+  CompiledGraph(std::shared_ptr<const InstructionGraph> of, std::shared_ptr<const LaunchPlan> whole,
+                const LaunchInputs& inputs);
+
+  /// Whether a launch that comes to the same graph has the same commands.
+  bool isFor(const LaunchInputs& inputs) const;
+  /// Whether all is there that a launch of the same whole plan takes: it was then, and is where it
+  /// was. Of values only the sizes count.
+  bool hasPlaceFor(const LaunchInputs& inputs) const;
+
+  std::shared_ptr<const InstructionGraph> graph;
+  std::vector<KernelCommand> kernels; ///< as the graph has them; filled in by who makes it
+  /// By buffer, what the kernels do to it; null: nothing.
+  std::vector<std::shared_ptr<const Journal::Changes>> changes;
+
+private:
+  struct Value {
+    std::size_t size = 0;
+    SmallBytes bytes;
+  };
+  std::shared_ptr<const LaunchPlan> whole_;
+  bool localGiven_;
+  std::vector<std::uint64_t> places_; ///< by buffer
+  std::vector<Value> values_;         ///< by parameter
+
+  bool isPlacedAs(const LaunchInputs& inputs) const;
+};
+
+/// Those of one kernel, the last few. Not thread-safe.
+class CompiledGraphs {
+public:
+  static constexpr std::size_t capacity = GraphMemo::capacity;
+
+  /// One of this graph for these inputs; null if there is none.
+  std::shared_ptr<const CompiledGraph> find(const InstructionGraph& graph,
+                                            const LaunchInputs& inputs) const;
+  /// One that has place for these; null if there is none.
+  const CompiledGraph* findPlaced(const LaunchInputs& inputs) const;
+  void keep(std::shared_ptr<const CompiledGraph> compiled);
+
+private:
+  std::array<std::shared_ptr<const CompiledGraph>, capacity> graphs_; ///< a ring
+  std::size_t oldest_ = 0;
+};
+
+} // namespace libsplit::runtime
