@@ -1,7 +1,7 @@
 #include "runtime/device/accesses.h"
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -10,6 +10,8 @@ namespace {
 
 /// Whether work that uses a copy so must wait for `before`, which uses the same copy.
 bool conflicts(const BufferAccess& before, const ByteSet& reads, const ByteSet& writes) {
+  if (before.writes.empty() && writes.empty())
+    return false;
   return before.writes.intersects(reads) || before.writes.intersects(writes) ||
          before.reads.intersects(writes);
 }
@@ -24,7 +26,7 @@ void Accesses::collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                        std::vector<CompletionPtr>& after) const {
   for (const BufferAccess& access : accesses_)
     if (access.node == node ? conflicts(access, reads, writes)
-                            : access.mayBeRepeated && usesAny(access, writes))
+                            : access.mayBeRepeated && !writes.empty() && usesAny(access, writes))
       after.push_back(access.done);
 }
 
@@ -39,13 +41,24 @@ void Accesses::forgetDone() {
   std::erase_if(accesses_, [](const BufferAccess& each) { return each.done->succeeded(); });
 }
 
-void Accesses::add(std::vector<BufferAccess> accesses) {
-  forgetDone();
-  std::ranges::move(accesses, std::back_inserter(accesses_));
-}
-
 void Accesses::add(BufferAccess access) {
   forgetDone();
+  accesses_.push_back(std::move(access));
+}
+
+void Accesses::addBehind(BufferAccess access, std::size_t& earlier) {
+  if (!access.writes.empty()) {
+    const auto begin = accesses_.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(earlier);
+    // What uses no byte nobody waits for; but the copy must not go before it.
+    const auto isCovered = [&](const BufferAccess& before) {
+      return before.node == access.node && !(before.reads.empty() && before.writes.empty()) &&
+             access.writes.contains(before.writes) && access.writes.contains(before.reads);
+    };
+    const auto left = std::remove_if(begin, end, isCovered);
+    earlier = static_cast<std::size_t>(left - begin);
+    accesses_.erase(left, end);
+  }
   accesses_.push_back(std::move(access));
 }
 

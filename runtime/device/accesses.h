@@ -8,6 +8,10 @@
 // for one thing. Work that may have to be done again, should a device fail, must find what it
 // started from. So whoever changes bytes waits for such work on all nodes that uses them.
 //
+// A program that keeps its queue filled has many launches under way that use the same bytes. Each
+// piece waits for the one before on its node; so the last that writes all that an earlier one uses
+// stands for that, and what there is to look through does not grow with the queue.
+//
 // Worked example: a node computes rows 0..4 of a grid from rows 0..5 of another. Its halo, row 5 of
 // the former, may arrive meanwhile: it is written by nobody else. Row 5 of the latter may not: it
 // is read until the computing is over.
@@ -17,6 +21,7 @@
 #include "runtime/core/completion.h"
 #include "runtime/plan/directory.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -41,8 +46,11 @@ public:
   /// What must be over before the copy on `node` goes.
   void collectAll(NodeId node, std::vector<CompletionPtr>& after) const;
   void add(BufferAccess access);
-  /// The same of several, in less time.
-  void add(std::vector<BufferAccess> accesses);
+  /// The same of work that waits for all that `collect` told it of, of which the first `earlier`
+  /// are left. Those of them that only use what it writes are forgotten: who would have to wait for
+  /// them has to wait for it. `earlier` says afterwards how many are left.
+  void addBehind(BufferAccess access, std::size_t& earlier);
+  std::size_t count() const { return accesses_.size(); }
   /// Nothing is under way, as far as is known, that a reader of `bytes`, or who also `writes` them,
   /// would have to wait for.
   bool isIdle(NodeId node, const ByteSet& bytes, bool writes) const;

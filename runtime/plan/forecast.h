@@ -36,6 +36,8 @@ public:
   void wrote(NodeId node, const ByteSet& bytes);
   /// Bytes that are to be sent ahead when `node` has written them next.
   ByteSet departing(NodeId node) const;
+  /// Whether there is anything of the kind, for any node.
+  bool mayDepart() const { return !routes_.empty(); }
   /// What to send ahead, once: it was just written, and will be wanted.
   std::vector<Move> due();
 

@@ -313,10 +313,12 @@ void Executor::book(const Launch& launch, const CompiledGraph& compiled,
       buffer.journal().note(std::move(changes), ends);
       buffer.directory().follow(graph.states[b].after, true);
     }
-    buffer.accesses().forgetDone();
+    Accesses& accesses = buffer.accesses();
+    std::size_t earlier = accesses.count();
     for (std::size_t p = 0; p < graph.kernels.size(); ++p)
-      buffer.accesses().add({graph.kernels[p].node, graph.plan->pieces[p].uses[b].needs,
-                             graph.kernels[p].stores[b], (*ends)[p]});
+      accesses.addBehind({graph.kernels[p].node, graph.plan->pieces[p].uses[b].needs,
+                          graph.kernels[p].stores[b], (*ends)[p]},
+                         earlier);
     for (const Piece& piece : launch.plan->pieces)
       if (const ByteSet& writes = piece.uses[b].writes; !writes.empty())
         buffer.forecast().wrote(machine_->devices()[piece.device].node, writes);

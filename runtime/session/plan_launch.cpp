@@ -453,6 +453,10 @@ LaunchPlanner::boundariesFirstOf(const Task& task, Launch& launch,
   }
   if (plan->pieces.size() < 2 || !Scheduler::isFilled(*task.stream))
     return plan;
+  if (std::ranges::none_of(launch.buffers, [](const std::shared_ptr<Buffer>& buffer) {
+        return buffer->forecast().mayDepart();
+      }))
+    return plan;
   Departing departing;
   bool isAny = false;
   for (const Piece& piece : plan->pieces) {
@@ -480,13 +484,15 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   if (std::string why = nativeWork_.engage(task, *launch);
       !why.empty() || task.mustBePlannedAgain())
     return why;
-  std::vector<double> shares = launch->shares;
-  if (launch->action == ShareController::Action::Measure) {
-    shares.assign(machine_->devices().size(), 0.0);
-    shares[machine_->home()] = 1;
+  const bool isMeasured = launch->action == ShareController::Action::Measure;
+  std::vector<double> atHome;
+  if (isMeasured) {
+    atHome.resize(machine_->devices().size());
+    atHome[machine_->home()] = 1;
   }
+  const std::span<const double> shares = isMeasured ? atHome : launch->shares;
   std::string why;
-  auto plan = launch->action == ShareController::Action::Measure ? planAtHome(*launch) : nullptr;
+  auto plan = isMeasured ? planAtHome(*launch) : nullptr;
   if (!plan)
     plan = planOrFetch(task, launch, shares, why);
   if (!plan)

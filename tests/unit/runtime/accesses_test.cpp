@@ -63,5 +63,27 @@ TEST(Accesses, areForgottenOnceTheySucceeded) {
   EXPECT_EQ(before(accesses, 1, {}, ByteSet(0, 20)), Works{});
 }
 
+TEST(Accesses, standForEarlierOnesThatOnlyUseWhatTheyWrite) {
+  Accesses accesses;
+  const CompletionPtr old = work(), reader = work(), elsewhere = work(), first = work(),
+                      second = work();
+  accesses.add({1, ByteSet(0, 40), ByteSet(0, 40), old});
+  accesses.add({1, ByteSet(30, 60), {}, reader});
+  accesses.add({2, ByteSet(0, 40), {}, elsewhere});
+  const CompletionPtr idle = work(); // has the copy as an argument, and is waited for by nobody
+  accesses.add({1, {}, {}, idle});
+  std::size_t earlier = accesses.count();
+  // Both parts of a launch come behind what there was, and not behind each other.
+  accesses.addBehind({1, {}, ByteSet(0, 40), first}, earlier);
+  EXPECT_EQ(earlier, 3) << "the first one is done with";
+  accesses.addBehind({1, ByteSet(10, 20), ByteSet(0, 50), second}, earlier);
+  EXPECT_EQ(before(accesses, 1, ByteSet(0, 5), {}), (Works{first, second}));
+  EXPECT_EQ(before(accesses, 1, {}, ByteSet(50, 60)), Works{reader}) << "it uses more";
+  EXPECT_EQ(before(accesses, 2, {}, ByteSet(0, 5)), (Works{elsewhere, first, second}));
+  std::vector<CompletionPtr> all;
+  accesses.collectAll(1, all);
+  EXPECT_EQ(all, (Works{reader, idle, first, second}));
+}
+
 } // namespace
 } // namespace libsplit::runtime
