@@ -24,7 +24,7 @@ constexpr double contradiction = 0.25; // log seconds off: the device changed
 // a factor of two, as others are to 3 %; so it stays where groups took more than twice the
 // second's.
 constexpr double firstFactor = 2;
-constexpr double firstWeight = 0.03 * 0.03 / (0.7 * 0.7); // 0.7 = log 2
+constexpr double firstWeight = 1 / (dataWeight * 0.7 * 0.7); // 0.7 = log 2
 constexpr int maxIterations = 12;
 
 } // namespace

@@ -33,7 +33,6 @@ struct Argument;
 /// A kernel call and who is to do it.
 struct KernelCommand {
   const Dispatch& cl;
-  std::size_t device = 0;
   cl_command_queue queue = nullptr;
   cl_context context = nullptr; ///< as an instruction has it
   bool isImmediate = false;

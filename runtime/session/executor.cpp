@@ -220,12 +220,8 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
     call.arguments.push_back(settingOf(windows));
   }
   const cl_context context = launch.program->context;
-  return {cl_,
-          piece.device,
-          machine_->queueOf(piece.device, context),
-          machine_->waitingContextOf(piece.device, context),
-          device.isGpu,
-          std::move(call)};
+  return {cl_, machine_->queueOf(piece.device, context),
+          machine_->waitingContextOf(piece.device, context), device.isGpu, std::move(call)};
 }
 
 Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece) const {

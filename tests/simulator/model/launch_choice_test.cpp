@@ -42,6 +42,13 @@ LaunchChoice::Setup devices(std::vector<DevicePrior> priors) {
   return setup;
 }
 
+/// Whoever gives the second device all moves for as long as 40 launches take at home.
+LaunchChoice::Situation dearToMove() {
+  LaunchChoice::Situation situation;
+  situation.moving = [](std::span<const double> shares) { return 40 * shares[1]; };
+  return situation;
+}
+
 TEST(LaunchChoice, devicesAlikeShareTheSecondLaunch) {
   LaunchChoice choice(devices({{1, 0}, {1, 0.1}}));
   const Machine machine{{0.01, 0.01}};
@@ -72,8 +79,7 @@ TEST(LaunchChoice, anUnknownDeviceThatIsFasterSoonHasMost) {
 TEST(LaunchChoice, movesDataOnceTheLaunchesSoFarAreWorthIt) {
   LaunchChoice choice(devices({{1, 0}, {1, 0.1}}));
   const Machine machine{{0.01, 0.01}};
-  LaunchChoice::Situation situation;
-  situation.moving = [](std::span<const double> shares) { return 40 * shares[1]; };
+  const LaunchChoice::Situation situation = dearToMove();
   int launches = 0;
   while (launches < 200 && machine.step(choice, situation) > 0.9)
     ++launches;
@@ -123,8 +129,7 @@ TEST(LaunchChoice, aDeviceThatJoinsIsUsedAndOneThatLeavesIsNot) {
 TEST(LaunchChoice, saysInNumbersWhy) {
   LaunchChoice choice(devices({{1, 0}, {1, 0.1}}));
   const Machine machine{{0.01, 0.01}};
-  LaunchChoice::Situation situation;
-  situation.moving = [](std::span<const double> shares) { return 40 * shares[1]; };
+  const LaunchChoice::Situation situation = dearToMove();
   for (int i = 0; i < 10; ++i)
     machine.step(choice, situation);
   EXPECT_NE(choice.why().find("once to move: pays after"), std::string::npos) << choice.why();
