@@ -20,20 +20,51 @@ bool helperFailed(const Task& task, std::size_t home) {
   return false;
 }
 
+bool runsCallbacks(const Task& task) {
+  return task.event && task.event->callbacks;
+}
+
+bool isAnyWatched(const Stream& stream) {
+  return std::ranges::any_of(stream.active,
+                             [](const std::shared_ptr<Task>& task) { return task->isWatched; });
+}
+
+/// Whether its own thread has nothing to do, since others retire what is there.
+bool isLeftToWaiters(const Stream& stream) {
+  return stream.waiters > 0 && (stream.active.empty() || !runsCallbacks(*stream.active.front()));
+}
+
+/// While this lives the calling thread waits for tasks of the queue. With the session's lock.
+class Waiting {
+public:
+  explicit Waiting(Stream& stream) : stream_(stream) { ++stream.waiters; }
+  ~Waiting() {
+    if (--stream_.waiters == 0 && isAnyWatched(stream_))
+      stream_.wake.notify_one();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+private:
+  Stream& stream_;
+};
+
 } // namespace
 
 void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
   constexpr auto pause = std::chrono::milliseconds(2); // how late what nobody waits for may retire
   constexpr unsigned mostPauses = 50;
-  const auto isWatched = [](const std::shared_ptr<Task>& task) { return task->isWatched; };
+  const auto isWanted = [&] {
+    return !isLeftToWaiters(*stream) && (stream->closed || isAnyWatched(*stream));
+  };
   Lock lock(shared_.mutex);
   // Not for ever: a thread would keep a process alive whose own threads have all ended.
   for (unsigned pauses = 0; pauses < mostPauses; ++pauses) {
-    stream->wake.wait_for(lock, pause, [&] {
-      return stream->closed || std::ranges::any_of(stream->active, isWatched);
-    });
+    stream->wake.wait_for(lock, pause, isWanted);
     if (std::exchange(stream->hasNew, false) || !stream->active.empty())
       pauses = 0;
+    if (isLeftToWaiters(*stream))
+      continue;
     if (!stream->active.empty())
       retireOldest(lock, stream, false);
     else if (stream->closed)
@@ -58,13 +89,15 @@ void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, 
   task->helpers -= helping;
   // The application's callbacks run in the queue's own thread: they may take locks that a thread of
   // the application holds while it waits.
-  auto runsCallbacks = [&] { return task->event && task->event->callbacks && stream->retiring; };
-  if (helping && runsCallbacks())
+  auto isForOwnThread = [&] { return runsCallbacks(*task) && stream->retiring; };
+  if (helping && isForOwnThread()) {
+    stream->wake.notify_one();
     shared_.progress.notify_all();
-  else if (!helping)
+  } else if (!helping) {
     shared_.progress.wait(
-        lock, [&] { return task->isEnding() || task->helpers == 0 || runsCallbacks(); });
-  if (task->isEnding() || (helping && runsCallbacks())) {
+        lock, [&] { return task->isEnding() || task->helpers == 0 || isForOwnThread(); });
+  }
+  if (task->isEnding() || (helping && isForOwnThread())) {
     awaitRetired(lock, *task);
     return;
   }
@@ -226,6 +259,7 @@ cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
 /// The same by whoever ends another one.
 cl_int Scheduler::await(Lock& lock, const std::shared_ptr<Task>& task) {
   const std::shared_ptr<Stream> stream = task->stream;
+  const Waiting waiting(*stream);
   stepBack();
   while (task->state != Task::State::Retired) {
     if (stream->active.empty())
@@ -239,6 +273,7 @@ cl_int Scheduler::await(Lock& lock, const std::shared_ptr<Task>& task) {
 cl_int Scheduler::waitForTurn(Lock& lock, const std::shared_ptr<Task>& gate) {
   const std::shared_ptr<Stream> stream = gate->stream;
   flush(lock, stream);
+  const Waiting waiting(*stream);
   stepBack();
   while (gate->isParked() || stream->active.front() != gate) {
     if (stream->active.empty())
@@ -273,8 +308,11 @@ void Scheduler::waitAll(Lock& lock, const std::shared_ptr<Stream>& stream) {
   const auto isAwaited = [last = stream->submitted](const std::shared_ptr<Task>& task) {
     return task->number <= last;
   };
-  while (std::ranges::any_of(stream->active, isAwaited) ||
-         std::ranges::any_of(stream->parked, isAwaited)) {
+  const auto isAnyAwaited = [&] {
+    return std::ranges::any_of(stream->active, isAwaited) ||
+           std::ranges::any_of(stream->parked, isAwaited);
+  };
+  for (const Waiting waiting(*stream); isAnyAwaited();) {
     if (stream->active.empty())
       shared_.progress.wait(lock);
     else

@@ -413,8 +413,8 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
     failures_.loseOutputs(*task);
   stream.hasNew = true;
   static_cast<void>(startRetiring(task->stream)); // whoever waits can do it as well
-  if (task->isGate)
-    shared_.progress.notify_all(); // of its turn, which some other thread may have brought about
+  if (stream.waiters > 0)
+    shared_.progress.notify_all(); // some other thread may have brought it about
   if (!expectsWaiter(stream, *task))
     watch(stream);
 }
@@ -433,11 +433,12 @@ bool Scheduler::expectsWaiter(const Stream& stream, const Task& task) {
   return stream.awaited >= rowOfWaits && !task.event && !task.open && stream.parked.empty();
 }
 
-/// Has the queue's own thread see to it that what is planned retires.
+/// Has the queue's own thread see to it that what is planned retires, unless somebody waits for it.
 void Scheduler::watch(Stream& stream) {
   for (const std::shared_ptr<Task>& task : stream.active)
     task->isWatched = true;
-  stream.wake.notify_one();
+  if (stream.waiters == 0)
+    stream.wake.notify_one();
 }
 
 void Scheduler::callPlan(Task& task) {

@@ -14,7 +14,8 @@
 // Where the application has waited for some tasks in a row, the queue's own thread is not told of
 // the next one unless something depends on that: to wake it takes as long as all else that a
 // launch takes of the host. It looks by itself every now and then, should the application do
-// something else this time.
+// something else this time. While a thread of the application waits, the queue's own leaves all to
+// it, but for callbacks: two that wait for the same would only get in each other's way.
 #pragma once
 
 #include "runtime/core/call_table.h"
@@ -84,6 +85,7 @@ struct Stream {
   bool hasNew = false;                      ///< tasks were planned since that thread looked
   std::uint64_t submitted = 0;              ///< tasks, so far
   unsigned awaited = 0;        ///< tasks in a row that the application waited for when they ended
+  unsigned waiters = 0;        ///< threads that wait for tasks, and retire them
   bool closed = false;         ///< the application gave it up: the thread may end
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
   unsigned heldUp = 0; ///< launches in a row that are tasks only since others before them are

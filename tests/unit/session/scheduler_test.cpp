@@ -128,6 +128,42 @@ TEST(Scheduler, TellsTheQueuesThreadOfWhatHasAnEvent) {
   world.cl.clReleaseEvent(event);
 }
 
+TEST(Scheduler, TellsWhoWaitsOfWhatIsPlannedMeanwhile) {
+  QueueWorld world;
+  world.scheduler.suspend();
+  const auto task = world.submit("a");
+  std::thread::id retiredIn;
+  task->retired = [&](Task&) { retiredIn = std::this_thread::get_id(); };
+  std::thread other([&] {
+    Lock lock(world.shared.mutex);
+    while (world.stream->waiters == 0) {
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    }
+    world.scheduler.resume();
+    world.scheduler.pump();
+  });
+  EXPECT_EQ(world.wait(task), CL_SUCCESS);
+  other.join();
+  EXPECT_EQ(retiredIn, std::this_thread::get_id()) << "its queue's own thread leaves it alone";
+}
+
+TEST(Scheduler, RetiresWhatComesBehindWhatSomebodyWaitedFor) {
+  QueueWorld world;
+  std::atomic<bool> mayEnd = false;
+  const auto first = world.submit("a");
+  const auto second = world.submitStep("b", [&] {
+    while (!mayEnd)
+      std::this_thread::yield();
+    return CL_SUCCESS;
+  });
+  EXPECT_EQ(world.wait(first), CL_SUCCESS);
+  mayEnd = true;
+  while (second->state != Task::State::Retired)
+    std::this_thread::yield();
+}
+
 TEST(Scheduler, CountsTasksAsEngagements) {
   QueueWorld world;
   EXPECT_TRUE(world.shared.isQuiet());
