@@ -336,6 +336,8 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
 
 void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
                                    std::uint64_t totalGroups, double wallSeconds) {
+  if (!solver_) // it was split before a device was left out
+    return;
   isFirst_ = false;
   hasSplit_ = hasMoved_ = true;
   usableSamples_.clear();

@@ -57,6 +57,12 @@ TEST(ShareController, SingleGivesOneDeviceEverything) {
   EXPECT_EQ(ShareController(setup("single:7")).next().action, Action::Native);
 }
 
+TEST(ShareController, HearsOfLaunchesThatWereSplitBeforeItsOnlyDeviceWasLeftOut) {
+  ShareController controller(setup("single:1", {1, 0}));
+  run(controller, std::vector<double>{0, 1}, {1e-3, 1e-3});
+  EXPECT_EQ(controller.next().action, Action::Native);
+}
+
 TEST(ShareController, AutoGivesNothingOutInChunksThatIsKnownToBeShort) {
   auto timed = setup("auto");
   timed.timedAtHome = 2e-3;
