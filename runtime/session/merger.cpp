@@ -74,9 +74,10 @@ std::vector<ByteRange> slices(const ByteRange& range, std::size_t most) {
   return result;
 }
 
-/// The host's own old bytes are put aside where devices overwrite them in place.
+/// The host's own old bytes are put aside where devices change them in place: to tell what these
+/// changed, and to begin anew from should one fail halfway.
 bool keepsOldBytes(const Merge& merge) {
-  return !merge.update && merge.parts.front().node == hostNode;
+  return merge.parts.front().node == hostNode;
 }
 
 /// What a device compares for a part: whole blocks and words of the buffer around it.
@@ -213,7 +214,7 @@ void Merger::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job) {
   };
   copy.done = std::make_shared<Completion>(cl_);
   copy.traced = tracer_.step("put old bytes aside");
-  buffer.accesses().add({hostNode, bytes, {}, copy.done});
+  buffer.accesses().add({hostNode, bytes, {}, copy.done, false});
   issuer_.issue(task, machine_->home(), std::move(copy));
 }
 
@@ -436,12 +437,38 @@ void Merger::issue(Task& task, Launch& launch) {
     job->directoryVersion = launch.buffers[job->merge.buffer]->directory().version();
 }
 
+/// The host's memory gets back what the launch's own pieces there started from, so that they can be
+/// done again; unless all of them are done, whose results stay. Throws LostBytes where that is
+/// gone. Nothing of the launch is under way.
+void Merger::restoreHost(Task& task, const Launch& launch, MergeJob& job) {
+  bool isAnyDone = false, mayAnyHaveBegun = false;
+  for (const Launch::Issued& each : launch.issued)
+    if (!each.isRedone && machine_->devices()[each.device].node == hostNode) {
+      const bool isThere = isDone(each, machine_->home());
+      isAnyDone = isAnyDone || isThere;
+      mayAnyHaveBegun =
+          mayAnyHaveBegun || (!isThere && each.kernel && each.kernel->outcome() == Outcome::Failed);
+    }
+  if (isAnyDone && mayAnyHaveBegun)
+    throw LostBytes(); // which bytes are whose cannot be told
+  if (isAnyDone)
+    return;
+  const Staging kept = std::exchange(job.kept, {}); // the host's are the old ones from now on
+  if (!mayAnyHaveBegun)
+    return mover_.bring(task, *launch.buffers[job.merge.buffer], hostNode, job.merge.bytes);
+  for (const ByteRange& range : job.merge.bytes.ranges())
+    std::memcpy(job.host + range.begin, kept.base() + range.begin, range.size());
+}
+
 void Merger::redo(Task& task, Launch& launch) {
   auto isMerged = [](const std::shared_ptr<MergeJob>& job) {
     return !job->merged.empty() && std::ranges::all_of(job->merged, [](const CompletionPtr& done) {
       return done->succeeded();
     });
   };
+  for (const auto& job : launch.merges)
+    if (!isMerged(job))
+      restoreHost(task, launch, *job);
   for (const auto& job : launch.merges)
     if (!isMerged(job))
       std::erase_if(job->parts, [&](const MergeJob::Part& part) {
@@ -452,14 +479,9 @@ void Merger::redo(Task& task, Launch& launch) {
                });
       });
   const std::vector<CompletionPtr> arrived = readParts(task, launch);
-  for (const auto& job : launch.merges) {
-    if (isMerged(job))
-      continue;
-    // Where the host takes part it has its own pieces' results there, and the old bytes beside.
-    if (job->merge.parts.front().node != hostNode)
-      mover_.bring(task, *launch.buffers[job->merge.buffer], hostNode, job->merge.bytes);
-    issueMerge(task, launch, job, arrived);
-  }
+  for (const auto& job : launch.merges)
+    if (!isMerged(job))
+      issueMerge(task, launch, job, arrived);
 }
 
 void Merger::finish(Launch& launch) {

@@ -66,6 +66,7 @@ private:
                                 std::size_t part);
   CompletionPtr readBack(Task& task, Buffer& buffer, const std::shared_ptr<MergeJob>& job,
                          std::size_t part);
+  void restoreHost(Task& task, const Launch& launch, MergeJob& job);
   std::vector<CompletionPtr> readParts(Task& task, Launch& launch);
   void issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJob>& job,
                   std::vector<CompletionPtr> arrived);

@@ -31,7 +31,7 @@ SAMPLES = {
     "extremes": Expectation(("extremes",), launches={"extremes": 3}),
     "breadth_first": Expectation(("breadth_first",)),
     "float_sum": Expectation(whole=("float_sum",), launches={"float_sum": 2}),
-    "scatter": Expectation(("scatter",), launches={"scatter": 4}),
+    "scatter": Expectation(("scatter", "scatter_onto"), launches={"scatter": 4, "scatter_onto": 4}),
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
     # Where devices share a memory images stay at home.
     "images": Expectation(launches={"blur": 3}),

@@ -4,3 +4,10 @@ kernel void scatter(global const uint* to, global const uint* in, global uint* o
   if (i < n)
     out[to[i]] = in[i];
 }
+
+// The same onto what is there.
+kernel void scatter_onto(global const uint* to, global const uint* in, global uint* out, uint n) {
+  const uint i = get_global_id(0);
+  if (i < n)
+    out[to[i]] = 3 * out[to[i]] + in[i];
+}
