@@ -135,7 +135,11 @@ std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr 
     return std::nullopt;
   link.own = endsOf(cl_, status, preceding_);
   const std::lock_guard lock(mutex_);
-  link.implied = implied_;
+  for (const CompletionPtr& each : implied_)
+    if (each->over()) // as most are by then
+      link.impliedStatus = std::min(link.impliedStatus, each->status_);
+    else
+      link.implied.push_back(each);
   return link;
 }
 

@@ -101,6 +101,19 @@ TEST(Completion, ImpliesAsMuchAsAProgramEnqueues) {
   }
 }
 
+TEST(Completion, FailsWithWhatItImpliesAndWasOverBefore) {
+  const auto event = Ref<cl_event>::adopt(cl, FakeEvent::make());
+  const CompletionPtr done = completion(), failed = completion(), work = completion();
+  done->finish(CL_SUCCESS);
+  failed->finish(CL_OUT_OF_RESOURCES, Outcome::Failed);
+  work->submit(Ref<cl_event>::retain(cl, event.get()), nullptr, nullptr, {done, failed, done});
+  EXPECT_FALSE(work->poll());
+  FakeEvent::end(event.get());
+  EXPECT_TRUE(work->poll());
+  EXPECT_EQ(work->wait(), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(work->outcome(), Outcome::Failed);
+}
+
 TEST(Completion, GoesWithAllThatItImplies) {
   const auto event = Ref<cl_event>::adopt(cl, FakeEvent::make());
   const CompletionPtr last = chainOfWork(event.get()).back();
