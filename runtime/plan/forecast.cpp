@@ -62,11 +62,14 @@ std::vector<Move> Forecast::due() {
   return moves;
 }
 
+bool Forecast::mayDepart() const {
+  return std::ranges::any_of(routes_, &Route::departs);
+}
+
 ByteSet Forecast::departing(NodeId node) const {
   ByteSet bytes;
   for (const Route& route : routes_)
-    if (route.move.from == node && route.writes + 1 == route.rhythm &&
-        route.repeated >= route.enough)
+    if (route.move.from == node && route.departs())
       bytes = unite(bytes, route.move.bytes);
   return bytes;
 }

@@ -36,8 +36,8 @@ public:
   void wrote(NodeId node, const ByteSet& bytes);
   /// Bytes that are to be sent ahead when `node` has written them next.
   ByteSet departing(NodeId node) const;
-  /// Whether there is anything of the kind, for any node.
-  bool mayDepart() const { return !routes_.empty(); }
+  /// Whether there are any, of any node.
+  bool mayDepart() const;
   /// What to send ahead, once: it was just written, and will be wanted.
   std::vector<Move> due();
 
@@ -51,6 +51,8 @@ private:
     bool isReady = false;   ///< the last write was of all its bytes, where they come from
     bool sentAhead = false; ///< and not wanted since
 
+    /// Its bytes are to be sent when they are written next.
+    bool departs() const { return writes + 1 == rhythm && repeated >= enough; }
     bool isDue() const { return writes == rhythm && isReady && repeated >= enough && !sentAhead; }
   };
   static constexpr std::size_t mostRoutes = 16;

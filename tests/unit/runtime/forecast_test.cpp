@@ -46,9 +46,11 @@ TEST(Forecast, tellsWhatWillDepart) {
   Forecast forecast;
   learn(forecast);
   EXPECT_TRUE(forecast.departing(2).empty()) << "it was written already";
+  EXPECT_FALSE(forecast.mayDepart());
   EXPECT_FALSE(forecast.due().empty());
   read(forecast, false);
   EXPECT_EQ(forecast.departing(2), halo.bytes);
+  EXPECT_TRUE(forecast.mayDepart());
   EXPECT_TRUE(forecast.departing(1).empty());
 }
 
