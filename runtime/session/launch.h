@@ -120,11 +120,14 @@ inline bool isAlike(const Device& a, const Device& b) {
   return a.isGpu == b.isGpu && a.computeUnits == b.computeUnits && a.megahertz == b.megahertz;
 }
 
-/// What its plan is made from, but for shares and contents.
-inline PlanKey planKeyOf(const Launch& launch) {
-  PlanKey key;
+/// Has `key` say what the launch's plan is made from, but for shares and contents.
+inline void describe(const Launch& launch, PlanKey& key) {
   key.range = launch.range;
-  key.sizes.reserve(launch.arguments.size() + 2 * launch.request.buffers.size());
+  key.values.clear();
+  key.sizes.clear();
+  key.groups.clear();
+  key.versions.clear();
+  key.withoutInspections = false;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
     const std::span<const std::byte> value = launch.request.arguments[i].bytes;
@@ -134,16 +137,15 @@ inline PlanKey planKeyOf(const Launch& launch) {
   }
   for (const BufferArgument& argument : launch.request.buffers)
     key.sizes.insert(key.sizes.end(), {argument.buffer, argument.origin});
-  return key;
 }
 
-/// By dimension, and there by device, the work-groups that the shares come to.
-inline std::vector<std::uint64_t> groupsOf(const NDRange& range, std::span<const double> shares) {
-  std::vector<std::uint64_t> groups(range.dimensions * shares.size());
+/// Has `groups` say, by dimension and there by device, which work-groups the shares come to.
+inline void groupsOf(const NDRange& range, std::span<const double> shares,
+                     std::vector<std::uint64_t>& groups) {
+  groups.resize(range.dimensions * shares.size());
   for (unsigned d = 0; d < range.dimensions; ++d)
     solver::roundToGroups(shares, range.groups(d), 1,
                           std::span(groups).subspan(d * shares.size(), shares.size()));
-  return groups;
 }
 
 /// Those of the machine as the planner sees them.

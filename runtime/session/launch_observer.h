@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ public:
 
 private:
   void observeChunks(Launch& launch, double wall);
-  void countSplit(const Launch& launch, double wall, std::vector<double> shares,
-                  std::vector<double> seconds);
+  void countSplit(const Launch& launch, double wall, std::span<const double> shares,
+                  std::span<const double> seconds);
   void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
 
   Shared& shared_;
@@ -44,6 +45,9 @@ private:
   const std::unique_ptr<KnownSpeeds>& knownSpeeds_;
   Merger& merger_;
   bool hasSplit_ = false;
+  // By device, of the launch that is observed; they keep their memory.
+  std::vector<solver::DeviceSample> samples_;
+  std::vector<double> shares_, seconds_;
 };
 
 } // namespace libsplit::runtime

@@ -76,6 +76,7 @@ private:
   Rehearsals& rehearsals_;
   LaunchObserver& observer_;
   Outlooks& outlooks_;
+  PlanKey planKey_; ///< of the launch that is planned; keeps its memory
 };
 
 } // namespace libsplit::runtime

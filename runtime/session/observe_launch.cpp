@@ -80,7 +80,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   if (!task.endedUnseen)
     task.stream->lastLaunch = {launch.code, launch.key, launch.wasSplit, now};
   const std::size_t devices = machine_->devices().size();
-  std::vector<solver::DeviceSample> samples(devices);
+  std::vector<solver::DeviceSample>& samples = samples_;
+  samples.assign(devices, {});
   bool complete = !task.endedUnseen;
   for (const Launch::Issued& issued : launch.issued) {
     auto interval = issued.kernel->interval();
@@ -128,20 +129,19 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     remember(launch, history, groups);
     return;
   }
-  std::vector<double> shares, seconds;
-  shares.reserve(devices);
-  seconds.reserve(devices);
+  shares_.clear();
+  seconds_.clear();
   double moving = 0;
   std::uint64_t moves = 0;
   for (const Launch::Issued& issued : launch.issued)
     moves += issued.transfers.size();
   for (const solver::DeviceSample& sample : samples) {
-    shares.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
-                     static_cast<double>(groups));
-    seconds.push_back(sample.seconds);
+    shares_.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
+                      static_cast<double>(groups));
+    seconds_.push_back(sample.seconds);
     moving += sample.transferSeconds;
   }
-  countSplit(launch, wall, std::move(shares), std::move(seconds));
+  countSplit(launch, wall, shares_, seconds_);
   if (history.controller && history.controller->homeSeconds() > 0 &&
       history.controller->homeSeconds() < shared_.shortestLaunch())
     spendOnShort(launch, launch.lookSeconds + wall - history.controller->homeSeconds());
@@ -158,8 +158,8 @@ void LaunchObserver::spendOnShort(const Launch& launch, double seconds) const {
 }
 
 /// Notes in the statistics what a split launch was: shares and seconds by device.
-void LaunchObserver::countSplit(const Launch& launch, double wall, std::vector<double> shares,
-                                std::vector<double> seconds) {
+void LaunchObserver::countSplit(const Launch& launch, double wall, std::span<const double> shares,
+                                std::span<const double> seconds) {
   hasSplit_ = true;
   KernelStats& stats = *launch.code->stats;
   KernelStats::PerRange& range = stats.ranges[launch.key.range];
@@ -172,8 +172,8 @@ void LaunchObserver::countSplit(const Launch& launch, double wall, std::vector<d
   range.allSeconds.resize(std::max(range.allSeconds.size(), seconds.size()));
   for (std::size_t i = 0; i < seconds.size(); ++i)
     range.allSeconds[i] += seconds[i];
-  range.lastShares = std::move(shares);
-  range.lastSeconds = std::move(seconds);
+  range.lastShares.assign(shares.begin(), shares.end());
+  range.lastSeconds.assign(seconds.begin(), seconds.end());
 }
 
 /// Tells other launches, and later runs, what this one's history knows by now.
@@ -235,7 +235,7 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     return;
   }
   wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
-  countSplit(launch, wall, std::move(shares), std::move(seconds));
+  countSplit(launch, wall, shares, seconds);
   if (history.controller)
     history.controller->observeChunks(samples, groups);
   remember(launch, history, groups);

@@ -63,7 +63,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   noted.code = launch.code;
   noted.isNative = false;
   noted.launchKey = launch.key;
-  noted.planKey = planKeyOf(launch);
+  describe(launch, noted.planKey);
   OutlookStep& step = noted.step;
   step = {};
   auto values = std::make_shared<Values>();
@@ -193,7 +193,7 @@ void Outlooks::keepPlans(std::span<const std::uint64_t> ids, const Outlook& outl
     if (!history.dimension)
       history.dimension = step.dimension;
     PlanKey key = noted.planKey;
-    key.groups = groupsOf(key.range, step.shares);
+    groupsOf(key.range, step.shares, key.groups);
     if (code->plans.find(key))
       continue;
     history.planning.seen(step.planningSeconds);

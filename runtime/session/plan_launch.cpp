@@ -303,8 +303,9 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
                                                             std::span<const double> shares,
                                                             std::string& why) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  PlanKey key = planKeyOf(launch);
-  key.groups = groupsOf(launch.range, shares);
+  PlanKey& key = planKey_;
+  describe(launch, key);
+  groupsOf(launch.range, shares, key.groups);
   // On one memory nothing depends on regions; at home alone, nothing is cut by them.
   const bool byContents = machine_->nodes() > 1 && !launch.withoutContents &&
                           launch.action != ShareController::Action::Measure;
