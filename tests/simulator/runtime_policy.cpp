@@ -1,6 +1,8 @@
 #include "tests/simulator/runtime_policy.h"
 
 #include "runtime/cost/launch_cycle.h"
+#include "runtime/cost/moving_rate.h"
+#include "runtime/cost/rehearsal.h"
 #include "runtime/cost/share_controller.h"
 #include "runtime/cost/split_cost.h"
 
@@ -11,12 +13,12 @@ namespace libsplit::simulator {
 namespace {
 
 using runtime::LaunchCycle;
+using runtime::Rehearsal;
 using runtime::SectionUse;
 using runtime::ShareController;
 using Kind = WorldDecision::Kind;
 
 constexpr std::uint64_t learningSplits = 6, knownSplits = 3;
-constexpr double guessedSecondsPerByte = 1e-10;
 
 class RuntimePolicy final : public Policy {
 public:
@@ -27,9 +29,11 @@ public:
   }
 
   WorldDecision decide(const LaunchView& view) override {
-    // As long as one device is not ready, none of the kernel's launches is split.
-    if (std::find(view.isReady.begin(), view.isReady.end(), false) != view.isReady.end())
-      return {};
+    // As long as a device that is to be there from the first is not ready, none of the kernel's
+    // launches is split.
+    for (std::size_t d = 0; d < view.isReady.size(); ++d)
+      if (!view.isReady[d] && !waitsForRehearsal(d))
+        return {};
     History& history = at(view);
     WorldDecision decision;
     const LaunchCycle::Ruling ruling = rulingOf(view, history);
@@ -56,7 +60,19 @@ public:
         (decision.kind != Kind::Native && !isStatic && history.splits < learningSplits);
     if (decision.kind == Kind::Split)
       ++history.splits;
+    if (decision.kind == Kind::Split || decision.kind == Kind::Measure)
+      rehearse(view, history);
+    if (decision.kind == Kind::Chunks)
+      for (std::size_t d = 0; d < world_.devices.size(); ++d)
+        decision.joins.push_back(history.controller->canUse(d));
     return decision;
+  }
+
+  void rehearsed(std::size_t index, std::size_t device, std::uint64_t groups,
+                 double seconds) override {
+    History& history = histories_[index];
+    history.rehearsals[device].took(groups, seconds, history.withoutOthers(),
+                                    world_.devices[device].fill);
   }
 
   void observe(const LaunchReport& report) override {
@@ -81,34 +97,89 @@ public:
       return;
     }
     history.controller->observeSplit(report.samples, report.groups, report.wall);
-    if (report.bytes >= 4096 && report.movingSeconds > 0) {
-      const double each = report.movingSeconds / report.bytes;
-      secondsPerByte_ = secondsPerByte_ > 0 ? 0.9 * secondsPerByte_ + 0.1 * each : each;
-    }
+    moving_.note(report.moves, static_cast<std::uint64_t>(report.bytes), report.movingSeconds);
   }
 
 private:
   struct History {
     std::unique_ptr<ShareController> controller;
+    std::vector<Rehearsal> rehearsals;
     std::uint64_t splits = 0;
+    double groups = 0;
+
+    Rehearsal::Launch withoutOthers() const {
+      return {groups, 1,
+              controller->splitSeconds() > 0 ? controller->splitSeconds()
+                                             : controller->homeSeconds()};
+    }
   };
+
+  bool waitsForRehearsal(std::size_t device) const {
+    return policy_.kind == runtime::Policy::Kind::Auto && isLatecomer(world_, device);
+  }
+
+  void rehearse(const LaunchView& view, History& history) {
+    const Rehearsal::Launch without = history.withoutOthers();
+    if (!(without.seconds > 0))
+      return;
+    for (std::size_t d = 0; d < world_.devices.size(); ++d)
+      if (waitsForRehearsal(d) && view.isReady[d])
+        if (const auto groups = history.rehearsals[d].next(without, world_.devices[d].fill)) {
+          history.rehearsals[d].begins();
+          view.rehearse(d, groups);
+        }
+  }
+
+  bool takesPart(std::size_t device, const History& history) const {
+    return !waitsForRehearsal(device) || history.rehearsals[device].joins();
+  }
+
+  bool hasNewcomer(const History& history) const {
+    for (std::size_t d = 0; d < world_.devices.size(); ++d)
+      if (!history.controller->canUse(d) && takesPart(d, history))
+        return true;
+    return false;
+  }
+
+  /// What a record of the launches so far tells.
+  ShareController::Prior known(const History& history) const {
+    ShareController::Prior prior;
+    if (!history.controller)
+      return prior;
+    const ShareController& before = *history.controller;
+    prior.from = ShareController::Prior::From::SameLaunch;
+    prior.speeds.assign(before.speeds().begin(), before.speeds().end());
+    prior.homeSeconds = before.homeSeconds();
+    if (prior.speeds[0] <= 0 && prior.homeSeconds > 0)
+      prior.speeds[0] = history.groups / prior.homeSeconds;
+    for (std::size_t d = 0; d < prior.speeds.size(); ++d)
+      if (prior.speeds[d] <= 0)
+        prior.speeds[d] = history.rehearsals[d].rate();
+    if (before.splitSeconds() > 0)
+      prior.gain = before.homeSeconds() / before.splitSeconds();
+    return prior;
+  }
 
   History& at(const LaunchView& view) {
     History& history = histories_[view.history];
-    if (history.controller)
+    history.rehearsals.resize(world_.devices.size());
+    history.groups = static_cast<double>(view.groups);
+    if (history.controller && !hasNewcomer(history))
       return history;
     ShareController::Setup setup;
     setup.policy = policy_;
     setup.minLaunchSeconds = runtime::SplitCost().shortestLaunch();
-    for (const WorldDevice& device : world_.devices) {
-      setup.speeds.push_back(device.guess);
-      setup.likeHome.push_back(device.isAlike);
+    setup.prior = known(history);
+    for (std::size_t d = 0; d < world_.devices.size(); ++d) {
+      setup.speeds.push_back(takesPart(d, history) ? world_.devices[d].guess : 0);
+      setup.likeHome.push_back(world_.devices[d].isAlike);
+      setup.hasRehearsed.push_back(history.rehearsals[d].rate() > 0);
     }
     if (nodes_ > 1) {
-      double bytes = 0;
+      std::uint64_t bytes = 0;
       for (const KernelUse& use : world_.kernels[view.kernel].uses)
-        bytes += use.reads ? static_cast<double>(world_.buffers[use.buffer]) : 0;
-      setup.movingSeconds = bytes * (secondsPerByte_ > 0 ? secondsPerByte_ : guessedSecondsPerByte);
+        bytes += use.reads ? world_.buffers[use.buffer] : 0;
+      setup.movingSeconds = moving_.seconds(bytes);
     }
     history.controller = std::make_unique<ShareController>(std::move(setup));
     return history;
@@ -129,7 +200,7 @@ private:
     LaunchCycle::Passing passing;
     passing.id = view.kernel + 1;
     passing.isKnown = history.splits >= knownSplits;
-    passing.secondsPerByte = secondsPerByte_;
+    passing.secondsPerByte = moving_.perByte();
     passing.own = [&] { return history.controller->split().shares; };
     passing.profile = [&](solver::LoadProfile& profile) {
       return history.controller->describe(profile, view.groups);
@@ -157,7 +228,7 @@ private:
   std::map<std::size_t, History> histories_;
   std::map<std::uint64_t, LaunchCycle::Ticket> tickets_;
   LaunchCycle cycle_;
-  double secondsPerByte_ = 0;
+  runtime::MovingRate moving_;
 };
 
 } // namespace

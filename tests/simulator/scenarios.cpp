@@ -24,7 +24,7 @@ WorldDevice core() {
 World twoGpus() {
   World world;
   world.devices = {gpu(1), gpu(2)};
-  world.links = {{}, {20e-6, 1 / 7e9, 2.5e-10}, {20e-6, 1 / 7e9, 2.5e-10}};
+  world.links = {{}, {20e-6, 1 / 7e9}, {20e-6, 1 / 7e9}};
   world.noise = 0.01;
   return world;
 }
@@ -48,7 +48,7 @@ World spmv() {
 
 World shortStencil() {
   World world = twoGpus();
-  world.links = {{}, {11e-6, 1 / 20e9, 2e-10}, {11e-6, 1 / 20e9, 2e-10}};
+  world.links = {{}, {11e-6, 1 / 20e9}, {11e-6, 1 / 20e9}};
   world.buffers = {268'435'456, 268'435'456};
   world.haloBytes = 65536;
   WorldKernel there;
@@ -65,7 +65,7 @@ World shortStencil() {
 
 World latticeBoltzmann() {
   World world = twoGpus();
-  world.links = {{}, {20e-6, 1 / 40e9, 2e-10}, {20e-6, 1 / 40e9, 2e-10}};
+  world.links = {{}, {20e-6, 1 / 40e9}, {20e-6, 1 / 40e9}};
   world.buffers = {7'000'000'000};
   world.haloBytes = 5'000'000;
   WorldKernel kernel;

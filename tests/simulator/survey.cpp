@@ -4,6 +4,7 @@
 #include "tests/simulator/scenarios.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -31,6 +32,19 @@ void show(const char* name, const World& world, const std::string& policy) {
   std::printf(" (%s)\n", oracle.name.c_str());
 }
 
+void listLaunches(const World& world, const std::string& policy) {
+  const auto made = makeRuntimePolicy(world, policy);
+  const Run took = run(world, *made);
+  double before = 0;
+  for (std::size_t i = 0; i < took.ends.size(); ++i) {
+    std::printf("  launch %zu: %.3g ms, shares", i, 1e3 * (took.ends[i] - before));
+    before = took.ends[i];
+    for (const double share : took.shares[i])
+      std::printf(" %.3f", share);
+    std::printf("\n");
+  }
+}
+
 void describe(const World& world) {
   std::printf(
       "%llu launches, waits %d, window %zu, noise %.3f, outliers %.3f, compile %.2g s, halo %llu\n",
@@ -40,11 +54,10 @@ void describe(const World& world) {
     const WorldDevice& device = world.devices[d];
     std::printf("  device %zu: speed %.3g (guess %.3g%s), fixed %.2g, node %u, fill %llu, ready "
                 "%.3g, link %.2g s + "
-                "%.2g s/B, set-up %.2g",
+                "%.2g s/B",
                 d, device.speed, device.guess, device.isAlike ? ", alike" : "", device.fixed,
                 device.node, static_cast<unsigned long long>(device.fill), device.readyAt,
-                world.links[device.node].latency, world.links[device.node].secondsPerByte,
-                world.links[device.node].setUpPerByte);
+                world.links[device.node].latency, world.links[device.node].secondsPerByte);
     for (const Pace& pace : device.paces)
       std::printf(", from %.3g x %.2g", pace.from, pace.factor);
     std::printf("\n");
@@ -71,6 +84,7 @@ int main(int count, char** arguments) {
   }
   if (count > 4) { // one world by seed
     describe(randomWorld(first));
+    listLaunches(randomWorld(first), policy);
     show("world", randomWorld(first), policy);
     return 0;
   }
@@ -116,8 +130,13 @@ int main(int count, char** arguments) {
   }
   std::sort(worst.rbegin(), worst.rend());
   auto line = [](const char* name, const std::vector<double>& values) {
-    std::printf("%-28s median %.3f, 9 in 10 %.3f, worst %.3f (%zu)\n", name, quantile(values, 0.5),
-                quantile(values, 0.9), quantile(values, 1), values.size());
+    double logs = 0;
+    for (const double value : values)
+      logs += std::log(value);
+    std::printf("%-28s median %.3f, 9 in 10 %.3f, worst %.3f, geometric mean %.3f (%zu)\n", name,
+                quantile(values, 0.5), quantile(values, 0.9), quantile(values, 1),
+                std::exp(logs / static_cast<double>(std::max<std::size_t>(1, values.size()))),
+                values.size());
   };
   line("20 launches and more", longer);
   line("shorter", shorter);

@@ -117,7 +117,6 @@ public:
       directories_.emplace_back(nodes, world.devices[0].node, size);
     lastWrite_.assign(world.buffers.size(), std::vector<double>(nodes));
     lastRead_ = lastWrite_;
-    isSetUp_.assign(world.buffers.size(), false);
     deviceFree_.assign(world.devices.size(), 0);
     linkFree_.assign(2 * nodes, 0);
     hasRun_.assign(world.kernels.size(), std::vector<bool>(world.devices.size()));
@@ -126,14 +125,21 @@ public:
 
   Run run() {
     for (std::uint64_t i = 0; i < world_.launches; ++i) {
-      if (run_.ends.size() >= world_.window)
-        now_ = std::max(now_, run_.ends[i - world_.window]);
-      if (!run_.ends.empty() && (world_.waits || isAwaited_))
+      if (i >= world_.window)
+        program_ = std::max(program_, run_.ends[i - world_.window]);
+      if (i > 0 && world_.waits)
+        program_ = std::max(program_, run_.ends.back());
+      // What is not timed the driver has at once.
+      now_ = std::max(now_, program_);
+      if (isTimed_ && i >= world_.ahead)
+        now_ = std::max(now_, run_.ends[i - world_.ahead]);
+      if (isAwaited_)
         now_ = std::max(now_, run_.ends.back());
       while (!reports_.empty() && reports_.front().first <= now_) {
         policy_.observe(reports_.front().second);
         reports_.pop_front();
       }
+      tellRehearsals();
       launch(i, world_.sequence[i % world_.sequence.size()]);
     }
     for (const double end : run_.ends)
@@ -174,15 +180,32 @@ private:
     return bytes;
   }
 
-  double setUpSeconds(const WorldKernel& kernel) const {
-    if (nodes_ < 2)
+  /// Seconds that the device's driver compiles the kernel before what it does now.
+  double compiling(const WorldKernel& kernel, std::size_t d) {
+    if (hasRun_[kernel.history][d])
       return 0;
-    double sum = 0;
-    for (const KernelUse& use : kernel.uses)
-      if (!isSetUp_[use.buffer])
-        sum += static_cast<double>(world_.buffers[use.buffer]) *
-               world_.links[std::max(1u, world_.devices[0].node)].setUpPerByte;
-    return sum;
+    hasRun_[kernel.history][d] = true;
+    return world_.compileSeconds;
+  }
+
+  void rehearse(const WorldKernel& kernel, std::size_t d, std::uint64_t groups) {
+    const WorldDevice& device = world_.devices[d];
+    const std::uint64_t begin = (kernel.groups - groups) / 2;
+    double full = seconds(device, kernel, prefix(kernel, 0), begin, begin + groups);
+    full *= std::exp(world_.noise * normal(world_.seed, rehearsals_.size() + groups, d, 2));
+    full += compiling(kernel, d);
+    const double start = std::max(now_, deviceFree_[d]);
+    deviceFree_[d] = endOf(device, start, full);
+    rehearsals_.push_back({kernel.history, d, groups, deviceFree_[d] - start, deviceFree_[d]});
+  }
+
+  void tellRehearsals() {
+    std::erase_if(rehearsals_, [&](const Rehearsed& each) {
+      if (each.end > now_)
+        return false;
+      policy_.rehearsed(each.history, each.device, each.groups, each.seconds);
+      return true;
+    });
   }
 
   void launch(std::uint64_t index, std::size_t kernel) {
@@ -196,7 +219,7 @@ private:
     for (const WorldDevice& device : world_.devices)
       view.isReady.push_back(device.readyAt <= now_);
     view.lacking = [&](std::span<const double> shares) { return lacking(what, shares); };
-    view.setUpSeconds = setUpSeconds(what);
+    view.rehearse = [&](std::size_t device, std::uint64_t many) { rehearse(what, device, many); };
     view.world = &world_;
     for (const KernelUse& use : what.uses) {
       view.buffers.push_back(use.buffer);
@@ -209,6 +232,7 @@ private:
     report.groups = what.groups;
     report.decision = policy_.decide(view);
     isAwaited_ = report.decision.isAwaited;
+    isTimed_ = report.decision.kind != WorldDecision::Kind::Native;
     using Kind = WorldDecision::Kind;
     std::vector<double> shares(world_.devices.size());
     if (report.decision.kind == Kind::Split)
@@ -220,6 +244,7 @@ private:
       chunks(what, sums, report);
     else
       pieces(what, sums, solver::roundToGroups(shares, what.groups), report);
+    program_ = isTimed_ ? program_ + world_.submitSeconds : now_;
   }
 
   /// Brings what the pieces need; when it is there, by piece.
@@ -241,12 +266,7 @@ private:
       for (const auto& [need, move] : directories_[use.buffer].bringAll(needs)) {
         const NodeId other = move.from == 0 ? move.to : move.from;
         double& free = linkFree_[2 * other + (move.from == 0 ? 1 : 0)];
-        double begin = std::max({now_, free, lastWrite_[use.buffer][move.from], arrived});
-        if (!isSetUp_[use.buffer]) {
-          isSetUp_[use.buffer] = true;
-          begin +=
-              static_cast<double>(world_.buffers[use.buffer]) * world_.links[other].setUpPerByte;
-        }
+        const double begin = std::max({now_, free, lastWrite_[use.buffer][move.from], arrived});
         const auto bytes = static_cast<double>(move.bytes.size());
         const double end =
             begin + world_.links[other].latency + bytes * world_.links[other].secondsPerByte;
@@ -255,6 +275,7 @@ private:
           arrived = std::max(arrived, end);
         ready[need] = std::max(ready[need], end);
         report.bytes += bytes;
+        ++report.moves;
         report.movingSeconds += end - begin;
         if (report.samples.size() > devices[need])
           report.samples[devices[need]].transferSeconds += end - begin;
@@ -279,10 +300,7 @@ private:
     full *= std::exp(world_.noise * normal(world_.seed, launch, d, 1));
     if (draw(world_.seed, launch, d, 77) < world_.outliers)
       full *= 2 + 8 * draw(world_.seed, launch, d, 78);
-    if (!hasRun_[kernel.history][d]) {
-      hasRun_[kernel.history][d] = true;
-      full += world_.compileSeconds;
-    }
+    full += compiling(kernel, d);
     const double over = endOf(device, start, full);
     took = over - start;
     deviceFree_[d] = over;
@@ -404,13 +422,14 @@ private:
         if (probing) {
           const double rest =
               b.took / static_cast<double>(b.range.size()) * static_cast<double>(plan.remaining());
-          if (rest < std::max(longEnough, setUpSeconds(kernel) / 0.5)) {
+          if (rest < longEnough) {
             const bool sure = rest < 20 * handout && homeTakes > 0;
             homeTakes = sure ? plan.remaining() : (plan.remaining() + 3) / 4;
           } else {
             probing = false;
+            const std::vector<bool>& joins = report.decision.joins;
             for (std::size_t d = 1; d < n; ++d)
-              if (world_.devices[d].readyAt <= now_)
+              if (world_.devices[d].readyAt <= now_ && (joins.empty() || joins[d]))
                 busy[d] = {now_, 0, {}, false};
           }
         }
@@ -452,13 +471,20 @@ private:
   std::deque<Directory> directories_;
   std::vector<std::vector<double>> lastWrite_, lastRead_; ///< by buffer and node
   std::vector<Write> writes_;                             ///< of the launch under way
-  std::vector<bool> isSetUp_;
-  std::vector<double> deviceFree_, linkFree_; ///< links: out and in, by node
+  std::vector<double> deviceFree_, linkFree_;             ///< links: out and in, by node
   std::vector<std::vector<bool>> hasRun_;
   std::vector<std::uint64_t> launchesOf_;
   std::deque<std::pair<double, LaunchReport>> reports_;
-  double now_ = 0; ///< the host's clock
+  struct Rehearsed {
+    std::size_t history = 0, device = 0;
+    std::uint64_t groups = 0;
+    double seconds = 0, end = 0;
+  };
+  std::vector<Rehearsed> rehearsals_; ///< under way
+  double program_ = 0;                ///< the program's clock …
+  double now_ = 0;                    ///< … and that of who plans its launches
   bool isAwaited_ = false;
+  bool isTimed_ = false;
   Run run_;
 };
 
@@ -495,6 +521,14 @@ private:
 };
 
 } // namespace
+
+bool isLatecomer(const World& world, std::size_t device) {
+  const WorldDevice& each = world.devices[device];
+  return device > 0 && each.guess < world.devices[0].guess &&
+         std::ranges::none_of(
+             world.devices,
+             [&](const WorldDevice& other) { return &other != &each && other.node == each.node; });
+}
 
 double Run::settled(double part) const {
   const auto count =
@@ -609,6 +643,7 @@ World randomWorld(std::uint64_t seed) {
   const bool areGpus = chance(0.4);
   const double decades = chance(0.4) ? 0 : chance(0.8) ? uniform(0, 1.3) : uniform(1.3, 4);
   const double launchSeconds = std::pow(10, uniform(-4, -1)); // of home alone
+  const double readyAt = chance(0.4) ? uniform(0, 50) * launchSeconds : 0;
   world.links.resize(n + 1);
   for (std::size_t d = 0; d < n; ++d) {
     WorldDevice device;
@@ -619,8 +654,7 @@ World randomWorld(std::uint64_t seed) {
     device.node = device.isGpu ? static_cast<NodeId>(d + 1) : 0;
     device.fixed = device.isGpu ? 5e-6 : uniform(5e-6, 40e-6);
     device.fill = chance(0.3) ? whole(2, 8) : 1;
-    if (d > 0 && chance(0.15))
-      device.readyAt = uniform(0, 50) * launchSeconds;
+    device.readyAt = d > 0 ? readyAt : 0;
     if (chance(0.15)) { // slows down, and perhaps recovers
       const double from = uniform(0, 60) * launchSeconds;
       device.paces.push_back({from, std::pow(10, uniform(-1, 0))});
@@ -628,9 +662,11 @@ World randomWorld(std::uint64_t seed) {
         device.paces.push_back({from + uniform(1, 60) * launchSeconds, 1});
     }
     world.devices.push_back(device);
-    world.links[d + 1] = {uniform(10e-6, 50e-6), std::pow(10, uniform(-10.7, -9.3)),
-                          chance(0.5) ? 0 : 2e-10};
+    world.links[d + 1] = {uniform(10e-6, 50e-6), std::pow(10, uniform(-10.7, -9.3))};
   }
+  for (std::size_t d = 1; d < n; ++d)
+    if (isLatecomer(world, d) && chance(0.3))
+      world.devices[d].readyAt += uniform(0, 50) * launchSeconds;
   world.noise = chance(0.3) ? 0.002 : uniform(0, 0.1);
   world.outliers = chance(0.3) ? uniform(0, 0.02) : 0;
   world.window = chance(0.5) ? 3 : whole(1, 1000);

@@ -48,8 +48,6 @@ struct WorldDevice {
 struct WorldLink {
   double latency = 20e-6; ///< seconds per transfer
   double secondsPerByte = 1e-10;
-  /// Seconds per byte of a buffer, once, before the first of it goes over a link.
-  double setUpPerByte = 0;
 };
 
 enum class Shape { Uniform, Rising, Triangle, Bump, Rough };
@@ -86,12 +84,17 @@ struct World {
   std::uint64_t launches = 100;
   bool waits = false;          ///< the program waits for each launch
   std::size_t window = 3;      ///< launches under way at most
+  std::size_t ahead = 8;       ///< … that are decided before the one that runs is over
   double submitSeconds = 7e-6; ///< of the host, per piece
   double splitSeconds =
       25e-6; ///< until a split launch is known to be over, and back to the program
   double nativeSeconds = 12e-6; ///< the same of one at home
   double compileSeconds = 0;    ///< that a device's first piece of a kernel takes more
 };
+
+/// Whether the device takes part only once it has shown what it is worth: it has a memory of its
+/// own and its driver describes it as slower than home.
+bool isLatecomer(const World& world, std::size_t device);
 
 /// What a policy may know when it decides.
 struct LaunchView {
@@ -104,8 +107,9 @@ struct LaunchView {
   std::vector<std::size_t> buffers;
   /// Bytes that each device would lack, if the launch were cut so.
   std::function<std::vector<double>(std::span<const double>)> lacking;
-  /// Seconds until the buffers may go over links; 0 if they may, or nothing does.
-  double setUpSeconds = 0;
+  /// Runs so many groups on a device beside the launch, for nobody: `rehearsed` tells what they
+  /// took.
+  std::function<void(std::size_t device, std::uint64_t groups)> rehearse;
   const World* world = nullptr;
   std::vector<const Directory*> directories;
 };
@@ -113,7 +117,8 @@ struct LaunchView {
 struct WorldDecision {
   enum class Kind { Native, Measure, Split, Chunks } kind = Kind::Native;
   std::vector<double> shares;
-  bool isAwaited = false; ///< the next launch is decided when this one is over
+  std::vector<bool> joins; ///< of Chunks: by device, whether it may; empty: all
+  bool isAwaited = false;  ///< the next launch is decided when this one is over
   std::uint64_t ticket = 0;
 };
 
@@ -128,6 +133,7 @@ struct LaunchReport {
   std::vector<solver::ChunkSample> chunks;
   double wall = 0;
   double bytes = 0;         ///< that moved
+  std::uint64_t moves = 0;  ///< transfers
   double movingSeconds = 0; ///< the sum over devices
   bool wasSplit = false;
 };
@@ -137,6 +143,9 @@ public:
   virtual ~Policy() = default;
   virtual WorldDecision decide(const LaunchView& view) = 0;
   virtual void observe(const LaunchReport& report) = 0;
+  /// What `LaunchView::rehearse` asked for is done.
+  virtual void rehearsed(std::size_t /*history*/, std::size_t /*device*/, std::uint64_t /*groups*/,
+                         double /*seconds*/) {}
 };
 
 /// How one program ran.

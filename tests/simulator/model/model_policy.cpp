@@ -35,8 +35,7 @@ public:
       double most = 0;
       for (const double each : bytes)
         most = std::max(most, each);
-      return most * (secondsPerByte_ > 0 ? secondsPerByte_ : 1e-10) +
-             (most > 0 ? view.setUpSeconds : 0);
+      return most * (secondsPerByte_ > 0 ? secondsPerByte_ : 1e-10);
     };
     const LaunchChoice::Choice choice = history.choice->next(situation);
     decision.ticket = choice.ticket;
