@@ -12,7 +12,7 @@ namespace {
 constexpr double dataWeight = 1 / (0.03 * 0.03);    // timings are good to 3 %
 constexpr double bendWeight = 1 / (0.25 * 0.25);    // density, bin to bin, per fit
 constexpr double roughWeight = 1;                   // density, bin to bin, at all
-constexpr double levelWeight = 0.05;                // density as a whole: only fixes the scale
+constexpr double levelWeight = 0.05;                // density, from even; fixes the scale
 constexpr double costWeight = 0.05;                 // speeds are free
 constexpr double latencyWeight = 1 / (0.15 * 0.15); // latency, as a part of a typical launch
 
@@ -217,9 +217,7 @@ void LoadModel::learn(std::span<const LoadSample> samples) {
     }
     timings = std::min(2.0, timings + 1);
   }
-  std::erase_if(samples_, [this](const LoadSample& s) {
-    return s.weight < leastWeight && !isDoubtful(s.device);
-  });
+  forgetFaint();
   early_ = std::max(0, early_ - 1);
   ++waiting_;
   if (calm && early_ == 0 && waiting_ < calmLaunches)
@@ -241,9 +239,16 @@ void LoadModel::learn(std::span<const LoadSample> samples) {
         old.weight = 0;
   }
   if (changed) {
-    std::erase_if(samples_, [](const LoadSample& s) { return s.weight < leastWeight; });
+    forgetFaint();
     fit();
   }
+}
+
+/// But of a device that has no other.
+void LoadModel::forgetFaint() {
+  std::erase_if(samples_, [this](const LoadSample& s) {
+    return s.weight < leastWeight && !isDoubtful(s.device);
+  });
 }
 
 /// Pulls towards where this fit began: the gradient is of the distance from `anchor_`.
@@ -253,11 +258,15 @@ void LoadModel::addPrior() {
     normal_(d, d) += costWeight;
     gradient_[d] += costWeight * (anchor_[d] - logCost_[d]);
     normal_(devices_ + d, devices_ + d) += latencyWeight;
-    gradient_[devices_ + d] -= latencyWeight * latency_[d] / reference_[d];
+    gradient_[devices_ + d] -=
+        (reference_[d] > 0 ? latencyWeight * latency_[d] / reference_[d] : 0);
   }
+  // Towards an even density; on the whole neither up nor down, which would take along the costs of
+  // devices that hardly any sample holds.
+  const double level = anchor_.segment(first, bins).mean();
   for (int b = 0; b < bins; ++b) {
     normal_(first + b, first + b) += levelWeight;
-    gradient_[first + b] -= levelWeight * logDensity_[static_cast<std::size_t>(b)];
+    gradient_[first + b] += levelWeight * (level - logDensity_[static_cast<std::size_t>(b)]);
   }
   for (int b = 0; b + 1 < bins; ++b) {
     const auto i = first + b;
@@ -276,7 +285,7 @@ void LoadModel::addPrior() {
 
 void LoadModel::fit() {
   const Eigen::Index first = 2 * devices_;
-  reference_.setConstant(1);
+  reference_.setZero();
   for (const LoadSample& s : samples_)
     reference_[s.device] = s.seconds; // the last of each
   for (Eigen::Index d = 0; d < devices_; ++d)
@@ -330,7 +339,7 @@ void LoadModel::fit() {
       return;
     const double step = gradient_.cwiseAbs().maxCoeff();
     for (Eigen::Index d = 0; d < devices_; ++d) {
-      if (!knows(d))
+      if (!(reference_[d] > 0))
         continue;
       logCost_[d] += std::clamp(gradient_[d], -2.0, 2.0);
       latency_[d] = std::clamp(latency_[d] + gradient_[devices_ + d] * reference_[d], 0.0,
@@ -348,10 +357,11 @@ void LoadModel::fit() {
       value -= scale;
       density_[static_cast<std::size_t>(b)] = std::exp(value);
     }
-    for (Eigen::Index d = 0; d < devices_; ++d) {
-      logCost_[d] += scale;
-      anchor_[d] += scale;
-    }
+    for (Eigen::Index d = 0; d < devices_; ++d)
+      if (reference_[d] > 0) { // of the others nothing was explained
+        logCost_[d] += scale;
+        anchor_[d] += scale;
+      }
     for (int b = 0; b < bins; ++b)
       anchor_[first + b] -= scale;
     if (step < 1e-3 && iteration >= 3)

@@ -72,6 +72,7 @@ private:
   void fit();
   void addPrior();
   void keep(const LoadSample& sample);
+  void forgetFaint();
 
   Eigen::Index devices_;
   Vector timings_;      // of each device; two stand for more
