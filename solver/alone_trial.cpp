@@ -6,18 +6,33 @@ namespace libsplit::solver {
 
 namespace {
 
-constexpr int leastTrial = 3;        ///< launches
-constexpr double nearly = 0.1;       ///< difference that more launches are to settle
-constexpr double leastGain = 1.03;   ///< of all together, or one goes on alone
-constexpr double hopeless = 1.2;     ///< times the present way, at which a trial ends at once
-constexpr double slower = 1.25;      ///< times what it was: the device has changed
-constexpr double firstAge = 5;       ///< launches before the first trial
-constexpr double patienceFactor = 4; ///< from one trial to the next
+constexpr int leastTrial = 3;         ///< launches
+constexpr double nearly = 0.1;        ///< difference that more launches are to settle
+constexpr double leastGain = 1.03;    ///< of all together, or one goes on alone
+constexpr double hopeless = 1.2;      ///< times the present way, at which a trial ends at once
+constexpr double slower = 1.25;       ///< times what it was: the device has changed
+constexpr double stillFalling = 0.95; ///< of the mean of the last launches: so much less is a trend
+constexpr double firstAge = 5;        ///< launches before the first trial
+constexpr double patienceFactor = 4;  ///< from one trial to the next
+constexpr int latest = 16; ///< launches by which one of the trial must have been heard of
 
 } // namespace
 
+/// The two ways are nearly the same.
+bool AloneTrial::isClose() const {
+  const double now = settled_ == Way::Alone ? alone_.seconds : together_.seconds;
+  return trial_.seconds > (1 - nearly) * now && trial_.seconds < (1 + nearly) * now;
+}
+
+/// Launches that the trial still needs, as far as is known.
+int AloneTrial::wanted() const {
+  return (trial_.launches >= leastTrial && isClose() ? longestTrial : leastTrial) - trial_.launches;
+}
+
 bool AloneTrial::took(Way ran, double seconds) {
-  if (ran != way())
+  if (isTrying_ && ran == settled_ && ++unheard_ > latest)
+    underWay_ = unheard_ = 0; // nobody could tell what they took
+  if (ran != (isTrying_ ? other() : settled_))
     return false; // it was cut before the way changed
   if (!isTrying_) {
     const bool isSlower = ran == Way::Alone && seconds > slower * alone_.seconds;
@@ -32,10 +47,10 @@ bool AloneTrial::took(Way ran, double seconds) {
       of(ran).add(seconds, longestTrial);
     return false;
   }
+  underWay_ = std::max(0, underWay_ - 1);
+  unheard_ = 0;
   trial_.add(seconds, longestTrial);
-  const double now = of(settled_).seconds;
-  const bool isClose = trial_.seconds > (1 - nearly) * now && trial_.seconds < (1 + nearly) * now;
-  if (trial_.seconds < hopeless * now && trial_.launches < (isClose ? longestTrial : leastTrial))
+  if (trial_.seconds < hopeless * of(settled_).seconds && wanted() > 0)
     return false;
   of(ran) = trial_;
   settled_ = alone_.seconds < leastGain * together_.seconds ? Way::Alone : Way::Together;
@@ -47,9 +62,12 @@ void AloneTrial::consider(double expectedSeconds, double age, double part) {
   const Mean& now = of(settled_);
   if (isTrying_ || age < std::max(firstAge, nextAge_) || now.launches < leastTrial)
     return;
+  if (now.last < stillFalling * now.seconds)
+    return; // threads, caches and drivers warm up
   if (expectedSeconds - now.seconds > part * age * now.seconds)
     return;
   isTrying_ = true;
+  underWay_ = unheard_ = 0;
   trial_ = {};
   nextAge_ = patienceFactor * age;
 }

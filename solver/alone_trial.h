@@ -20,7 +20,11 @@ public:
   enum class Way { Together, Alone };
 
   /// How the next launch should run.
-  Way way() const { return isTrying_ ? other() : settled_; }
+  Way way() const { return isTrying_ && underWay_ < wanted() ? other() : settled_; }
+
+  /// A launch began that way: no more of the other way are asked for before its end is heard of
+  /// than the trial needs.
+  void begins(Way way) { underWay_ += isTrying_ && way != settled_ ? 1 : 0; }
 
   /// A launch that ran that way took so many seconds. True if one device alone, having been the
   /// faster way, has become slower than it was: all work together again.
@@ -34,23 +38,31 @@ public:
   void consider(double expectedSeconds, double age, double part);
 
   /// What launches took that way; 0: not known.
+  bool isTrying() const { return isTrying_; }
+  bool isSettledAlone() const { return settled_ == Way::Alone; }
   double seconds(Way way) const { return (way == Way::Alone ? alone_ : together_).seconds; }
 
 private:
   struct Mean {
     double seconds = 0;
+    double last = 0;
     int launches = 0;
     void add(double more, int window) {
+      last = more;
       launches = std::min(launches + 1, window);
       seconds += (more - seconds) / launches;
     }
   };
+  int wanted() const;
+  bool isClose() const;
   Way other() const { return settled_ == Way::Alone ? Way::Together : Way::Alone; }
   Mean& of(Way way) { return way == Way::Alone ? alone_ : together_; }
 
   Way settled_ = Way::Together;
   bool isTrying_ = false;
   bool doubted_ = false; ///< the last launch of one device alone was slower than it was
+  int underWay_ = 0;     ///< launches of the trial
+  int unheard_ = 0;      ///< others that ended since the last of it did
   Mean together_, alone_, trial_;
   double nextAge_ = 0; ///< launches from which on a trial may begin
 };

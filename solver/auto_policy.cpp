@@ -37,6 +37,7 @@ constexpr double clearlyLess = 0.75;
 constexpr double clearlyLessThanSeen = 0.9;
 constexpr double likelyTrialPart = 0.1; // of the time so far that a trial may cost, if they don't
 constexpr std::uint64_t maxHold = 64;
+constexpr double littleData = 0.05;      // part of all groups; what moves for fewer tells little
 constexpr double outlier = 4;            // times what a device should have taken
 constexpr std::uint64_t knowsEnough = 3; // launches after which one can tell
 
@@ -48,7 +49,8 @@ public:
         ranBegin_(ran_), ranTogether_(ran_), candidate_(ran_), goal_(ran_),
         unlimited_(Vector::Ones(n_)), alone_(ran_), seenAlone_(ran_), best_(ran_), speeds_(ran_),
         steadyMove_(ran_), changeMove_(ran_), hasGained_(ran_), limits_(Vector::Ones(n_)),
-        largest_(ran_), lastProbe_(ran_), probeCost_(ran_), beforeProbe_(ran_) {
+        largest_(ran_), lastProbe_(ran_), probed_(ran_), took_(ran_), probeCost_(ran_),
+        beforeProbe_(ran_) {
     samples_.reserve(256);
     bool anyKnown = false;
     for (std::size_t i = 0; i < std::min<std::size_t>(options.knownSpeeds.size(), options.devices);
@@ -135,7 +137,14 @@ public:
 
   void skip(std::uint64_t launches) override { skipped_ += launches; }
 
-  std::span<const double> propose() override { return view(isAlone() ? alone_ : shares_); }
+  std::span<const double> propose() override {
+    return view(isAlone() ? alone_ : isProbing() && probeBegan_ ? beforeProbe_ : shares_);
+  }
+
+  void begins() override {
+    trial_.begins(trial_.way());
+    probeBegan_ = probeBegan_ || (isProbing() && !isAlone());
+  }
   Summary summary() const override { return summary_; }
   bool describe(LoadProfile& profile, std::uint64_t totalGroups) const override {
     if (summary_.launches == 0)
@@ -162,7 +171,8 @@ private:
       return false; // not one launch, cut into parts
     const auto total = static_cast<double>(totalGroups);
     samples_.clear();
-    last_ = secondLast_ = settled_ = 0;
+    last_ = settled_ = 0;
+    took_.setZero();
     double sum = 0;
     double measured = 0;
     before_ = ran_.sum() > 0;
@@ -175,12 +185,10 @@ private:
       ranBegin_[d] = begin;
       if (!measures(s))
         continue;
+      took_[d] = s.seconds;
       if (s.seconds > last_) {
-        secondLast_ = last_;
         last_ = s.seconds;
         slowest_ = d;
-      } else {
-        secondLast_ = std::max(secondLast_, s.seconds);
       }
       sum += s.seconds;
       ++measured;
@@ -225,7 +233,11 @@ private:
     // Little moves where others have brought the data already, which they won't each time.
     if (!before_ && changeMove_.maxCoeff() <= 0)
       changeMove_.setConstant(options_.movingSeconds / total);
-    changeMove_[d] = std::max(fresh / (gained * total), 0.7 * changeMove_[d]);
+    // A probe's piece takes about as long to move as one many times its size.
+    const double presumed = options_.movingSeconds > 0 ? littleData : 0;
+    const double shown =
+        (fresh + presumed * options_.movingSeconds) / (total * (gained + presumed));
+    changeMove_[d] = std::max(shown, 0.7 * changeMove_[d]);
     hasGained_[d] = before_ || fresh > 0 ? 1 : hasGained_[d];
     return fresh;
   }
@@ -350,20 +362,20 @@ private:
   /// After a probe: what it cost sets when the next one may come.
   bool settleProbe() {
     // Launches may be under way that were cut before.
-    if (probed_ < 0 || ran_[probed_] <= 0) {
-      if (probed_ >= 0 && age() - lastProbe_[probed_] > latestProbe)
-        probed_ = -1;
+    if (!isProbing() || (probed_.array() * ran_.array()).maxCoeff() <= 0) {
+      if (isProbing() && age() - probedAt_ > latestProbe)
+        probed_.setZero();
       return false;
     }
-    const Eigen::Index d = probed_;
-    probed_ = -1;
-    probeCost_[d] = slowest_ == d ? std::max(0.0, last_ - secondLast_) : 0;
-    probeSeconds_ = probeCost_[d];
-    // The probe's own delay says nothing of the cut that it was added to.
-    if (slowest_ == d) {
-      last_ = secondLast_;
-      settled_ = std::min(settled_, last_);
-    }
+    const double others = (took_.array() * (1 - probed_.array())).maxCoeff();
+    for (Eigen::Index d = 0; d < n_; ++d)
+      if (probed_[d] > 0)
+        probeCost_[d] = std::max(0.0, took_[d] - others);
+    probed_.setZero();
+    probeSeconds_ = last_ - others;
+    // The probes' own delay says nothing of the cut that they were added to.
+    last_ = others;
+    settled_ = std::min(settled_, last_);
     return true;
   }
 
@@ -392,7 +404,7 @@ private:
 
   void considerAlone(double total, double predicted) {
     // Shares that wait for better ones to pay do not show what splitting gains.
-    if (n_ < 2 || isAlone() || waits_ || summary_.stop != Stop::Converged)
+    if (n_ < 2 || trial_.isTrying() || isAlone() || waits_ || summary_.stop != Stop::Converged)
       return;
     Eigen::Index fastest = -1;
     double least = 0;
@@ -403,7 +415,8 @@ private:
         fastest = d;
       }
     }
-    if (fastest < 0 || shares_[fastest] > 0.999)
+    // What is only probed does not make it several.
+    if (fastest < 0 || (isProbing() ? beforeProbe_ : shares_)[fastest] > 0.999)
       return;
     candidate_.setZero();
     candidate_[fastest] = 1;
@@ -411,7 +424,7 @@ private:
       return;
     const double most = (seenAlone_[fastest] > 0 ? clearlyLessThanSeen : clearlyLess) * least;
     trial_.consider(least, age(), predicted < most ? probePart : likelyTrialPart);
-    if (isAlone())
+    if (trial_.isTrying())
       alone_ = candidate_;
   }
 
@@ -424,31 +437,39 @@ private:
   /// Launches of this kind so far, seen or not.
   double age() const { return static_cast<double>(summary_.launches + skipped_); }
 
+  bool isProbing() const { return probed_.maxCoeff() > 0; }
+
   void probe(double total, double predicted) {
-    if (probed_ >= 0)
+    if (isProbing())
       return;
-    for (Eigen::Index d = 0; d < n_; ++d) {
-      if (shares_[d] * total >= 0.5) {
+    const double piece = 1 / total;
+    for (Eigen::Index d = 0; d < n_; ++d)
+      if (shares_[d] * total >= 0.5)
         lastProbe_[d] = age();
-        continue;
-      }
-      const double piece = 1 / total;
-      const double expected =
-          model_.knows(d) ? std::max(0.0, model_.seconds(d, 0, piece, total) - predicted) : 0;
-      const double period =
-          std::max(static_cast<double>(probePeriod),
-                   std::max(expected, probeCost_[d]) / (probePart * std::max(predicted, 1e-12)));
-      const bool isDue =
-          model_.isDoubtful(d) ? expected <= trialPart * spent_ : age() - lastProbe_[d] >= period;
-      if (!isDue)
-        continue;
-      beforeProbe_ = shares_;
-      probed_ = d;
-      lastProbe_[d] = age();
-      shares_[d] = piece * 1.01;
-      normalize(shares_);
+      else if (isProbeDue(d, piece, predicted, total))
+        probed_[d] = 1;
+    if (!isProbing())
       return;
-    }
+    beforeProbe_ = shares_;
+    probeBegan_ = false;
+    probedAt_ = age();
+    for (Eigen::Index d = 0; d < n_; ++d)
+      if (probed_[d] > 0) {
+        lastProbe_[d] = age();
+        shares_[d] = piece * 1.01;
+      }
+    normalize(shares_);
+  }
+
+  bool isProbeDue(Eigen::Index d, double piece, double predicted, double total) const {
+    const double expected =
+        model_.knows(d) ? std::max(0.0, model_.seconds(d, 0, piece, total) - predicted) : 0;
+    if (model_.isDoubtful(d))
+      return expected <= trialPart * spent_;
+    const double period =
+        std::max(static_cast<double>(probePeriod),
+                 std::max(expected, probeCost_[d]) / (probePart * std::max(predicted, 1e-12)));
+    return age() - lastProbe_[d] >= period;
   }
 
   AutoOptions options_;
@@ -473,12 +494,13 @@ private:
   Vector limits_;         // of the next shares
   Vector largest_;        // share that each device ever had
   Vector lastProbe_;      // launch at which a device last worked or was probed
+  Vector probed_;         // 1: the device has its piece to show what it does; all 0: none does
   std::vector<LoadSample> samples_;
+  Vector took_;      // seconds of each device in the last launch
   Vector probeCost_; // seconds by which the last probe of a device delayed its launch
   Vector beforeProbe_;
   double probeSeconds_ = 0; // of the launch observed last
   double last_ = 0;         // seconds of the last launch
-  double secondLast_ = 0;   // of its second slowest device
   double spent_ = 0;        // seconds of all launches that were seen
   double settled_ = 0;      // of the last launch, without what moved for new shares
   Eigen::Index slowest_ = 0;
@@ -486,7 +508,8 @@ private:
   double bestSeconds_ = 0;
   std::uint64_t hold_ = 0; // launches to stay with the best after the next set-back
   std::uint64_t held_ = 0; // launches left of that
-  Eigen::Index probed_ = -1;
+  double probedAt_ = 0;
+  bool probeBegan_ = false; // a launch with the probe is under way
   std::uint64_t skipped_ = 0;
   bool seeded_ = false;
   bool before_ = false;

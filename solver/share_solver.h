@@ -75,6 +75,9 @@ public:
   /// observations give the same shares. Valid until the next call on this object.
   virtual std::span<const double> propose() = 0;
 
+  /// A launch begins with what `propose` says: what is only tried is not proposed to many.
+  virtual void begins() {}
+
   /// A launch took so many seconds on that device alone, natively: not one that was proposed.
   virtual void observeAlone(unsigned /*device*/, double /*seconds*/) {}
 

@@ -270,14 +270,17 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
       return {Action::Measure, {}};
   }
   const Decision decision = split();
+  solver_->begins();
   if (!isHomeAlone(decision.shares)) {
     homeProposals_ = 0;
     return decision;
   }
   // A trial of home, or the solver has dropped all others. Then home does it natively, which costs
   // nothing; the solver is asked again after a rest, and may then probe them.
-  if (++homeProposals_ <= homeTrial)
+  if (++homeProposals_ <= homeTrial) {
+    ++homeToTell_;
     return {Action::Measure, {}};
+  }
   homeProposals_ = 0;
   rest();
   return {};
@@ -299,10 +302,11 @@ void ShareController::tellSolver(double homeSeconds, std::uint64_t totalGroups) 
   if (!solver_ || home == usable_.end())
     return;
   const auto index = static_cast<std::size_t>(home - usable_.begin());
-  if (!hasSplit_ || totalGroups == 0 || solver_->propose()[index] < 1 - 1e-9) {
+  if (!hasSplit_ || totalGroups == 0 || homeToTell_ == 0) {
     solver_->observeAlone(static_cast<unsigned>(index), homeSeconds);
     return;
   }
+  --homeToTell_;
   usableSamples_.clear();
   for (std::size_t i = 0; i < usable_.size(); ++i)
     usableSamples_.push_back(

@@ -157,6 +157,7 @@ private:
   unsigned toHear_ = 0;          ///< … and still to be reported
   double remeasured_ = 0;        ///< their sum
   unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
+  unsigned homeToTell_ = 0;      ///< of those that are under way
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
   unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
   unsigned rest_ = 16;           ///< … and of one that was slower split

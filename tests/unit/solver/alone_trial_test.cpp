@@ -44,6 +44,39 @@ TEST(AloneTrial, waysThatAreNearlyTheSameAreTriedLonger) {
   EXPECT_EQ(trial.way(), Way::Together);
 }
 
+TEST(AloneTrial, noMoreLaunchesOfItAreUnderWayThanItNeeds) {
+  AloneTrial trial;
+  run(trial, 5, 8.0, 20.0, 10.7);
+  int begun = 0;
+  for (int i = 0; i < 50; ++i) { // the program is far ahead
+    const Way way = trial.way();
+    trial.begins(way);
+    begun += way == Way::Alone;
+  }
+  EXPECT_EQ(begun, 3);
+  trial.took(Way::Alone, 20.0);
+  EXPECT_EQ(trial.way(), Way::Together);
+  trial.took(Way::Alone, 20.0);
+  EXPECT_EQ(trial.seconds(Way::Alone), 20.0) << "the trial's others say nothing more";
+}
+
+TEST(AloneTrial, oneOfWhichNothingIsHeardIsTriedAgain) {
+  AloneTrial trial;
+  run(trial, 5, 8.0, 7.0, 10.7);
+  for (int i = 0; i < 3; ++i)
+    trial.begins(trial.way());
+  EXPECT_EQ(trial.way(), Way::Together);
+  EXPECT_GT(run(trial, 40, 8.0, 7.0, 10.7, 5), 10);
+}
+
+TEST(AloneTrial, noneBeginsWhileLaunchesStillGetFaster) {
+  AloneTrial trial;
+  int alone = 0;
+  for (const double seconds : {14, 12, 11, 10, 9, 8, 7, 6, 5})
+    alone += run(trial, 1, seconds, 10.0, 10.0, 20);
+  EXPECT_EQ(alone, 0);
+}
+
 TEST(AloneTrial, whatGainsNextToNothingTogetherIsDoneAlone) {
   AloneTrial trial;
   run(trial, 5 + longestTrial, 8.0, 8.1, 10.7);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace libsplit::solver {
 namespace {
 
@@ -111,6 +113,62 @@ TEST(Auto, whereMovingIsDearALittleImbalanceIsLeftAlone) {
   const auto other = two();
   other->observe(cheap.run(other->propose()), total);
   EXPECT_GT(other->propose()[0], 0.505);
+}
+
+TEST(Auto, whatAProbesPieceTakesToMoveSaysLittleOfWhatAllWould) {
+  // A move takes 50 us however small it is; all of the data would take 1 ms.
+  const auto solver = makeAuto({2, {1, 1e-9}, 0.01, 1e-3});
+  constexpr double speed = 1e6, move = 50e-6, all = 1e-3;
+  std::uint64_t had = 0;
+  for (int launch = 0; launch < 20; ++launch) {
+    const std::uint64_t others = roundToGroups(solver->propose(), total)[1];
+    const double moving = others > had ? move + all * static_cast<double>(others - had) / total : 0;
+    had = others;
+    const auto rest = static_cast<double>(total - others);
+    const std::vector<DeviceSample> samples = {
+        {0, total - others, rest / speed},
+        {total - others, total, static_cast<double>(others) / speed + moving, moving}};
+    solver->observe(samples, total);
+  }
+  EXPECT_NEAR(solver->propose()[1], 0.5, 0.02) << "half a millisecond gained in each launch";
+}
+
+TEST(Auto, devicesOfWhichNothingIsKnownShowWhatTheyDoInOneLaunch) {
+  constexpr unsigned devices = 6;
+  std::vector<double> known(devices, 1e-9);
+  known[0] = 1;
+  const auto solver = makeAuto({devices, known, 0.01});
+  unsigned most = 0;
+  for (int launch = 0; launch < 20; ++launch) {
+    const auto groups = roundToGroups(solver->propose(), total);
+    std::vector<DeviceSample> samples;
+    std::uint64_t at = 0;
+    for (const std::uint64_t each : groups) {
+      samples.push_back({at, at + each, static_cast<double>(each) / 1000});
+      at += each;
+    }
+    most = std::max(most, static_cast<unsigned>(std::ranges::count_if(
+                              groups, [](std::uint64_t each) { return each > 0; })));
+    solver->observe(samples, total);
+  }
+  EXPECT_EQ(most, devices);
+  for (const double share : solver->propose())
+    EXPECT_NEAR(share, 1.0 / devices, 0.01) << "all are alike";
+}
+
+TEST(Auto, whatOneTimingToldOfADeviceStaysWhileOthersWork) {
+  // A chunk of few groups, with what the driver compiled in it; then home alone, with a load that
+  // lies unevenly.
+  const auto solver = two();
+  const std::vector<ChunkSample> chunks = {
+      {0, 0, 500, 0.05}, {1, 500, 502, 0.2}, {0, 502, 900, 0.2}, {0, 900, total, 0.001}};
+  solver->observeChunks(chunks, total);
+  for (int launch = 0; launch < 12; ++launch)
+    solver->observe(std::vector<DeviceSample>{{0, total, 0.251}, {total, total, 0}}, total);
+  LoadProfile profile;
+  ASSERT_TRUE(solver->describe(profile, total));
+  EXPECT_LT(profile.seconds(1, 0.5, 0.502), 4 * 0.2);
+  EXPECT_GT(profile.seconds(1, 0.5, 0.502), 0.2 / 4);
 }
 
 TEST(Auto, aSmallShareGrowsThoughItsNextStepGainsNextToNothing) {
