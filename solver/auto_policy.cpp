@@ -298,7 +298,7 @@ private:
     // to nothing themselves.
     const double predicted = model_.balance(goal_, total, unlimited_);
     if (setBack) {
-      shares_ = best_;
+      shares_ = beforeProbe_ = best_;
       hold_ = std::min(hold_ + 2, maxHold);
       held_ = hold_;
       return predicted;
@@ -439,25 +439,26 @@ private:
 
   bool isProbing() const { return probed_.maxCoeff() > 0; }
 
+  /// Adds pieces to `shares_` for devices without work that are due to show what they do.
   void probe(double total, double predicted) {
-    if (isProbing())
-      return;
     const double piece = 1 / total;
-    for (Eigen::Index d = 0; d < n_; ++d)
-      if (shares_[d] * total >= 0.5)
-        lastProbe_[d] = age();
-      else if (isProbeDue(d, piece, predicted, total))
-        probed_[d] = 1;
+    if (!isProbing()) {
+      for (Eigen::Index d = 0; d < n_; ++d) {
+        const bool works = shares_[d] * total >= 0.5;
+        if (works || isProbeDue(d, piece, predicted, total)) {
+          lastProbe_[d] = age();
+          probed_[d] = works ? 0 : 1;
+        }
+      }
+      probeBegan_ = false;
+      probedAt_ = age();
+    }
     if (!isProbing())
       return;
     beforeProbe_ = shares_;
-    probeBegan_ = false;
-    probedAt_ = age();
     for (Eigen::Index d = 0; d < n_; ++d)
-      if (probed_[d] > 0) {
-        lastProbe_[d] = age();
-        shares_[d] = piece * 1.01;
-      }
+      if (probed_[d] > 0)
+        shares_[d] = std::max(shares_[d], piece * 1.01);
     normalize(shares_);
   }
 

@@ -156,6 +156,18 @@ TEST(Auto, devicesOfWhichNothingIsKnownShowWhatTheyDoInOneLaunch) {
     EXPECT_NEAR(share, 1.0 / devices, 0.01) << "all are alike";
 }
 
+TEST(Auto, oneLaunchAloneIsAskedToProbeHoweverManyAreUnderWay) {
+  const auto solver = makeAuto({2, {1, 1e-9}, 0.01});
+  unsigned probes = 0;
+  for (int launch = 0; launch < 12; ++launch) { // those that are heard of were begun long ago
+    const auto groups = roundToGroups(solver->propose(), total);
+    solver->begins();
+    probes += groups[1] > 0;
+    solver->observe(std::vector<DeviceSample>{{0, total, 1.0}, {total, total, 0}}, total);
+  }
+  EXPECT_EQ(probes, 1u);
+}
+
 TEST(Auto, whatOneTimingToldOfADeviceStaysWhileOthersWork) {
   // A chunk of few groups, with what the driver compiled in it; then home alone, with a load that
   // lies unevenly.
