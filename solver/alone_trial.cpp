@@ -20,7 +20,7 @@ constexpr int latest = 16; ///< launches by which one of the trial must have bee
 
 /// The two ways are nearly the same.
 bool AloneTrial::isClose() const {
-  const double now = settled_ == Way::Alone ? alone_.seconds : together_.seconds;
+  const double now = seconds(settled_);
   return trial_.seconds > (1 - nearly) * now && trial_.seconds < (1 + nearly) * now;
 }
 

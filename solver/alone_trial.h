@@ -22,9 +22,9 @@ public:
   /// How the next launch should run.
   Way way() const { return isTrying_ && underWay_ < wanted() ? other() : settled_; }
 
-  /// A launch began that way: no more of the other way are asked for before its end is heard of
-  /// than the trial needs.
-  void begins(Way way) { underWay_ += isTrying_ && way != settled_ ? 1 : 0; }
+  /// A launch begins so: no more of the other way are asked for before its end is heard of than
+  /// the trial needs.
+  void begins() { underWay_ += way() != settled_ ? 1 : 0; }
 
   /// A launch that ran that way took so many seconds. True if one device alone, having been the
   /// faster way, has become slower than it was: all work together again.
@@ -37,9 +37,9 @@ public:
   /// the time of the `age` launches so far.
   void consider(double expectedSeconds, double age, double part);
 
-  /// What launches took that way; 0: not known.
   bool isTrying() const { return isTrying_; }
-  bool isSettledAlone() const { return settled_ == Way::Alone; }
+
+  /// What launches took that way; 0: not known.
   double seconds(Way way) const { return (way == Way::Alone ? alone_ : together_).seconds; }
 
 private:

@@ -142,7 +142,7 @@ public:
   }
 
   void begins() override {
-    trial_.begins(trial_.way());
+    trial_.begins();
     probeBegan_ = probeBegan_ || (isProbing() && !isAlone());
   }
   Summary summary() const override { return summary_; }

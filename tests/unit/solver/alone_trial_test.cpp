@@ -50,7 +50,7 @@ TEST(AloneTrial, noMoreLaunchesOfItAreUnderWayThanItNeeds) {
   int begun = 0;
   for (int i = 0; i < 50; ++i) { // the program is far ahead
     const Way way = trial.way();
-    trial.begins(way);
+    trial.begins();
     begun += way == Way::Alone;
   }
   EXPECT_EQ(begun, 3);
@@ -64,7 +64,7 @@ TEST(AloneTrial, oneOfWhichNothingIsHeardIsTriedAgain) {
   AloneTrial trial;
   run(trial, 5, 8.0, 7.0, 10.7);
   for (int i = 0; i < 3; ++i)
-    trial.begins(trial.way());
+    trial.begins();
   EXPECT_EQ(trial.way(), Way::Together);
   EXPECT_GT(run(trial, 40, 8.0, 7.0, 10.7, 5), 10);
 }
