@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -101,21 +102,41 @@ cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
   return program;
 }
 
+/// What the driver says to `build`. Some hold the kernel of a launch a moment longer than its event
+/// says, PoCL among them, and refuse meanwhile. A program that waits for the event does not see
+/// that; libsplit, which asks how far the event is, does.
+template <class Call> cl_int onceLetGo(bool mayBeHeld, const Call& build) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  constexpr Milliseconds longEnough(1000);
+  cl_int status = build();
+  Milliseconds pause(0.05);
+  for (Milliseconds waited(0); mayBeHeld && status == CL_INVALID_OPERATION && waited < longEnough;
+       waited += pause, pause *= 2) {
+    std::this_thread::sleep_for(pause);
+    status = build();
+  }
+  return status;
+}
+
 cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id* devices,
                            const char* options, cl_uint headerCount, const cl_program* headers,
                            const char** headerNames, void(CL_CALLBACK* notify)(cl_program, void*),
                            void* data) {
   // Before the compilation: with its callback, the application may release the headers.
   runtime::SourceUnits before;
+  bool mayBeHeld = false;
   tracked([&] {
+    mayBeHeld = session().programs().givesUpKernels(program);
     std::vector<runtime::HeaderUse> uses;
     for (cl_uint i = 0; i < headerCount && headers && headerNames; ++i)
       uses.push_back({headerNames[i] ? headerNames[i] : "", headers[i]});
     before = session().programs().compiling(program, {devices, devices + (devices ? count : 0)},
                                             options, uses);
   });
-  const cl_int status = next().clCompileProgram(program, count, devices, options, headerCount,
-                                                headers, headerNames, notify, data);
+  const cl_int status = onceLetGo(mayBeHeld, [&] {
+    return next().clCompileProgram(program, count, devices, options, headerCount, headers,
+                                   headerNames, notify, data);
+  });
   tracked([&] { session().programs().compiled(program, std::move(before), status); });
   return status;
 }
@@ -143,14 +164,17 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                          void* data) {
-  // Before the build: libsplit's own kernels of the program have to go.
   std::shared_ptr<runtime::Build> before;
+  bool mayBeHeld = false;
   tracked([&] {
+    mayBeHeld = session().programs().givesUpKernels(program);
     before =
         session().programs().building(program, {devices, devices + (devices ? count : 0)}, options);
   });
   const auto begin = std::chrono::steady_clock::now();
-  const cl_int status = next().clBuildProgram(program, count, devices, options, notify, data);
+  const cl_int status = onceLetGo(mayBeHeld, [&] {
+    return next().clBuildProgram(program, count, devices, options, notify, data);
+  });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   tracked([&] { session().programs().built(program, before, status, took.count()); });
   return status;

@@ -123,22 +123,33 @@ bool Programs::isLaunched(const Program& program,
   });
 }
 
+bool Programs::givesUpKernels(cl_program program) {
+  std::map<std::string, std::shared_ptr<KernelCode>> outdated;
+  Lock lock(shared_.mutex);
+  const std::shared_ptr<Program> found = find(program);
+  if (!found || found->kernelObjects > 0)
+    return false;
+  preparer_.awaitPrepared(lock, *found);
+  shared_.progress.wait(lock, [&] { return !isLaunched(*found, &Stream::active); });
+  if (isLaunched(*found, &Stream::parked))
+    return false;
+  outdated.swap(found->codes);
+  lock.unlock();
+  for (auto& [name, code] : outdated)
+    code->kernels.clear();
+  return !outdated.empty();
+}
+
 std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_device_id> devices,
                                           const char* options) {
   if (devices.empty())
     devices = arrayProperty<cl_device_id>(cl_.clGetProgramInfo, program, CL_PROGRAM_DEVICES);
   const auto headers = seenHeaders(program, options);
-  std::map<std::string, std::shared_ptr<KernelCode>> outdated;
-  Lock lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   const std::shared_ptr<Program> found = find(program);
-  if (!found || found->kernelObjects > 0)
+  if (!found || found->kernelObjects > 0 || isLaunched(*found, &Stream::parked))
     return nullptr; // the driver refuses
   Program& tracked = *found;
-  preparer_.awaitPrepared(lock, tracked);
-  shared_.progress.wait(lock, [&] { return !isLaunched(tracked, &Stream::active); });
-  if (isLaunched(tracked, &Stream::parked))
-    return nullptr; // … for launches that wait still have its kernels
-  outdated.swap(tracked.codes);
   auto build = std::make_shared<Build>();
   build->origins = tracked.build->origins;
   for (cl_device_id device : devices) {
@@ -152,9 +163,6 @@ std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_dev
   std::shared_ptr<Build> before = std::exchange(tracked.build, std::move(build));
   if (shared_.isActive() && options_.policy.kind != Policy::Kind::Off)
     preparer_.building(found);
-  lock.unlock();
-  for (auto& [name, code] : outdated)
-    code->kernels.clear(); // a program with kernels can't be built again
   return before;
 }
 

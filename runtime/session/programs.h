@@ -50,8 +50,13 @@ public:
   void retained(cl_program program);
   void released(cl_program program);
 
-  /// The application is about to build for these devices; none stands for all. The build before,
-  /// for `built`; null if the driver must refuse, since the program has kernels.
+  /// The application is about to compile or build a program, which drivers refuse while there are
+  /// kernels of it: waits for what libsplit does with its own, and drops them. Whether there may
+  /// have been any, which the driver may hold for a moment yet; false as well if the driver must
+  /// refuse, since the application or launches that wait have some.
+  bool givesUpKernels(cl_program program);
+  /// The application is about to build, after `givesUpKernels`, for these devices; none stands for
+  /// all. The build before, for `built`; null if the driver must refuse, since there are kernels.
   std::shared_ptr<Build> building(cl_program program, std::vector<cl_device_id> devices,
                                   const char* options);
   /// What the driver said to it.

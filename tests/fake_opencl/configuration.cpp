@@ -85,9 +85,9 @@ Configuration parseConfiguration(const std::string& text) {
       throw std::runtime_error("can't read " + text);
     json = Json::parse(file);
   }
-  requireKnown(json,
-               {"platforms", "seed", "clock", "strict_flush", "shuffle", "goes_on",
-                "callback_thread", "callbacks_ms", "cache", "report", "slow_calls", "script"});
+  requireKnown(json, {"platforms", "seed", "clock", "strict_flush", "shuffle", "goes_on",
+                      "callback_thread", "callbacks_ms", "kernels_ms", "cache", "report",
+                      "slow_calls", "script"});
   Configuration result;
   for (const Json& platform : json.value("platforms", Json::array())) {
     requireKnown(platform, {"name", "devices"});
@@ -106,6 +106,7 @@ Configuration parseConfiguration(const std::string& text) {
   result.goesOn = json.value("goes_on", result.goesOn);
   result.callbackThread = json.value("callback_thread", result.callbackThread);
   result.callbackSeconds = json.value("callbacks_ms", 0.0) * 1e-3;
+  result.kernelSeconds = json.value("kernels_ms", 0.0) * 1e-3;
   result.cache = json.value("cache", result.cache);
   result.report = json.value("report", result.report);
   result.slowCalls = json.value("slow_calls", result.slowCalls);

@@ -425,6 +425,7 @@ cl_int launch(const char* name, const Enqueue& how, cl_kernel kernel, cl_uint di
     return CL_SUCCESS;
   };
   // The kernel object lives until its launches are over.
+  kernel->launched = true;
   auto keptKernel = std::make_shared<Keep<cl_kernel>>(kernel);
   auto keptMemory = keeping(std::move(kept));
   return driver().engine.enqueue(call.lock, how, Resource::Kernels,

@@ -66,7 +66,7 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
     return call.error;
   if ((count == 0) != (devices == nullptr) || (!notify && data))
     return CL_INVALID_VALUE;
-  if (program->kernels > 0)
+  if (program->kernels > 0 || std::chrono::steady_clock::now() < program->heldUntil)
     return CL_INVALID_OPERATION;
   std::vector<cl_device_id> wanted = program->devices;
   if (devices)
@@ -385,4 +385,8 @@ void addPrograms(cl_icd_dispatch& table) {
 
 _cl_kernel::~_cl_kernel() {
   --program->kernels;
+  const std::chrono::duration<double> held(libsplit::fake::driver().configuration.kernelSeconds);
+  if (launched)
+    program->heldUntil = std::chrono::steady_clock::now() +
+                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(held);
 }

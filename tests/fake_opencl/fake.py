@@ -61,12 +61,12 @@ class Fake:
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
     def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, slow_calls=None,
-                    clock=None, callbacks_ms=0, timeout=60, env=None):
+                    clock=None, callbacks_ms=0, kernels_ms=0, timeout=60, env=None):
         """Natively if there are no `options`."""
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
                          "clock": clock or self.clock, "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1,
-                         "callbacks_ms": callbacks_ms,
+                         "callbacks_ms": callbacks_ms, "kernels_ms": kernels_ms,
                          "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
         env = (env or {}) | {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}
@@ -189,6 +189,15 @@ def late_callbacks(bench):
     run.require_same_as(native)
     reasons = run.kernel("nbody")["reasons"]
     run.require(not any("too short" in reason for reason in reasons), f"launches of 10 ms: {reasons}")
+
+
+def held_kernels(bench):
+    """A program can be built again where the driver still holds what libsplit launched of it."""
+    fake = Fake(bench)
+    native = fake.run("rebuilt")
+    native.require_success()
+    for options in policies(2):
+        fake.run("rebuilt", options, kernels_ms=20).require_same_as(native)
 
 
 def read_back(bench):
@@ -544,7 +553,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 if __name__ == "__main__":
     main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks, "read_back": read_back,
-          "changed_mind": changed_mind, "slow_calls": slow_calls,
+          "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
           "application_table": application_table,

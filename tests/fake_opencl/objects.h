@@ -5,6 +5,7 @@
 #include "runtime/core/opencl.h"
 #include "tests/fake_opencl/configuration.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -166,6 +167,8 @@ struct _cl_program : libsplit::fake::Object {
   std::vector<cl_device_id> devices;
   std::map<cl_device_id, libsplit::fake::BuildResult> builds;
   unsigned kernels = 0; ///< that are alive
+  /// Until then the driver still holds some that are not.
+  std::chrono::steady_clock::time_point heldUntil;
 };
 
 struct _cl_kernel : libsplit::fake::Object {
@@ -174,6 +177,7 @@ struct _cl_kernel : libsplit::fake::Object {
   std::shared_ptr<const libsplit::fake::LoadedProgram> code;
   const libsplit::fake::KernelInfo* info = nullptr; ///< in `code`
   std::vector<libsplit::fake::ArgumentValue> arguments;
+  bool launched = false;
   ~_cl_kernel();
 };
 

@@ -43,6 +43,7 @@ SAMPLES = {
     "user_events": Expectation(launches={"scale": 6}, homes=("0.1",)),
     "api_coverage": Expectation(("advance",)),
     "api_programs": Expectation(),
+    "rebuilt": Expectation(("multiples",), launches={"multiples": 6}),
     "odd_launches": Expectation(("plus", "optional_input", "quotient")),
     "changing_index": Expectation(("gather_rows", "scatter", "fill_blocks", "rotate_index")),
     "nested_index": Expectation(("gather_nested", "sum_rows", "fill_blocks", "scatter_products", "scatter_present",

@@ -1,0 +1,38 @@
+// One program, built again and again between launches of its kernel.
+#include "kernels/rebuilt.h"
+#include "tests/samples/sample.h"
+
+#include <string>
+
+namespace {
+
+void runRebuilt(sample::Sample& s) {
+  const std::size_t n = s.options().size;
+  const char* source = sample::rebuiltSource;
+  cl_int error = CL_SUCCESS;
+  const sample::Program program =
+      clCreateProgramWithSource(s.context(), 1, &source, nullptr, &error);
+  sample::check(error, "clCreateProgramWithSource");
+  const auto queue = s.queue();
+  const auto numbers = s.buffer(CL_MEM_READ_WRITE, n * sizeof(cl_int));
+  std::vector<cl_int> out(n);
+  for (std::size_t i = 0; i < s.options().iterations; ++i) {
+    const auto factor = static_cast<cl_int>(i % 3 + 1);
+    const std::string options = "-DFACTOR=" + std::to_string(factor);
+    sample::check(clBuildProgram(program, 0, nullptr, options.c_str(), nullptr, nullptr),
+                  "clBuildProgram");
+    const auto kernel = sample::kernel(program, "multiples");
+    sample::setArguments(kernel, numbers);
+    sample::launch(queue, kernel, {n}, {64});
+    sample::read(queue, numbers, out);
+    for (std::size_t item = 0; item < n; ++item)
+      sample::require(out[item] == static_cast<cl_int>(item) * factor, "another build was run");
+  }
+  s.output(out);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return sample::run(argc, argv, {.size = 4096, .iterations = 6}, runRebuilt);
+}
