@@ -7,9 +7,9 @@
 //       "local_memory": 65536, "launch_us": 5, "item_ns": 1, "transfer_us": 10, "gb_per_s": 10,
 //       "in_caller": false, "dense_rects": false}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
-//    "callback_thread": true, "callbacks_ms": 0, "kernels_ms": 0, "cache": "/tmp/x", "report":
-//    "calls.json", "slow_calls": {"clEnqueueFillBuffer": 2000}, "script": [{"fail_call": {"device":
-//    "0.1", "number": 37, "error": -5}},
+//    "callback_thread": true, "callbacks_ms": 0, "kernels_ms": 0, "cache": "/tmp/x",
+//    "report": "calls.json", "slow_calls": {"clEnqueueFillBuffer": 2000},
+//    "script": [{"fail_call": {"device": "0.1", "number": 37, "error": -5}},
 //               {"fail_command": {"device": "0.1", "number": 3, "error": -5}},
 //               {"lose": {"device": "0.1", "number": 3}},
 //               {"hold": {"device": "0.0", "number": 2, "others": 4}}]}

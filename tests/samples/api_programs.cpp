@@ -75,11 +75,7 @@ void CL_CALLBACK noteBuild(cl_program, void* done) {
 }
 
 void builtTwice(sample::Sample& s) {
-  const char* source = sample::apiProgramsSource;
-  cl_int error = CL_SUCCESS;
-  const sample::Program program =
-      clCreateProgramWithSource(s.context(), 1, &source, nullptr, &error);
-  check(error, "clCreateProgramWithSource");
+  const auto program = s.unbuiltProgram(sample::apiProgramsSource);
   const cl_device_id device = s.device();
   std::atomic<bool> done = false;
   check(clBuildProgram(program, 1, &device, "-DFACTOR=3", noteBuild, &done), "first build");
@@ -109,15 +105,9 @@ void compiledAndLinked(sample::Sample& s) {
   const char* kernelText = "#include \"factor.h\"\n"
                            "kernel void times(global const int* in, global int* out) {\n"
                            "  int i = get_global_id(0); out[i] = in[i] * factor(); }\n";
-  const auto create = [&](const char* text) {
-    cl_int error = CL_SUCCESS;
-    sample::Program program = clCreateProgramWithSource(s.context(), 1, &text, nullptr, &error);
-    check(error, "clCreateProgramWithSource");
-    return program;
-  };
-  const auto header = create(headerText);
-  const auto function = create(functionText);
-  const auto main = create(kernelText);
+  const auto header = s.unbuiltProgram(headerText);
+  const auto function = s.unbuiltProgram(functionText);
+  const auto main = s.unbuiltProgram(kernelText);
   const cl_device_id device = s.device();
   const char* headerName = "factor.h";
   check(clCompileProgram(main, 1, &device, "", 1, header.address(), &headerName, nullptr, nullptr),

@@ -8,13 +8,9 @@
 namespace {
 
 void badKernel(sample::Sample& s) {
-  const char* source = sample::badKernelSource;
-  cl_int error = CL_SUCCESS;
-  const sample::Program program =
-      clCreateProgramWithSource(s.context(), 1, &source, nullptr, &error);
-  sample::check(error, "clCreateProgramWithSource");
+  const auto program = s.unbuiltProgram(sample::badKernelSource);
   const cl_device_id device = s.device();
-  error = clBuildProgram(program, 1, &device, "-DUNUSED=1 -Werror", nullptr, nullptr);
+  cl_int error = clBuildProgram(program, 1, &device, "-DUNUSED=1 -Werror", nullptr, nullptr);
   std::cout << "clBuildProgram: " << sample::errorName(error) << "\n";
   sample::checkCode(error, CL_BUILD_PROGRAM_FAILURE, "clBuildProgram");
 

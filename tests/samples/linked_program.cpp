@@ -13,13 +13,6 @@ using sample::check;
 constexpr std::size_t groupSize = 64;
 constexpr cl_int scale = 5;
 
-sample::Program create(sample::Sample& s, const char* text) {
-  cl_int error = CL_SUCCESS;
-  sample::Program program = clCreateProgramWithSource(s.context(), 1, &text, nullptr, &error);
-  check(error, "clCreateProgramWithSource");
-  return program;
-}
-
 sample::Program link(sample::Sample& s, const std::vector<cl_program>& parts, const char* options) {
   const cl_device_id device = s.device();
   cl_int error = CL_SUCCESS;
@@ -72,10 +65,10 @@ void launchAll(sample::Sample& s, cl_program program) {
 
 void linkedProgram(sample::Sample& s) {
   const cl_device_id device = s.device();
-  const auto header = create(s, "int scaled(int x);\nint group_number(void);\n");
+  const auto header = s.unbuiltProgram("int scaled(int x);\nint group_number(void);\n");
   const char* headerName = "functions.h";
-  const auto kernels = create(s, sample::linkedProgramSource);
-  const auto functions = create(s, sample::linkedProgramSource);
+  const auto kernels = s.unbuiltProgram(sample::linkedProgramSource);
+  const auto functions = s.unbuiltProgram(sample::linkedProgramSource);
   check(
       clCompileProgram(kernels, 1, &device, "", 1, header.address(), &headerName, nullptr, nullptr),
       "clCompileProgram of the kernels");

@@ -8,11 +8,7 @@ namespace {
 
 void runRebuilt(sample::Sample& s) {
   const std::size_t n = s.options().size;
-  const char* source = sample::rebuiltSource;
-  cl_int error = CL_SUCCESS;
-  const sample::Program program =
-      clCreateProgramWithSource(s.context(), 1, &source, nullptr, &error);
-  sample::check(error, "clCreateProgramWithSource");
+  const auto program = s.unbuiltProgram(sample::rebuiltSource);
   const auto queue = s.queue();
   const auto numbers = s.buffer(CL_MEM_READ_WRITE, n * sizeof(cl_int));
   std::vector<cl_int> out(n);

@@ -189,12 +189,17 @@ Queue Sample::queue(cl_command_queue_properties properties) const {
   return queue;
 }
 
-Program Sample::program(const std::string& source, const char* buildOptions) const {
+Program Sample::unbuiltProgram(const std::string& source) const {
   const char* text = source.c_str();
   cl_int error = CL_SUCCESS;
   Program program = clCreateProgramWithSource(context_, 1, &text, nullptr, &error);
   check(error, "clCreateProgramWithSource");
-  error = clBuildProgram(program, 1, &device_, buildOptions, nullptr, nullptr);
+  return program;
+}
+
+Program Sample::program(const std::string& source, const char* buildOptions) const {
+  Program program = unbuiltProgram(source);
+  const cl_int error = clBuildProgram(program, 1, &device_, buildOptions, nullptr, nullptr);
   if (error != CL_SUCCESS) {
     std::size_t size = 0;
     clGetProgramBuildInfo(program, device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);

@@ -103,6 +103,7 @@ public:
 
   bool hasImages() const;
   Queue queue(cl_command_queue_properties properties = 0) const;
+  Program unbuiltProgram(const std::string& source) const;
   /// Built for the device; on failure the build log is part of the exception.
   Program program(const std::string& source, const char* buildOptions = "") const;
   Memory buffer(cl_mem_flags flags, std::size_t bytes, void* host = nullptr) const;
