@@ -572,9 +572,15 @@ private:
         step.sizes.push_back(sizeOf(buffer));
       }
     }
-    const double splitting = SplitCost().seconds(); // no model has what it takes
-    const OutlookMachine machine{setting_.nodes,          setting_.home,    home().node,
-                                 moved_.perByteOrGuess(), moved_.perMove(), splitting};
+    const OutlookMachine machine{
+        .nodes = setting_.nodes,
+        .home = setting_.home,
+        .homeNode = home().node,
+        .secondsPerByte = moved_.perByteOrGuess(),
+        .secondsPerHomeByte = moved_.perByteToHome(),
+        .secondsPerMove = moved_.perMove(),
+        .secondsPerSplit = SplitCost().seconds() // no model has what it takes
+    };
     made->second = *lookAhead(steps, machine, [] { return true; });
     return &made->second;
   }

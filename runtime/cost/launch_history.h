@@ -18,7 +18,6 @@
 #include "runtime/cost/plan_memo.h"
 #include "runtime/cost/planning_budget.h"
 #include "runtime/cost/rehearsal.h"
-#include "runtime/cost/rest_times.h"
 #include "runtime/cost/share_controller.h"
 #include "runtime/plan/boundary.h"
 
@@ -80,7 +79,6 @@ struct LaunchHistory {
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
   PlanningBudget planning;
-  RestTimes rests;                ///< after its launches
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains

@@ -46,6 +46,9 @@ public:
   double perByte() const { return isKnown_ ? perByte_ : 0; }
   /// … and a guess until something does.
   double perByteOrGuess() const { return perByte_; }
+  /// … between the program's memory and its own device, which others' links say nothing of if they
+  /// are slower than a bus.
+  double perByteToHome() const { return std::min(perByte_, guessedPerByte); }
   /// Seconds for a move, whatever its size.
   double perMove() const { return perMove_; }
   /// What one move of so many bytes may take.

@@ -210,10 +210,13 @@ private:
     return played;
   }
 
-  /// Seconds that so many bytes take from one memory to another.
-  double seconds(const ByteSet& bytes) const {
+  /// Seconds that so many bytes take from one memory to another. The program's own device gets them
+  /// from its memory as without libsplit, over no link of the others.
+  double seconds(NodeId from, NodeId to, const ByteSet& bytes) const {
+    const bool isToHome = std::minmax(from, to) == std::minmax(hostNode, machine_.homeNode);
     return machine_.secondsPerMove +
-           machine_.secondsPerByte * static_cast<double>(costOfMoving(bytes));
+           (isToHome ? machine_.secondsPerHomeByte : machine_.secondsPerByte) *
+               static_cast<double>(costOfMoving(bytes));
   }
 
   /// Seconds that the program's command takes to move bytes, over the way that most goes.
@@ -229,13 +232,13 @@ private:
     case ProgramCommand::Kind::HomeReads: {
       const Directory::Need need{machine_.homeNode, &command.bytes};
       for (const Directory::NeededMove& each : directory.bringAll({&need, 1}))
-        most += seconds(each.move.bytes);
+        most += seconds(each.move.from, each.move.to, each.move.bytes);
       break;
     }
     case ProgramCommand::Kind::Read: // no node gets anything
       for (const Directory::Part& part : directory.sources(machine_.homeNode, command.bytes))
         if (part.node != hostNode)
-          most = std::max(most, seconds(part.bytes));
+          most = std::max(most, seconds(part.node, hostNode, part.bytes));
       break;
     }
     return most;
@@ -245,14 +248,16 @@ private:
   double move(const OutlookStep& step, const Way& way,
               std::map<const void*, Directory>& directories) const {
     std::map<NodeId, double> arriving; // seconds
-    auto arrives = [&](NodeId node, const ByteSet& bytes) { arriving[node] += seconds(bytes); };
+    auto arrives = [&](NodeId from, NodeId to, const ByteSet& bytes) {
+      arriving[to] += seconds(from, to, bytes);
+    };
     for (std::size_t b = 0; b < way.uses.size(); ++b) {
       Directory& directory = directories.at(step.buffers[b]);
       std::vector<Directory::Need> needs;
       for (const auto& [node, bytes] : way.uses[b].needs)
         needs.push_back({node, &bytes});
       for (const Directory::NeededMove& each : directory.bringAll(needs))
-        arrives(each.move.to, each.move.bytes);
+        arrives(each.move.from, each.move.to, each.move.bytes);
       for (const auto& [node, bytes] : way.uses[b].writes)
         if (!bytes.empty())
           directory.wrote(node, bytes);
@@ -260,7 +265,7 @@ private:
     for (const Merge& merge : way.merges) {
       Directory& directory = directories.at(step.buffers[merge.buffer]);
       for (const Merge::Part& part : merge.parts)
-        arrives(hostNode, part.bytes);
+        arrives(part.node, hostNode, part.bytes);
       directory.wrote(hostNode, merge.bytes);
     }
     double most = 0;

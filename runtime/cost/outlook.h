@@ -55,8 +55,9 @@ struct OutlookMachine {
   std::size_t home = 0; ///< the program's own device
   NodeId homeNode = hostNode;
   double secondsPerByte = 0;
-  double secondsPerMove = 0;  ///< whatever its size
-  double secondsPerSplit = 0; ///< that a launch takes longer for being split
+  double secondsPerHomeByte = 0; ///< between the program's memory and its own device
+  double secondsPerMove = 0;     ///< whatever its size
+  double secondsPerSplit = 0;    ///< that a launch takes longer for being split
 };
 
 struct Outlook {

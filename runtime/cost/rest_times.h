@@ -24,6 +24,8 @@ public:
   void passed(bool wasSplit, double seconds);
   /// Seconds that more pass after launches that are split; 0 where that is not known.
   double splitCosts() const;
+  /// … at the most, as far as is known: what passes after those at home may be nothing.
+  double mostSplitCosts() const;
 
 private:
   static constexpr std::size_t most = 5;  ///< that are remembered, the last ones
@@ -33,6 +35,7 @@ private:
     std::size_t count = 0; ///< so far
     std::size_t size() const { return count < most ? count : most; }
   };
+  double leastAfterSplit() const; ///< 0: not known
   Times home_, split_;
 };
 

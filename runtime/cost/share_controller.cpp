@@ -19,8 +19,9 @@ constexpr unsigned longestVerdict = 96;
 /// By so many standard errors their mean must exceed what a launch takes at home. Short of that
 /// twice as many launches are waited for: one that the system held up says nothing.
 constexpr double sureness = 1;
-/// Nor is it judged while it takes so much less than in the former half: threads, caches and
-/// drivers warm up.
+/// Nor is it judged while it takes so much less than in the quarter before: threads, caches and
+/// drivers warm up, shares get better. What came first counts no more by then: one launch that was
+/// ten times as slow would keep the verdict open for a long while.
 constexpr double stillFalling = 0.95;
 /// If none of the first splits comes near home's time, the rest is not waited for.
 constexpr unsigned hopelessSplits = 3;
@@ -252,6 +253,8 @@ bool ShareController::isKnownToBeShort() const {
 }
 
 ShareController::Decision ShareController::nextAuto(bool canChunk) {
+  if (std::exchange(isToJudge_, false))
+    judge();
   if (restingLaunches_ > 0) {
     if (--restingLaunches_ == 0)
       homeSeconds_ = -1;
@@ -324,7 +327,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
     if (--toHear_ > 0)
       return;
     homeSeconds_ = remeasured_ / remeasures;
-    judge();
+    isToJudge_ = true;
     return;
   }
   homeSeconds_ = seconds;
@@ -361,14 +364,15 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   // What moves because the shares have changed does not move again.
   const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * seconds ||
                          tried_ >= judged_.size() + mostUntypical;
-  slowInARow_ = seconds > hopelessFactor * homeSeconds_ ? slowInARow_ + 1 : 0;
-  lost_ += seconds - homeSeconds_;
+  const double cost = seconds + restCosts(), hopeless = hopelessFactor * homeSeconds_;
+  slowInARow_ = cost > hopeless ? slowInARow_ + 1 : 0;
+  lost_ += cost - homeSeconds_;
   ++age_;
   const double shown = isTypical ? seconds : seconds - std::min(moving, seconds);
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   if (isTypical)
     judged_.push_back(seconds);
-  const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ > hopelessFactor * homeSeconds_;
+  const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ + restCosts() > hopeless;
   const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * homeSeconds_;
   if (isHopeless || isRuinous)
     split_ = {isRuinous ? seconds : fastestSplit_, 0};
@@ -378,7 +382,8 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   // A report that never came must not leave the suspicion open for ever.
   toRemeasure_ = toHear_ = 0;
   remeasured_ = 0;
-  if (isSlower())
+  isToJudge_ = false;
+  if (isSlower(rests_.mostSplitCosts()))
     toRemeasure_ = toHear_ = remeasures;
 }
 
@@ -395,9 +400,10 @@ bool ShareController::concludes() {
     return false;
   const std::span<const double> all = judged_, latter = all.subspan(all.size() / 2);
   split_ = estimate(latter);
-  const double former = estimate(all.first(latter.size())).mean;
+  const std::size_t quarter = all.size() / 4;
+  const double former = estimate(all.subspan(quarter, all.size() / 2 - quarter)).mean;
   const bool isOpen =
-      split_.mean > comparedHome() && (!isSlower() || split_.mean < stillFalling * former);
+      splitSeconds() > comparedHome() && (!isSlower() || split_.mean < stillFalling * former);
   if (!isOpen || verdictAt_ >= longestVerdict)
     return true;
   verdictAt_ = std::min(longestVerdict, 2 * verdictAt_);
@@ -409,8 +415,8 @@ double ShareController::comparedHome() const {
   return homeSeconds_ / (homeIsGuessed_ ? companyMargin : 1);
 }
 
-bool ShareController::isSlower() const {
-  return split_.mean - sureness * split_.error > comparedHome();
+bool ShareController::isSlower(double restCosts) const {
+  return split_.mean - sureness * split_.error + restCosts > comparedHome();
 }
 
 /// Whether the shares are those of the split launch before. Notes them.

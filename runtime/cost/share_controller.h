@@ -12,10 +12,13 @@
 // twice as many before the verdict, and twice as many again.
 // Before it is given up, home is measured again: the machine may have become busy since, and a
 // wrong verdict costs the user more than two launches at home. Launches that moved data because
-// their shares were new are not judged: that was paid once.
+// their shares were new are not judged: that was paid once. What follows a split launch belongs to
+// what splitting costs (rest_times.h); until home is known to be followed by as much, it is enough
+// for suspicion.
 #pragma once
 
 #include "runtime/core/options.h"
+#include "runtime/cost/rest_times.h"
 #include "solver/share_solver.h"
 
 #include <memory>
@@ -79,6 +82,10 @@ public:
   void observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds);
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
+  /// So many seconds passed between a launch and the one after it.
+  void passed(bool wasSplit, double seconds) { rests_.passed(wasSplit, seconds); }
+  /// Seconds that a split launch costs beyond its own; 0 where that is not known.
+  double restCosts() const { return rests_.splitCosts(); }
   /// The launch can't be given out in chunks after all: not asked for again.
   void refuseChunks() { chunksRefused_ = true; }
 
@@ -103,7 +110,7 @@ public:
   bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
   /// Seconds at home and split, as the last verdict knew them; 0 where not known.
   double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
-  double splitSeconds() const { return split_.mean; }
+  double splitSeconds() const { return split_.mean > 0 ? split_.mean + restCosts() : 0; }
 
 private:
   Decision nextAuto(bool canChunk);
@@ -128,7 +135,8 @@ private:
   void beginTrial();
   bool concludes();
   double comparedHome() const;
-  bool isSlower() const;
+  bool isSlower(double restCosts) const;
+  bool isSlower() const { return isSlower(restCosts()); }
   void judge();
   void rest();
   bool isHomeAlone(std::span<const double> shares) const;
@@ -144,7 +152,8 @@ private:
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;
   bool homeIsGuessed_ = false;   ///< from what home did beside others
-  Estimate split_;               ///< of the launches that the last verdict was about
+  RestTimes rests_;              ///< after the launches
+  Estimate split_;               ///< of the launches that the last verdict was about, without rests
   std::vector<double> judged_;   ///< wall times of those that the next is about
   double fastestSplit_ = 0;      ///< since the last verdict
   double lost_ = 0;              ///< seconds that splits took longer than home, in all
@@ -162,6 +171,7 @@ private:
   unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
   unsigned rest_ = 16;           ///< … and of one that was slower split
   unsigned unmoved_ = 0;         ///< launches that might have been split, before the first that was
+  bool isToJudge_ = false; ///< both sides have been measured, but for what follows the last launch
   bool isFirst_ = true;
   bool hasSplit_ = false;        ///< the solver has seen the other devices
   bool hasMoved_ = false;        ///< a launch was split by shares

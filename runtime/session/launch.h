@@ -46,6 +46,7 @@ struct Launch {
   /// By device and parameter, those that it gets in place of the program's.
   std::map<std::pair<std::size_t, std::size_t>, Ref<cl_sampler>> samplers;
 
+  std::uint64_t number = 0; ///< in its queue, from 1
   /// As the application gave it. Where it left the local size open, `local` here is the unit of
   /// cutting.
   NDRange range;

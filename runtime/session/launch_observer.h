@@ -24,8 +24,8 @@ public:
 
   /// The launch is over.
   void observe(Task& task, Launch& launch);
-  /// The program launches something in a queue.
-  void launches(Stream& stream) const;
+  /// The program launches something in a queue: its number there.
+  std::uint64_t launches(Stream& stream) const;
   /// Counts a launch that was a task, and says why it was not split.
   static void countUnsplit(Task& task, const Launch& launch, const std::string& why);
   /// Notes what it took to find out that the launch is short.
@@ -34,6 +34,8 @@ public:
   bool hasSplit() const { return hasSplit_; }
 
 private:
+  static void starts(Stream& stream, std::uint64_t number,
+                     std::chrono::steady_clock::time_point now);
   void observeChunks(Launch& launch, double wall);
   void countSplit(const Launch& launch, double wall, std::span<const double> shares,
                   std::span<const double> seconds);

@@ -206,7 +206,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     countUnsplit(*kernel, arguments, "its objects are of several contexts");
     return launchSettled(lock, enqueuing, command, *kernel, arguments);
   }
-  observer_.launches(*stream);
+  const std::uint64_t number = observer_.launches(*stream);
   bool isUnprepared = false;
   std::string reason = whyNotSplittable(lock, *stream, *kernel, arguments, isUnprepared);
   std::shared_ptr<Launch> launch;
@@ -255,6 +255,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     launch = snapshot(cl_, samplers_, *kernel, arguments);
   launch->clone = kernel->clone;
   launch->reason = reason;
+  launch->number = number;
   submit(stream, command, launch);
   scheduler_.seeThrough(lock, stream);
   return CL_SUCCESS;

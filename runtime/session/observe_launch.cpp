@@ -36,14 +36,26 @@ const char* whyHomeAlone(const Machine& machine, const Launch& launch,
 
 } // namespace
 
-/// What passed since the launch before, if the program waited for that.
-void LaunchObserver::launches(Stream& stream) const {
+std::uint64_t LaunchObserver::launches(Stream& stream) const {
+  const std::uint64_t number = ++stream.launches;
+  if (stream.idle())
+    starts(stream, number, std::chrono::steady_clock::now());
+  return number;
+}
+
+/// The queue's launch of that number starts: what passed since the one before it is known, if that
+/// was timed.
+void LaunchObserver::starts(Stream& stream, std::uint64_t number,
+                            std::chrono::steady_clock::time_point now) {
+  if (!stream.lastLaunch || stream.lastLaunch->number + 1 != number)
+    return;
   const std::optional<EndedLaunch> last = std::exchange(stream.lastLaunch, std::nullopt);
-  const auto code = last && stream.idle() ? last->code.lock() : nullptr;
+  const auto code = last->code.lock();
   if (!code)
     return;
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - last->end;
-  code->histories.at(last->key).rests.passed(last->wasSplit, passed.count());
+  const std::chrono::duration<double> passed = now - last->end;
+  if (const auto& controller = code->histories.at(last->key).controller)
+    controller->passed(last->wasSplit, std::max(0.0, passed.count()));
 }
 
 void LaunchObserver::observe(Task& task, Launch& launch) {
@@ -68,6 +80,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   auto start = std::max(task.planned, task.stream->lastRetired);
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::duration<double> passed = now - start;
+  starts(*task.stream, launch.number, start);
   double wall = task.endedUnseen ? 0 : passed.count();
   launch.code->readySeconds += wall;
   if (launch.isChunked) {
@@ -78,7 +91,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     return;
   }
   if (!task.endedUnseen)
-    task.stream->lastLaunch = {launch.code, launch.key, launch.wasSplit, now};
+    task.stream->lastLaunch = {launch.number, launch.code, launch.key, launch.wasSplit, now};
   const std::size_t devices = machine_->devices().size();
   std::vector<solver::DeviceSample>& samples = samples_;
   samples.assign(devices, {});
@@ -110,8 +123,9 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     shared_.splitCost.note(wall, longest);
   wall = std::max(wall, longest);
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  if (launch.wasSplit)
-    wall += history.rests.splitCosts();
+  const double seconds = wall; // its own
+  if (launch.wasSplit && history.controller)
+    wall += history.controller->restCosts();
   if (launch.ticket.phase != 0 && complete)
     task.stream->cycle.took(launch.ticket, wall);
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
@@ -146,7 +160,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
       history.controller->homeSeconds() < shared_.shortestLaunch())
     spendOnShort(launch, launch.lookSeconds + wall - history.controller->homeSeconds());
   if (history.controller && complete)
-    history.controller->observeSplit(samples, groups, wall);
+    history.controller->observeSplit(samples, groups, seconds);
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
     shared_.moving.note(moves, launch.bytesMoved, moving);
   remember(launch, history, groups);

@@ -114,9 +114,13 @@ void Outlooks::cameWithCommands(Noted& noted) {
 
 OutlookMachine Outlooks::machine() const {
   const Machine& machine = *shared_.machine;
-  return {machine.nodes(),           machine.home(),
-          machine.homeDevice().node, shared_.moving.perByteOrGuess(),
-          shared_.moving.perMove(),  shared_.splitCost.seconds()};
+  return {.nodes = machine.nodes(),
+          .home = machine.home(),
+          .homeNode = machine.homeDevice().node,
+          .secondsPerByte = shared_.moving.perByteOrGuess(),
+          .secondsPerHomeByte = shared_.moving.perByteToHome(),
+          .secondsPerMove = shared_.moving.perMove(),
+          .secondsPerSplit = shared_.splitCost.seconds()};
 }
 
 const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {

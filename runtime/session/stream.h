@@ -62,6 +62,7 @@ struct TaskEvent {
 
 /// A launch of a queue that is over.
 struct EndedLaunch {
+  std::uint64_t number = 0; ///< in its queue
   std::weak_ptr<KernelCode> code;
   LaunchKey key;
   bool wasSplit = false;
@@ -94,7 +95,8 @@ struct Stream {
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
   LaunchCycle cycle;                     ///< of its split launches
-  std::optional<EndedLaunch> lastLaunch; ///< if nothing was launched since
+  std::uint64_t launches = 0;            ///< so far
+  std::optional<EndedLaunch> lastLaunch; ///< the last one that was timed
 
   bool idle() const { return parked.empty() && active.empty(); }
   /// A gate is planned, and nothing has been since.

@@ -28,7 +28,13 @@ struct Machine {
   /// in -> out, of which all work-groups read all.
   KernelSummary gather;
   std::array<char, 2> buffers{};
-  OutlookMachine machine{3, 0, 1, 1e-9, 1e-5, 1e-5};
+  OutlookMachine machine{.nodes = 3,
+                         .home = 0,
+                         .homeNode = 1,
+                         .secondsPerByte = 1e-9,
+                         .secondsPerHomeByte = 1e-9,
+                         .secondsPerMove = 1e-5,
+                         .secondsPerSplit = 1e-5};
 
   Machine() {
     const Expr row = Expr::id(Expr::Op::GlobalId, 0);
@@ -112,6 +118,18 @@ TEST(Outlook, StaysAtHomeWhereTheProgramsOwnDeviceWritesAnewWhatAllRead) {
   OutlookStep step = two.step(two.gather, 0, 1);
   EXPECT_GT(two.of({step}).gain(), 0);
   step.before = {command(step.buffers[0], ProgramCommand::Kind::HomeWrites)};
+  EXPECT_EQ(two.of({step}).gain(), 0);
+}
+
+TEST(Outlook, DoesNotChargeHomeForAnothersLink) {
+  Machine two;
+  two.machine.secondsPerHomeByte = 1e-10;
+  OutlookStep step = two.step(two.copy, 0, 1);
+  step.before = {command(step.buffers[1], ProgramCommand::Kind::Read),
+                 command(step.buffers[0], ProgramCommand::Kind::Write)};
+  const double bytes = static_cast<double>(rows) * width;
+  EXPECT_NEAR(two.of({step}).homeSeconds, 1e-3 + 2 * (1e-5 + 1e-10 * bytes), 1e-6);
+  two.machine.secondsPerByte = 4e-9; // over 1 ms for a buffer
   EXPECT_EQ(two.of({step}).gain(), 0);
 }
 

@@ -23,6 +23,12 @@ TEST(RestTimes, KnowNothingFromOneLaunch) {
   EXPECT_EQ(after({0.002, 0.002}, {0.022}).splitCosts(), 0);
 }
 
+TEST(RestTimes, MayBeAllForSplittingWhileHomeIsNotKnown) {
+  EXPECT_NEAR(after({}, {0.023, 0.022}).mostSplitCosts(), 0.022, 1e-9);
+  EXPECT_NEAR(after({0.002, 0.002}, {0.023, 0.022}).mostSplitCosts(), 0.020, 1e-9);
+  EXPECT_EQ(after({}, {0.022}).mostSplitCosts(), 0);
+}
+
 TEST(RestTimes, TakeTheProgramsOwnWorkForNoCost) {
   EXPECT_EQ(after({0.010, 0.002, 0.007}, {0.011, 0.003, 0.008}).splitCosts(), 0);
   EXPECT_EQ(after({0.010, 0.010}, {0.005, 0.005}).splitCosts(), 0);

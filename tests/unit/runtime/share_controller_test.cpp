@@ -36,6 +36,32 @@ void run(ShareController& controller, std::span<const double> shares,
   controller.observeSplit(samples, 100, wall);
 }
 
+/// A launch as `controller` asks for it, of 100 groups that take 10 ms each on two devices alike.
+/// What passes until the next one takes so many seconds. Whether it was split.
+bool launchWithRests(ShareController& controller, double atHome, double split) {
+  const auto decision = controller.next();
+  const bool isSplit = decision.action == Action::Split;
+  if (isSplit)
+    run(controller, std::vector(decision.shares.begin(), decision.shares.end()), {0.01, 0.01});
+  else if (decision.action == Action::Measure)
+    controller.observeHome(1.0);
+  controller.passed(isSplit, isSplit ? split : atHome);
+  return isSplit;
+}
+
+int splitsWithRests(double atHome, double split) {
+  ShareController controller(setup("auto"));
+  int splits = 0;
+  for (int i = 0; i < 100; ++i)
+    splits += launchWithRests(controller, atHome, split);
+  return splits;
+}
+
+TEST(ShareController, AutoCountsWhatPassesAfterSplitLaunches) {
+  EXPECT_LE(splitsWithRests(0.1, 0.9), 25) << "though what is read afterwards eats up the gain";
+  EXPECT_GE(splitsWithRests(0.9, 0.9), 80) << "the program's own work";
+}
+
 TEST(ShareController, OffIsNative) {
   ShareController controller(setup("off"));
   EXPECT_EQ(controller.next().action, Action::Native);
