@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -102,19 +103,74 @@ cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
   return program;
 }
 
-/// What the driver says to `build`. Some hold the kernel of a launch a moment longer than its event
-/// says, PoCL among them, and refuse meanwhile. A program that waits for the event does not see
-/// that; libsplit, which asks how far the event is, does.
-template <class Call> cl_int onceLetGo(bool mayBeHeld, const Call& build) {
+using Notify = void(CL_CALLBACK*)(cl_program, void*);
+
+/// The program's callback for the end of a build that may be asked for several times. Some drivers
+/// call it for what they refuse as well, but the program hears of the last time alone.
+class LastNotified {
+public:
+  LastNotified(Notify notify, void* data) : notify_(notify), data_(data) {}
+
+  /// The driver is asked once more.
+  void ask() {
+    const std::lock_guard lock(mutex_);
+    isDue_ = false;
+  }
+  /// It is not asked again. Whether the program was told by now, or never will be.
+  bool settle(cl_program program, cl_int status) {
+    std::unique_lock lock(mutex_);
+    isSettled_ = true;
+    const bool isDue = isDue_;
+    lock.unlock();
+    if (isDue)
+      notify_(program, data_);
+    return isDue || status != CL_SUCCESS;
+  }
+  /// For the driver, with a LastNotified that is deleted once the program was told.
+  static void CL_CALLBACK ended(cl_program program, void* data) {
+    auto* self = static_cast<LastNotified*>(data);
+    std::unique_lock lock(self->mutex_);
+    self->isDue_ = true;
+    if (!self->isSettled_)
+      return; // in the call, or before that returned
+    lock.unlock();
+    self->notify_(program, self->data_);
+    delete self;
+  }
+
+private:
+  Notify notify_;
+  void* data_;
+  std::mutex mutex_;
+  bool isDue_ = false, isSettled_ = false;
+};
+
+/// What the driver says to `build`, a function of a callback and its data. Some hold the kernel of
+/// a launch a moment longer than its event says, PoCL among them, and refuse meanwhile. A program
+/// that waits for the event does not see that; libsplit, which asks how far the event is, does.
+template <class Call>
+cl_int onceLetGo(bool mayBeHeld, cl_program program, Notify notify, void* data, const Call& build) {
+  if (!mayBeHeld)
+    return build(notify, data);
+  std::unique_ptr<LastNotified> last;
+  if (notify)
+    last = std::make_unique<LastNotified>(notify, data);
   using Milliseconds = std::chrono::duration<double, std::milli>;
   constexpr Milliseconds longEnough(1000);
-  cl_int status = build();
-  Milliseconds pause(0.05);
-  for (Milliseconds waited(0); mayBeHeld && status == CL_INVALID_OPERATION && waited < longEnough;
-       waited += pause, pause *= 2) {
+  Milliseconds pause(0.05), waited(0);
+  cl_int status = CL_SUCCESS;
+  for (;;) {
+    status = last ? build(&LastNotified::ended, last.get()) : build(nullptr, data);
+    if (status != CL_INVALID_OPERATION || waited >= longEnough)
+      break;
     std::this_thread::sleep_for(pause);
-    status = build();
+    waited += pause;
+    pause *= 2;
+    if (last)
+      last->ask();
   }
+  if (last && !last->settle(program, status))
+    static_cast<void>(last.release()); // the driver will call it
   return status;
 }
 
@@ -133,10 +189,11 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
     before = session().programs().compiling(program, {devices, devices + (devices ? count : 0)},
                                             options, uses);
   });
-  const cl_int status = onceLetGo(mayBeHeld, [&] {
+  const auto attempt = [&](Notify told, void* with) {
     return next().clCompileProgram(program, count, devices, options, headerCount, headers,
-                                   headerNames, notify, data);
-  });
+                                   headerNames, told, with);
+  };
+  const cl_int status = onceLetGo(mayBeHeld, program, notify, data, attempt);
   tracked([&] { session().programs().compiled(program, std::move(before), status); });
   return status;
 }
@@ -172,9 +229,10 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
         session().programs().building(program, {devices, devices + (devices ? count : 0)}, options);
   });
   const auto begin = std::chrono::steady_clock::now();
-  const cl_int status = onceLetGo(mayBeHeld, [&] {
-    return next().clBuildProgram(program, count, devices, options, notify, data);
-  });
+  const auto attempt = [&](Notify told, void* with) {
+    return next().clBuildProgram(program, count, devices, options, told, with);
+  };
+  const cl_int status = onceLetGo(mayBeHeld, program, notify, data, attempt);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   tracked([&] { session().programs().built(program, before, status, took.count()); });
   return status;

@@ -130,14 +130,16 @@ bool Programs::givesUpKernels(cl_program program) {
   if (!found || found->kernelObjects > 0)
     return false;
   preparer_.awaitPrepared(lock, *found);
-  shared_.progress.wait(lock, [&] { return !isLaunched(*found, &Stream::active); });
-  if (isLaunched(*found, &Stream::parked))
+  const bool mayWait = !CallbackScope::active();
+  if (mayWait)
+    shared_.progress.wait(lock, [&] { return !isLaunched(*found, &Stream::active); });
+  if (isLaunched(*found, &Stream::active) || isLaunched(*found, &Stream::parked))
     return false;
   outdated.swap(found->codes);
   lock.unlock();
   for (auto& [name, code] : outdated)
     code->kernels.clear();
-  return !outdated.empty();
+  return mayWait && !outdated.empty();
 }
 
 std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_device_id> devices,

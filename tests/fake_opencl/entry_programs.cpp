@@ -66,8 +66,13 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
     return call.error;
   if ((count == 0) != (devices == nullptr) || (!notify && data))
     return CL_INVALID_VALUE;
-  if (program->kernels > 0 || std::chrono::steady_clock::now() < program->heldUntil)
+  if (program->kernels > 0 || std::chrono::steady_clock::now() < program->heldUntil) {
+    call.lock.unlock();
+    if (notify) // as PoCL does
+      notify(program, data);
+    call.lock.lock();
     return CL_INVALID_OPERATION;
+  }
   std::vector<cl_device_id> wanted = program->devices;
   if (devices)
     wanted.assign(devices, devices + count);
