@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -150,11 +151,11 @@ private:
 /// that waits for the event does not see that; libsplit, which asks how far the event is, does.
 template <class Call>
 cl_int onceLetGo(bool mayBeHeld, cl_program program, Notify notify, void* data, const Call& build) {
-  if (!mayBeHeld)
-    return build(notify, data);
   std::unique_ptr<LastNotified> last;
-  if (notify)
-    last = std::make_unique<LastNotified>(notify, data);
+  if (mayBeHeld && notify)
+    last.reset(new (std::nothrow) LastNotified(notify, data));
+  if (!mayBeHeld || (notify && !last))
+    return build(notify, data);
   using Milliseconds = std::chrono::duration<double, std::milli>;
   constexpr Milliseconds longEnough(1000);
   Milliseconds pause(0.05), waited(0);
