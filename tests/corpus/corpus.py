@@ -34,6 +34,8 @@ WAYS = (
 
 
 FEW_WAYS = WAYS[0], WAYS[4]
+# How programs come has little to do with how launches are cut.
+FORM_WAYS = WAYS[4],
 
 # Most helpers can't hold most files' buffers.
 SMALL_WAYS = tuple((devices, home, options | {"DEVICE_MEMORY": memory})
@@ -184,21 +186,22 @@ def main():
     parser.add_argument("--stats", action="store_true", help="prints what was split, and why not")
     parser.add_argument("--small", action="store_true", help="on devices of little memory")
     parser.add_argument("--as", dest="form", choices=("source", "units", "bitcode", "binary"), default="source")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="of the files one in N")
     parser.add_argument("files", nargs="+", type=Path, help=".cl files, or folders of them")
     parsed = parser.parse_args()
     files = [file for given in parsed.files
              for file in (sorted(given.rglob("*.cl")) if given.is_dir() else [given])]
-    files = [file.resolve() for file in files]
+    files = [file.resolve() for file in files[:: parsed.every]]
     with tempfile.TemporaryDirectory(prefix="libsplit-bitcode-") as folder:
         form, ways = (), SMALL_WAYS if parsed.small else WAYS
         if parsed.form == "units":
-            form, ways = ("--units",), FEW_WAYS
+            form, ways = ("--units",), FORM_WAYS
         elif parsed.form == "binary":
-            form, ways = ("--binaries", folder), (*FEW_WAYS, WAYS[1])
+            form, ways = ("--binaries", folder), (*FORM_WAYS, WAYS[1])
             for home in ("0.0", "0.1"):
                 run(parsed.build.resolve(), files, Path(folder), TWO, home, None, form)
         elif parsed.form == "bitcode":
-            form, ways = ("--bitcode", folder), FEW_WAYS
+            form, ways = ("--bitcode", folder), FORM_WAYS
             files = taken(parsed.build.resolve(), make_bitcode(files, Path(folder)), form)
             if not files:
                 sys.exit("FAILED: no file is taken as bitcode")

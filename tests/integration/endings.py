@@ -16,7 +16,7 @@ def endings(bench, policy, state):
     for way in WAYS:
         native = bench.native(command(bench, way, "ending"))
         native.require(native.code in (0, 7), f"natively {native.ending()}")
-        for door in ["preload", "layer"] * (1 if state == "cold" else 10):
+        for door in ["preload", "layer"] * (1 if state == "cold" else 3):
             # Where caches are warm, so is `ending` from the second run on.
             run = bench.run(command(bench, way, fresh(bench) if state == "cold" else "ending"), door,
                             {"POLICY": policy}, stats=policy != "off")

@@ -22,14 +22,16 @@ def expected_bytes(remote_rows):
                and the inner cells of the outermost one, with the boundary cell after the halo row; from
                now on halo rows go both ways
     step 3..   one halo row each way
-    the end    the rows that it wrote come home; and it was sent a halo row for a step that never comes
+    the end    the rows that it wrote come home, with the two boundary cells between one and the next,
+               which home has as well: but for the halo row, which went there as always. And it was
+               sent one for a step that never comes
     """
     inner = SIDE - 2
     written_rows = remote_rows - 1
     first = inner + 1 + written_rows * SIDE + 1 + inner
     second = inner + 1 + written_rows * 2 + inner + inner
     others = (STEPS - 2) * 2 * inner
-    gathering = written_rows * inner
+    gathering = inner + (written_rows - 1) * inner + (written_rows - 2) * 2
     ahead = inner
     return FLOAT * (first + second + others + gathering + ahead)
 

@@ -43,6 +43,8 @@ SAMPLES = {
     "user_events": Expectation(launches={"scale": 6}, homes=("0.1",)),
     "api_coverage": Expectation(("advance",)),
     "api_programs": Expectation(),
+    "dropped_context": Expectation(("advance",), launches={"advance": 16}),
+    "built_by_threads": Expectation(homes=("0.1",)),
     "rebuilt": Expectation(("multiples",), launches={"multiples": 6}),
     "odd_launches": Expectation(("plus", "optional_input", "quotient")),
     "changing_index": Expectation(("gather_rows", "scatter", "fill_blocks", "rotate_index")),
@@ -85,14 +87,15 @@ CONFIGURATIONS = {
 }
 
 
-def sample(bench, name, door):
-    """Byte for byte as natively on the same home device, silent, and split where it can be."""
+def sample(bench, name, door, full=False):
+    """Byte for byte as natively on the same home device, silent, and split where it can be. A configuration has one of the
+    homes, or if `full` each."""
     expected = SAMPLES[name]
-    for home in expected.homes:
+    for number, home in enumerate(expected.homes):
         command = bench.sample(name, "--device", home)
         native = bench.native(command, dump=True)
         native.require_success()
-        for configuration in CONFIGURATIONS[door]:
+        for configuration in CONFIGURATIONS[door] if full else CONFIGURATIONS[door][number :: len(expected.homes)]:
             run = bench.run(command, door, {**CHECKED, **configuration}, dump=True)
             run.require_same_as(native)
             run.require(run.stats, "no stats were written")
@@ -366,6 +369,7 @@ def detects_a_wrong_program(bench):
 if __name__ == "__main__":
     main({
         "sample": sample,
+        "sample_full": lambda bench, name, door: sample(bench, name, door, full=True),
         "merges": merges,
         "splits_without_waiting": splits_without_waiting,
         "short_first_run_stays_native": short_first_run_stays_native,

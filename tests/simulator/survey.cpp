@@ -79,6 +79,7 @@ int main(int count, char** arguments) {
   const std::uint64_t worlds = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 300;
   const std::uint64_t first = count > 3 ? std::strtoull(arguments[3], nullptr, 10) : 1;
   if (count > 4 && arguments[4][0] == 'n') {
+    listLaunches(nBody(first), policy);
     show("N-body", nBody(first), policy);
     return 0;
   }

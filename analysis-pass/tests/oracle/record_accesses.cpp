@@ -14,9 +14,9 @@ using llvm::isa;
 namespace libsplit::oracle {
 namespace {
 
-class Recorder {
+class Instrumenter {
 public:
-  explicit Recorder(llvm::Function& function)
+  explicit Instrumenter(llvm::Function& function)
       : module_(*function.getParent()), layout_(module_.getDataLayout()) {
     auto& context = function.getContext();
     void_ = llvm::Type::getVoidTy(context);
@@ -159,7 +159,7 @@ llvm::PreservedAnalyses RecordAccesses::run(llvm::Function& function,
   for (llvm::BasicBlock& block : function)
     if (block.hasNPredecessorsOrMore(2))
       joins.push_back(&block);
-  Recorder recorder(function);
+  Instrumenter recorder(function);
   for (llvm::BasicBlock* block : joins)
     recorder.step(*block);
   for (llvm::Instruction* instruction : all)

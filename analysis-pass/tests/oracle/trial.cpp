@@ -174,8 +174,8 @@ ByteSet certainly(Effect effect, unsigned m, const KernelSummary& kernel, const 
   for (const Access& access : kernel.accesses) {
     const Argument& argument = launch.arguments[access.parameter];
     if (access.effect == effect && argument.kind == Argument::Kind::Buffer && argument.memory == m)
-      all = unite(all, shift(certainBytes(kernel, access, launch.range, values, box, budget),
-                             argument.offset));
+      all.uniteWith(
+          shift(certainBytes(kernel, access, launch.range, values, box, budget), argument.offset));
   }
   return all;
 }
@@ -308,10 +308,10 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
       ++ran;
       const auto& group = observation.groups[i];
       for (unsigned m = 0; m < memories.count(); ++m) {
-        real[m].reads = unite(real[m].reads, group[m].reads);
-        real[m].inputs = unite(real[m].inputs, group[m].inputs);
-        real[m].writes = unite(real[m].writes, group[m].writes);
-        real[m].changes = unite(real[m].changes, group[m].changes);
+        real[m].reads.uniteWith(group[m].reads);
+        real[m].inputs.uniteWith(group[m].inputs);
+        real[m].writes.uniteWith(group[m].writes);
+        real[m].changes.uniteWith(group[m].changes);
       }
     }
     const bool allRan = ran == (box.end[0] - box.begin[0]) * (box.end[1] - box.begin[1]) *
@@ -327,14 +327,14 @@ std::string compare(const KernelSummary& kernel, const Launch& launch,
       if (argument.kind != Argument::Kind::Buffer)
         continue;
       Predicted& p = predicted[argument.memory];
-      p.reads = unite(p.reads, shift(regions[i].reads, argument.offset));
-      p.possible = unite(p.possible, shift(regions[i].possibleWrites, argument.offset));
-      p.certain = unite(p.certain, shift(regions[i].certainWrites, argument.offset));
-      p.rewrites = unite(p.rewrites, shift(regions[i].rewrites, argument.offset));
+      p.reads.uniteWith(shift(regions[i].reads, argument.offset));
+      p.possible.uniteWith(shift(regions[i].possibleWrites, argument.offset));
+      p.certain.uniteWith(shift(regions[i].certainWrites, argument.offset));
+      p.rewrites.uniteWith(shift(regions[i].rewrites, argument.offset));
       for (const UpdatedBytes& updated : regions[i].updates) {
         // An atomic update reads and writes, and is told as neither.
-        p.reads = unite(p.reads, shift(updated.bytes, argument.offset));
-        p.possible = unite(p.possible, shift(updated.bytes, argument.offset));
+        p.reads.uniteWith(shift(updated.bytes, argument.offset));
+        p.possible.uniteWith(shift(updated.bytes, argument.offset));
       }
     }
     for (unsigned m = 0; m < memories.count(); ++m)
