@@ -31,6 +31,8 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
   });
   if (address || status != CL_SUCCESS) {
     report(error, status);
+    if (address)
+      tracked([&] { session().driverMemory(address, size); });
     return address;
   }
   address = next().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count, list,

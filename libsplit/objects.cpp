@@ -69,7 +69,7 @@ cl_int CL_API_CALL retainQueue(cl_command_queue queue) {
 }
 
 cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {
-  tracked([&] { session().queues().released(queue); });
+  tracked([&] { session().queueReleased(queue); });
   return next().clReleaseCommandQueue(queue);
 }
 

@@ -157,7 +157,7 @@ cl_int onceLetGo(bool mayBeHeld, cl_program program, Notify notify, void* data, 
   if (!mayBeHeld || (notify && !last))
     return build(notify, data);
   using Milliseconds = std::chrono::duration<double, std::milli>;
-  constexpr Milliseconds longEnough(1000);
+  constexpr Milliseconds longEnough(runtime::longestHeld);
   Milliseconds pause(0.05), waited(0);
   cl_int status = CL_SUCCESS;
   for (;;) {
@@ -172,6 +172,8 @@ cl_int onceLetGo(bool mayBeHeld, cl_program program, Notify notify, void* data, 
   }
   if (last && !last->settle(program, status))
     static_cast<void>(last.release()); // the driver will call it
+  if (status == CL_INVALID_OPERATION)
+    tracked([&] { session().programs().refusedForGood(program); });
   return status;
 }
 

@@ -2,6 +2,8 @@
 
 #include "solver/share_solver.h"
 
+#include <utility>
+
 namespace libsplit::solver {
 
 namespace {
@@ -29,6 +31,12 @@ int AloneTrial::wanted() const {
   return (trial_.launches >= leastTrial && isClose() ? longestTrial : leastTrial) - trial_.launches;
 }
 
+/// That way goes on.
+void AloneTrial::settle(Way way) {
+  hasChanged_ = hasChanged_ || way != settled_;
+  settled_ = way;
+}
+
 bool AloneTrial::took(Way ran, double seconds) {
   if (isTrying_ && ran == settled_ && ++unheard_ > latest)
     underWay_ = unheard_ = 0; // nobody could tell what they took
@@ -38,7 +46,7 @@ bool AloneTrial::took(Way ran, double seconds) {
     const bool isSlower = ran == Way::Alone && seconds > slower * alone_.seconds;
     if (isSlower && doubted_) {
       doubted_ = false;
-      settled_ = Way::Together;
+      settle(Way::Together);
       together_ = {};
       return true;
     }
@@ -53,23 +61,28 @@ bool AloneTrial::took(Way ran, double seconds) {
   if (trial_.seconds < hopeless * of(settled_).seconds && wanted() > 0)
     return false;
   of(ran) = trial_;
-  settled_ = alone_.seconds < leastGain * together_.seconds ? Way::Alone : Way::Together;
+  settle(alone_.seconds < leastGain * together_.seconds ? Way::Alone : Way::Together);
   isTrying_ = false;
   return false;
 }
 
 void AloneTrial::consider(double expectedSeconds, double age, double part) {
+  if (std::exchange(hasChanged_, false)) {
+    changedAt_ = age;
+    nextAge_ = 0;
+  }
   const Mean& now = of(settled_);
-  if (isTrying_ || age < std::max(firstAge, nextAge_) || now.launches < leastTrial)
+  const double since = this->since(age);
+  if (isTrying_ || since < std::max(firstAge, nextAge_) || now.launches < leastTrial)
     return;
   if (now.last < stillFalling * now.seconds)
     return; // threads, caches and drivers warm up
-  if (expectedSeconds - now.seconds > part * age * now.seconds)
+  if (expectedSeconds - now.seconds > part * since * now.seconds)
     return;
   isTrying_ = true;
   underWay_ = unheard_ = 0;
   trial_ = {};
-  nextAge_ = patienceFactor * age;
+  nextAge_ = patienceFactor * since;
 }
 
 } // namespace libsplit::solver

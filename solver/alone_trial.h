@@ -2,7 +2,9 @@
 // share a memory, a bus or a power budget hinder each other, so that what a device did in company
 // says little of what it does alone. Both ways are run and their seconds compared; one goes
 // on alone unless all together are clearly faster, and the other way is tried again ever more
-// rarely.
+// rarely. A trial that finds the other way to be faster contradicts all that held before it. The
+// devices may have changed for good, or somebody else have used them for a moment; so from then on
+// trials come as if the first launch had been then.
 //
 // Worked example: 2, 6 and 24 cores of one machine work on a kernel that its memory limits.
 // Together they take 8.0 ms, of which the 24 cores do three quarters, so that 10.7 ms are expected
@@ -34,10 +36,13 @@ public:
   void sharesChanged() { together_ = {}; }
 
   /// Tries the other way, which is expected to take so long, if that costs no more than `part` of
-  /// the time of the `age` launches so far.
+  /// the time of the launches since the last change, of `age` so far.
   void consider(double expectedSeconds, double age, double part);
 
   bool isTrying() const { return isTrying_; }
+
+  /// Launches since one way took over from the other, of `age` so far.
+  double since(double age) const { return hasChanged_ ? 0 : age - changedAt_; }
 
   /// What launches took that way; 0: not known.
   double seconds(Way way) const { return (way == Way::Alone ? alone_ : together_).seconds; }
@@ -55,6 +60,7 @@ private:
   };
   int wanted() const;
   bool isClose() const;
+  void settle(Way way);
   Way other() const { return settled_ == Way::Alone ? Way::Together : Way::Alone; }
   Mean& of(Way way) { return way == Way::Alone ? alone_ : together_; }
 
@@ -64,7 +70,9 @@ private:
   int underWay_ = 0;     ///< launches of the trial
   int unheard_ = 0;      ///< others that ended since the last of it did
   Mean together_, alone_, trial_;
-  double nextAge_ = 0; ///< launches from which on a trial may begin
+  bool hasChanged_ = false; ///< `settled_`, since somebody told of the age
+  double changedAt_ = 0;    ///< age when it did
+  double nextAge_ = 0;      ///< launches since then from which on a trial may begin
 };
 
 } // namespace libsplit::solver

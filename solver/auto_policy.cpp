@@ -428,10 +428,10 @@ private:
       alone_ = candidate_;
   }
 
-  /// Whether the launches so far, of `seconds` each, are worth moving the data to where `shares`
-  /// want it and, perhaps, back.
+  /// Whether the launches since the last trial that changed something, of `seconds` each, are worth
+  /// moving the data to where `shares` want it and, perhaps, back.
   bool affordsTrial(const Vector& shares, double seconds, double total) const {
-    return 2 * movingCost(shares, total) <= trialPart * seconds * age();
+    return 2 * movingCost(shares, total) <= trialPart * seconds * trial_.since(age());
   }
 
   /// Launches of this kind so far, seen or not.

@@ -41,8 +41,9 @@ GroupRange ChunkPlan::take(unsigned device, std::uint64_t groups) {
   return range;
 }
 
-/// True if the others, as far as they are known, would be done with all that remains before
-/// `device` is with `unit` groups. Never true of the fastest that is still at work.
+/// True if the others, as far as they are measured, would be done with all that remains before
+/// `device` is with `unit` groups, as far as one can tell. Never true of the fastest that is still
+/// at work.
 bool ChunkPlan::wouldBeLast(unsigned device, std::uint64_t unit) const {
   double others = 0;
   double fastest = 0;
@@ -53,7 +54,7 @@ bool ChunkPlan::wouldBeLast(unsigned device, std::uint64_t unit) const {
     }
   if (fastest <= 0)
     return false;
-  const double mine = static_cast<double>(unit) / devices_[device].rate;
+  const double mine = static_cast<double>(unit) / rateOf(device);
   return mine > static_cast<double>(remaining()) / others &&
          mine > static_cast<double>(unit) / fastest;
 }
@@ -94,7 +95,8 @@ GroupRange ChunkPlan::next(unsigned device) {
   const std::uint64_t smallest =
       std::max({granularity_, total_ / (parts * smallestParts), d.fill, least});
 
-  if (d.rate > 0 && wouldBeLast(device, std::min(smallest, left))) {
+  // One that is not measured is given the benefit of a single group.
+  if (rateOf(device) > 0 && wouldBeLast(device, d.rate > 0 ? std::min(smallest, left) : 1)) {
     d.retired = true;
     return {};
   }

@@ -6,7 +6,8 @@
 // of its part of what remains, remaining * r_i / sum r / 2. The first chunks are small, later ones
 // grow at most fourfold, so that one wrong timing costs little. A device of which nothing is known
 // gets one group first: it may be a thousand times slower than the others. A device that would
-// finish even one unit later than all the others need for the rest gets nothing more.
+// finish even one unit later than all the others need for the rest gets nothing more, and one that
+// is only thought to do so nothing at all.
 //
 // Not thread-safe: the caller serialises. next and finish allocate nothing beyond `samples`, for
 // which begin reserves.

@@ -36,7 +36,7 @@ auto reading(const std::string& path, Use use)
   }
   try {
     return use(path == "-" ? std::cin : file);
-  } catch (const TraceError& error) {
+  } catch (const std::exception& error) {
     std::cerr << "splittrace: " << path << ": " << error.what() << "\n";
     return std::nullopt;
   }
@@ -49,7 +49,7 @@ template <typename Use> int with(const std::string& path, std::size_t transfers,
     return 1;
   try {
     return use(*contents, summarize(*contents, transfers));
-  } catch (const TraceError& error) {
+  } catch (const std::exception& error) {
     std::cerr << "splittrace: " << path << ": " << error.what() << "\n";
     return 1;
   }
@@ -106,11 +106,16 @@ int printDiff(const std::string& a, const std::string& b) {
   });
 }
 
+/// Texts as far as they are UTF-8: programs' names may be anything.
+void print(const nlohmann::ordered_json& json) {
+  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+}
+
 int printWhatIf(const std::string& path, const WhatIf& question, bool json) {
   return with(path, noTransfers, [&](const TraceContents& contents, const TraceSummary& summary) {
     const WhatIfAnswer answer = whatIf(contents, question);
     if (json)
-      std::cout << toJson(answer).dump(2) << "\n";
+      print(toJson(answer));
     else
       std::cout << toText(answer, summary.program);
     return 0;
@@ -120,7 +125,7 @@ int printWhatIf(const std::string& path, const WhatIf& question, bool json) {
 int printSummary(const std::string& path, std::size_t transfers, bool json) {
   return with(path, transfers, [&](const TraceContents&, const TraceSummary& summary) {
     if (json)
-      std::cout << toJson(summary).dump(2) << "\n";
+      print(toJson(summary));
     else
       std::cout << toText(summary);
     return 0;

@@ -129,6 +129,11 @@ struct TraceContents {
   std::optional<std::uint64_t> cutAt;
 };
 
+/// "0.1" of "0.1 a device, home", as `TraceContents::devices` has them.
+inline std::string labelOf(const std::string& device) {
+  return device.substr(0, device.find(' '));
+}
+
 /// Reads a trace, also one whose end is missing. Throws TraceError.
 TraceContents readTrace(std::istream& trace);
 

@@ -650,7 +650,7 @@ private:
       move({hostNode, at, part}, seconds, bytes);
       buffer.directory.wrote(at, subtract(part, done));
       buffer.directory.confirm(at, intersect(part, done));
-      done = unite(done, part);
+      done.uniteWith(part);
     }
   }
 

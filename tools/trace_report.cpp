@@ -57,11 +57,6 @@ std::string details(const TraceWork& work) {
   return text;
 }
 
-/// "0.1" of "0.1 a device, home".
-std::string label(const std::string& device) {
-  return device.substr(0, device.find(' '));
-}
-
 std::vector<Row> rowsOf(const TraceContents& contents) {
   std::vector<std::ptrdiff_t> callOf(contents.works.size(), -1);
   for (std::size_t i = 0; i < contents.calls.size(); ++i)
@@ -81,7 +76,7 @@ std::vector<Row> rowsOf(const TraceContents& contents) {
   for (std::size_t i = 0; i < contents.works.size(); ++i) {
     const TraceWork& work = contents.works[i];
     Row& row = tracks[{work.device, work.thread}];
-    row.label = label(contents.devices.at(work.device));
+    row.label = labelOf(contents.devices.at(work.device));
     row.kind = static_cast<int>(work.track);
     row.spans.push_back({work.begin, work.end, work.name, callOf[i], details(work), 1});
   }
@@ -168,7 +163,7 @@ Json launchesOf(const TraceContents& contents) {
         idle += launches[i]->idle / static_cast<double>(count);
         for (const auto& [device, share] : launches[i]->shares)
           for (std::size_t d = 0; d < shares.size(); ++d)
-            if (label(contents.devices[d]) == device)
+            if (labelOf(contents.devices[d]) == device)
               shares[d] += share / static_cast<double>(count);
       }
       list.push_back({{"shares", shares}, {"idle", idle}, {"count", count}});
@@ -223,7 +218,7 @@ Json buffersOf(const TraceContents& contents, Json& notes) {
         if (node == "host")
           bytes[0] = valid;
         for (std::size_t d = 0; d < contents.devices.size(); ++d)
-          if (node == label(contents.devices[d]))
+          if (node == labelOf(contents.devices[d]))
             bytes[d + 1] = valid;
       }
       steps.push_back({holding.at, bytes});
@@ -287,9 +282,9 @@ Json dataOf(const TraceContents& contents, const TraceSummary& summary, std::siz
                     ", in the middle of an event.");
   Json devices = Json::array(), kernels = Json::array(), nodes = {"host"};
   for (const DeviceSummary& device : summary.devices) {
-    nodes.push_back(label(device.name));
+    nodes.push_back(labelOf(device.name));
     devices.push_back({{"name", device.name},
-                       {"label", label(device.name)},
+                       {"label", labelOf(device.name)},
                        {"kernelUs", device.kernelSeconds * 1e6},
                        {"transferUs", device.transferSeconds * 1e6},
                        {"otherUs", device.otherSeconds * 1e6},

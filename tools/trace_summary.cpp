@@ -1,6 +1,7 @@
 #include "tools/trace_summary.h"
 
 #include "runtime/core/text_table.h"
+#include "tools/median.h"
 #include "tools/trace_reader.h"
 
 #include <nlohmann/json.hpp>
@@ -23,19 +24,6 @@ using runtime::percentText;
 using runtime::textTable;
 
 using Track = TraceWork::Track;
-
-/// "0.1" of "0.1 a device, home".
-std::string label(const std::string& device) {
-  return device.substr(0, device.find(' '));
-}
-
-double median(std::vector<double> values) {
-  if (values.empty())
-    return 0;
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 double meanOfLastQuarter(const std::vector<double>& values) {
   const std::size_t count = (values.size() + 3) / 4;
@@ -109,7 +97,7 @@ private:
     if (isNew) {
       found->second.name = name;
       for (const std::string& device : contents_.devices)
-        found->second.parts.push_back({.device = label(device)});
+        found->second.parts.push_back({.device = labelOf(device)});
     }
     return found->second;
   }
@@ -170,7 +158,8 @@ private:
     const bool in = work.track == Track::TransfersIn;
     if (!work.arguments.contains("stopover") && !work.arguments.contains("home"))
       summary_.bytesBetweenNodes += bytes;
-    summary_.slowest.push_back({label(contents_.devices[work.device]), in, bytes, seconds, cause});
+    summary_.slowest.push_back(
+        {labelOf(contents_.devices[work.device]), in, bytes, seconds, cause});
     if (!kernel)
       return;
     DevicePart& part = kernel->parts[work.device];

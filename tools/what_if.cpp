@@ -1,6 +1,7 @@
 #include "tools/what_if.h"
 
 #include "runtime/core/text_table.h"
+#include "tools/median.h"
 #include "tools/trace_replay.h"
 
 #include <nlohmann/json.hpp>
@@ -83,14 +84,6 @@ Setting settingOf(const TraceContents& contents, const TraceCosts& costs, const 
   setting.home = static_cast<std::size_t>(
       std::ranges::find(setting.members, source, &Member::source) - setting.members.begin());
   return setting;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty())
-    return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 double medianOfLastQuarter(const std::vector<double>& values) {

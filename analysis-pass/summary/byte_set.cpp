@@ -65,6 +65,17 @@ void ByteSet::add(ByteRange range) {
   ranges.erase(first + 1, last);
 }
 
+void ByteSet::uniteWith(const ByteSet& other) {
+  const bool comesAfter =
+      !empty() && !other.empty() && other.ranges().front().begin >= ranges_->back().begin;
+  if (!comesAfter || ranges_.use_count() > 1) {
+    *this = unite(*this, other);
+    return;
+  }
+  for (const ByteRange& range : other.ranges())
+    append(*ranges_, range);
+}
+
 std::uint64_t ByteSet::size() const {
   std::uint64_t total = 0;
   for (const ByteRange& r : ranges())

@@ -31,6 +31,9 @@ public:
 
   /// Adds `range`; amortised O(1) when ranges arrive in ascending order, else O(n).
   void add(ByteRange range);
+  /// Adds all of `other`; O(|other|) ranges where none of them begins before the last of these,
+  /// else as `unite`.
+  void uniteWith(const ByteSet& other);
 
   bool empty() const { return !ranges_; }
   /// Number of bytes in the set.

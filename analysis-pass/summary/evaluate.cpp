@@ -157,7 +157,7 @@ public:
 private:
   void keep(ByteSet bytes, ByteSet certain) {
     auto addTo = [&](ByteSet& all) {
-      uniteInto(all, std::move(bytes));
+      all.uniteWith(bytes);
       if (all.ranges().size() > maxRuns_)
         all = ByteSet(all.hull());
     };
@@ -173,7 +173,7 @@ private:
       break;
     case Effect::Write:
       if (access_.certain)
-        uniteInto(regions_.certainWrites, std::move(certain));
+        regions_.certainWrites.uniteWith(certain);
       if (regions_.certainWrites.ranges().size() > maxRuns_)
         regions_.certainWrites = {};
       addTo(regions_.possibleWrites);
@@ -262,7 +262,7 @@ private:
         }
         if (unknown_ && !unknown)
           unknown = unknown_;
-        uniteInto(unbounded, std::move(beyond));
+        unbounded.uniteWith(beyond);
         std::vector<StridedRuns>& all = exact ? exactRuns : otherRuns;
         all.insert(all.end(), runs.begin(), runs.end());
       }
@@ -277,7 +277,7 @@ private:
       if (!isAll)
         certain = {};
     }
-    uniteInto(bytes, std::move(unbounded));
+    bytes.uniteWith(unbounded);
     return true;
   }
 
@@ -483,13 +483,6 @@ private:
     return false;
   }
 
-  static void uniteInto(ByteSet& all, ByteSet more) {
-    if (all.empty())
-      all = std::move(more);
-    else
-      all = unite(all, more);
-  }
-
   /// Adds the bytes at `offset` over the domain, or more. True if it added exactly these.
   bool addImage(const Form& offset, ByteSet& bytes) {
     if (offset.mask & (domain_.opaques() | domain_.assumed())) {
@@ -511,7 +504,7 @@ private:
     ByteSet image;
     addLaidOut(offset, image);
     const Interval reach{values.low, add(values.high, length_ - 1)};
-    uniteInto(bytes, intersect(image, ByteSet(cut(reach, bufferSize_))));
+    bytes.uniteWith(intersect(image, ByteSet(cut(reach, bufferSize_))));
   }
 
   bool addLaidOut(Form offset, ByteSet& bytes) {
@@ -519,7 +512,7 @@ private:
     const Interval reach = domain_.interval(offset);
     if (!isInfinite(reach.low) && !isInfinite(reach.high))
       return addRectangles(offset, bytes, 0) && exact;
-    bytes = unite(bytes, ByteSet(cut({reach.low, add(reach.high, length_ - 1)}, bufferSize_)));
+    bytes.uniteWith(ByteSet(cut({reach.low, add(reach.high, length_ - 1)}, bufferSize_)));
     unknown_ = offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_;
     return false;
   }

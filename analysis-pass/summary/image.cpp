@@ -115,7 +115,7 @@ bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns) {
   if (runs.length <= 0 || whole.high < 0 || whole.low >= Int{runs.bufferSize})
     return true;
   if (isInfinite(whole.low) || isInfinite(whole.high)) {
-    bytes = unite(bytes, ByteSet(cut(whole, runs.bufferSize)));
+    bytes.uniteWith(ByteSet(cut(whole, runs.bufferSize)));
     return false;
   }
   runs.simplify();
@@ -130,7 +130,7 @@ bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns) {
     count = multiply(count, s.count);
   }
   if (count > Int{maxRuns}) {
-    bytes = unite(bytes, ByteSet(cut(whole, runs.bufferSize)));
+    bytes.uniteWith(ByteSet(cut(whole, runs.bufferSize)));
     return false;
   }
 
@@ -153,7 +153,7 @@ bool addRuns(ByteSet& bytes, StridedRuns runs, std::size_t maxRuns) {
       target.add(row);
   }
   if (&target == &fresh)
-    bytes = unite(bytes, fresh);
+    bytes.uniteWith(fresh);
   return true;
 }
 

@@ -11,9 +11,9 @@ constexpr std::uint64_t flushesDenormals = 1;
 constexpr std::size_t hashSize = 41;
 
 /// Takes bytes off the front. Once there were too few, there are none any more.
-class Reader {
+class FileReader {
 public:
-  explicit Reader(std::string_view bytes) : left_(bytes) {}
+  explicit FileReader(std::string_view bytes) : left_(bytes) {}
 
   std::string_view take(std::uint64_t size) {
     if (size > left_.size()) {
@@ -47,14 +47,14 @@ private:
 std::optional<PoclBinary> readPoclBinary(std::string_view binary) {
   if (!binary.starts_with(poclBinaryMagic))
     return std::nullopt;
-  Reader reader(binary.substr(poclBinaryMagic.size()));
+  FileReader reader(binary.substr(poclBinaryMagic.size()));
   reader.number(8); // device
   const std::uint64_t version = reader.number(4);
   reader.number(4); // kernels
   const std::uint64_t flags = reader.number(8);
   reader.number(4); // entries
   reader.take(hashSize);
-  Reader files(reader.take(reader.number(8)));
+  FileReader files(reader.take(reader.number(8)));
   if (version != knownVersion || reader.isCut())
     return std::nullopt;
   while (!files.isEmpty()) {

@@ -310,9 +310,9 @@ private:
 
 /// Recursive descent. The first error is kept and makes every later step a no-op, so callers test
 /// `ok()` only where they loop.
-class Reader {
+class SummaryReader {
 public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit SummaryReader(std::string_view text) : text_(text) {}
 
   bool ok() const { return error_.empty(); }
   const std::string& error() const { return error_; }
@@ -692,7 +692,7 @@ std::optional<ProgramSummary> parseProgramSummary(std::string_view text, std::st
   if (text.substr(head.size(), lineEnd - head.size()) != hex(fnv1a(body)))
     return refuse("checksum differs");
 
-  Reader reader(body);
+  SummaryReader reader(body);
   ProgramSummary result = reader.program();
   if (!reader.ok())
     return refuse(reader.error());

@@ -132,7 +132,9 @@ bool talk(Descriptor& channel, const std::string& input, std::string& output, Pa
       continue;
     if (poller.revents & POLLOUT) {
       // A socket, not a pipe: MSG_NOSIGNAL spares the process a SIGPIPE if the child dies early.
-      auto count = ::send(channel.get(), input.data() + sent, input.size() - sent, MSG_NOSIGNAL);
+      // And what the child does not read must not hold up this thread.
+      auto count = ::send(channel.get(), input.data() + sent, input.size() - sent,
+                          MSG_NOSIGNAL | MSG_DONTWAIT);
       if (count > 0)
         sent += static_cast<std::size_t>(count);
       else if (errno != EINTR && errno != EAGAIN)

@@ -95,6 +95,8 @@ std::optional<double> parseMicroseconds(const std::string& text) {
 /// "24M". At least enough for a few elements of any type.
 std::optional<std::size_t> parseBytes(const std::string& text) {
   constexpr std::size_t least = 1024;
+  if (text.empty() || text[0] < '0' || text[0] > '9')
+    return std::nullopt;
   std::size_t end = 0;
   unsigned long long number = 0;
   try {
@@ -105,7 +107,7 @@ std::optional<std::size_t> parseBytes(const std::string& text) {
   const std::string units = "KMG";
   const std::size_t unit = end < text.size() ? units.find(text[end]) : std::string::npos;
   const bool hasUnit = unit != std::string::npos;
-  if (text[0] == '-' || end + hasUnit != text.size())
+  if (end + hasUnit != text.size())
     return std::nullopt;
   const unsigned shift = hasUnit ? 10 * (static_cast<unsigned>(unit) + 1) : 0;
   if (number > (std::numeric_limits<std::size_t>::max() >> shift) || (number << shift) < least)

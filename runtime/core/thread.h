@@ -1,6 +1,7 @@
 // Threads of libsplit's own in a process that is not its own.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -9,6 +10,10 @@
 #include <pthread.h>
 
 namespace libsplit::runtime {
+
+/// How long a thread that has nothing to do waits for more. One that stays would keep a process
+/// alive whose own threads have all ended.
+inline constexpr auto idleTime = std::chrono::milliseconds(100);
 
 /// A thread with all signals blocked but those that it raises itself, so that the application's
 /// handlers run on its own threads. Throws std::system_error if the system has none to give, and

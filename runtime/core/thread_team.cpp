@@ -3,7 +3,6 @@
 #include "runtime/core/thread.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -12,10 +11,6 @@
 namespace libsplit::runtime {
 
 namespace {
-
-/// How long a thread waits for more: one that stays would keep a process alive whose own threads
-/// have all ended.
-constexpr auto idleTime = std::chrono::milliseconds(100);
 
 /// What one caller has to do.
 struct Round {

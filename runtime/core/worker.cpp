@@ -16,11 +16,6 @@
 
 namespace libsplit::runtime {
 
-namespace {
-/// How long a thread waits for another job.
-constexpr auto idleTime = std::chrono::milliseconds(100);
-} // namespace
-
 struct Worker::State {
   std::mutex mutex;
   std::condition_variable changed;

@@ -186,9 +186,9 @@ private:
   static void add(Way& way, NodeId node, const Piece& piece) {
     for (std::size_t b = 0; b < piece.uses.size(); ++b) {
       ByteSet& needs = way.uses[b].needs[node];
-      needs = unite(needs, piece.uses[b].needs);
+      needs.uniteWith(piece.uses[b].needs);
       ByteSet& writes = way.uses[b].writes[node];
-      writes = unite(writes, piece.uses[b].writes);
+      writes.uniteWith(piece.uses[b].writes);
     }
   }
 

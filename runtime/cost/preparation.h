@@ -10,7 +10,9 @@
 // much is wasted as was of use. What preparing takes was seen in earlier runs of any program.
 // Launches are timed until the least of a few tells what one takes; the first of its size is not
 // one of them, since drivers compile then, and how much longer it took tells what compiling the
-// kernel for another device may take. Launches too short to be split count for nothing.
+// kernel for another device may take. Those of GPUs do that when a program is built, and bring its
+// buffers over when they are first used, which takes them long and says nothing of compiling.
+// Launches too short to be split count for nothing.
 //
 // All that is meant for a machine whose second device is like the program's own, where a launch may
 // come to take half as long. Where the others promise less by what their drivers tell of them, that
@@ -69,14 +71,24 @@ public:
     Size& size = sizes_[items];
     ++size.launches;
     seconds_ += size.each;
-    return size.underway < samplesNeeded;
+    return size.begun < samplesNeeded;
   }
   /// All had as many work-items.
   bool isOfOneSize() const { return sizes_.size() < 2; }
   /// It is being timed.
-  void timing(std::uint64_t items) { ++sizes_[items].underway; }
-  /// One that was timed is over. `shortest`: what takes less is never split.
-  void took(std::uint64_t items, double seconds, double shortest) {
+  void timing(std::uint64_t items) { ++sizes_[items].begun; }
+  /// It never came: the driver refused it.
+  void refused(std::uint64_t items) {
+    Size& size = sizes_[items];
+    --size.begun;
+    --size.launches;
+    seconds_ -= size.each;
+    if (size.launches == 0)
+      sizes_.erase(items);
+  }
+  /// One that was timed is over. `shortest`: what takes less is never split. `mayCompile`: the
+  /// driver compiles for launches.
+  void took(std::uint64_t items, double seconds, double shortest, bool mayCompile = true) {
     Size& size = sizes_[items];
     seconds_ -= size.total();
     if (size.timed++ == 0) {
@@ -88,7 +100,8 @@ public:
       size.each = size.least < shortest ? 0 : size.least;
       size.once = 0;
       knowsCompiling_ = true;
-      compiling_ = std::max(compiling_, size.first - seconds);
+      if (mayCompile)
+        compiling_ = std::max(compiling_, size.first - seconds);
     }
     seconds_ += size.total();
   }
@@ -109,7 +122,7 @@ public:
 private:
   struct Size {
     std::uint64_t launches = 0;
-    unsigned underway = 0;
+    unsigned begun = 0; ///< to be timed
     unsigned timed = 0;
     double first = 0;
     double least = 0; ///< of those after the first

@@ -52,6 +52,8 @@ public:
     return std::min({groups_ * growth, atOnce, static_cast<std::uint64_t>(launch.groups)});
   }
   void begins() { isUnderWay_ = true; }
+  /// It ended without having shown anything.
+  void breaksOff() { isUnderWay_ = false; }
   /// It ran so many. `launch`: as they are by now.
   void took(std::uint64_t groups, double seconds, const Launch& launch, std::uint64_t atOnce) {
     isUnderWay_ = false;

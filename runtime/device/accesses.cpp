@@ -25,9 +25,17 @@ bool usesAny(const BufferAccess& access, const ByteSet& bytes) {
 void Accesses::collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                        std::vector<CompletionPtr>& after) const {
   for (const BufferAccess& access : accesses_)
-    if (access.node == node ? conflicts(access, reads, writes)
-                            : access.mayBeRepeated && !writes.empty() && usesAny(access, writes))
+    if (!access.done->succeeded() &&
+        (access.node == node ? conflicts(access, reads, writes)
+                             : access.mayBeRepeated && !writes.empty() && usesAny(access, writes)))
       after.push_back(access.done);
+}
+
+bool Accesses::arrives(NodeId node, const ByteSet& bytes) const {
+  return std::ranges::any_of(accesses_, [&](const BufferAccess& access) {
+    return access.node == node && !access.mayBeRepeated && access.writes.intersects(bytes) &&
+           !access.done->poll();
+  });
 }
 
 void Accesses::collectAll(NodeId node, std::vector<CompletionPtr>& after) const {

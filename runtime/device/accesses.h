@@ -43,6 +43,8 @@ public:
   /// What must be over before bytes are used so on `node`.
   void collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                std::vector<CompletionPtr>& after) const;
+  /// Whether some of `bytes` are on their way to `node`, by a copy. Asks the driver.
+  bool arrives(NodeId node, const ByteSet& bytes) const;
   /// What must be over before the copy on `node` goes.
   void collectAll(NodeId node, std::vector<CompletionPtr>& after) const;
   void add(BufferAccess access);

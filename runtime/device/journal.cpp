@@ -41,6 +41,11 @@ void Journal::forgetDone() {
 
 void Journal::note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
                    std::vector<CompletionPtr> done) {
+  if (done.empty()) {
+    forgetDone();
+    if (entries_.empty())
+      return; // nothing is left that could go back to before it
+  }
   Item item{effect, node, std::move(bytes), std::move(done)};
   if (!entries_.empty() && !entries_.back().changes && isSame(entries_.back().noted, before)) {
     entries_.back().items.push_back(std::move(item));
@@ -76,7 +81,7 @@ bool Journal::settle(Directory& directory) {
                       std::span<const CompletionPtr> done) {
       const bool whole =
           std::ranges::all_of(done, [](const CompletionPtr& each) { return each->succeeded(); });
-      const bool partly = std::ranges::any_of(done, mayHaveBegun);
+      const bool partly = done.empty() || std::ranges::any_of(done, mayHaveBegun);
       if (whole && effect == Effect::Arrives)
         directory.confirm(node, bytes);
       else if ((whole && effect == Effect::Writes) || (partly && effect == Effect::Overwrites))

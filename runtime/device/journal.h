@@ -33,8 +33,8 @@ public:
     Spoils,     ///< they become something that nobody may use
   };
   /// `before`: of the directory, before it counted this, which it has to do next. The effect has
-  /// come about once all of `done` succeeded; it has come about in part if one failed and may have
-  /// begun.
+  /// come about once all of `done` succeeded, at once if it is empty; it has come about in part if
+  /// one failed and may have begun.
   void note(const Directory::State& before, Effect effect, NodeId node, ByteSet bytes,
             std::vector<CompletionPtr> done);
   /// What a launch does to the buffer; one that repeats does it each time.

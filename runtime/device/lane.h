@@ -89,7 +89,6 @@ public:
   /// Whether the driver may be compiling for an instruction that has begun, other than one that the
   /// calling thread is executing.
   bool isCompiling();
-  const std::string& name() const { return name_; }
 
 private:
   bool mayBegin(const Instruction& instruction);

@@ -236,7 +236,7 @@ cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext, En
 
 cl_command_queue Machine::idleQueueOf(std::size_t device, cl_context homeContext) {
   const cl_context context = contextOf(device, homeContext);
-  Ref<cl_command_queue>& queue = idleQueues_[{device, context}];
+  Ref<cl_command_queue>& queue = idleQueues_[{context, device}];
   if (!queue)
     queue = makeQueue(cl_, context, devices_[device].id.get());
   return queue.get();
@@ -271,7 +271,7 @@ Room Machine::ringRoom(NodeId node, cl_context homeContext, Provisions& pending)
     ring.ring = std::make_unique<StagingRing>(std::move(memory.block));
     ring.provision = std::move(memory.provision);
   }
-  return roomOf(ring.provision, pending);
+  return readyRoomOf(ring.provision, pending);
 }
 
 StagingRing* Machine::ring(NodeId node, cl_context homeContext) {
@@ -279,11 +279,22 @@ StagingRing* Machine::ring(NodeId node, cl_context homeContext) {
   return ringRoom(node, homeContext, pending) == Room::None ? nullptr : rings_[node].ring.get();
 }
 
-void Machine::forget(cl_context homeContext) {
+std::shared_ptr<const void> Machine::forget(cl_context homeContext) {
+  struct Dropped {
+    Rings rings;
+    std::vector<Ref<cl_command_queue>> queues;
+  };
+  auto dropped = std::make_shared<Dropped>();
   if (devices_[home_].isGpu)
-    rings_.clear(); // they may be pinned there
-  std::erase_if(homeQueues_, [&](const auto& entry) { return entry.first.first == homeContext; });
-  idleQueues_.erase({home_, homeContext});
+    dropped->rings.swap(rings_); // they may be pinned there
+  for (Queues* queues : {&homeQueues_, &idleQueues_})
+    std::erase_if(*queues, [&](auto& entry) {
+      if (entry.first.first != homeContext)
+        return false;
+      dropped->queues.push_back(std::move(entry.second));
+      return true;
+    });
+  return dropped;
 }
 
 cl_context Machine::contextOf(std::size_t device, cl_context homeContext) const {

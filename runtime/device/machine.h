@@ -116,8 +116,7 @@ public:
   const Device& homeDevice() const { return devices_[home_]; }
   std::size_t participants() const;
   std::size_t nodes() const { return nodes_; }
-  /// Pinned where there is a GPU: usable as it is, but faster when the provision is over, which
-  /// never fails.
+  /// Pinned where there is a GPU: usable as it is, but faster when the provision is over.
   HostMemory transferMemory(std::size_t size, cl_context homeContext) const;
   /// Whether there is memory for bytes to go through when they leave `node`.
   Room ringRoom(NodeId node, cl_context homeContext, Provisions& pending);
@@ -148,8 +147,8 @@ public:
   /// is made to be there without waiting for the device's work.
   cl_command_queue idleQueueOf(std::size_t device, cl_context homeContext);
   cl_context contextOf(std::size_t device, cl_context homeContext) const;
-  /// The application gave up `homeContext`: drops what was made in it.
-  void forget(cl_context homeContext);
+  /// The application gave up `homeContext`: drops what was made in it, which goes with the result.
+  std::shared_ptr<const void> forget(cl_context homeContext);
 
 private:
   void select(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, cl_device_id home);
@@ -174,10 +173,12 @@ private:
     std::unique_ptr<StagingRing> ring;
     std::shared_ptr<Provision> provision; ///< null: it takes none
   };
-  std::map<NodeId, Ring> rings_;
+  using Rings = std::map<NodeId, Ring>;
+  Rings rings_;
   std::unique_ptr<Lane> hostLane_;
-  std::map<std::pair<cl_context, std::size_t>, Ref<cl_command_queue>> homeQueues_; ///< by engine
-  std::map<std::pair<std::size_t, cl_context>, Ref<cl_command_queue>> idleQueues_;
+  using Queues = std::map<std::pair<cl_context, std::size_t>, Ref<cl_command_queue>>;
+  Queues homeQueues_; ///< by engine
+  Queues idleQueues_; ///< by device
 };
 
 /// Where `size` bytes at `offset` of a CPU device's buffer lie in host memory, or null. Valid as

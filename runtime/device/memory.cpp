@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 namespace libsplit::runtime {
 
@@ -54,7 +53,8 @@ void Buffer::engage(Machine& machine) {
 std::vector<Directory::NeededMove> Buffer::bringAll(std::span<const Directory::Need> needs,
                                                     bool exactly) {
   for (const Directory::Need& each : needs) {
-    forecast_.wanted(each.node, *each.bytes);
+    forecast_.wanted(each.node, *each.bytes,
+                     [&](const ByteSet& bytes) { return accesses_.arrives(each.node, bytes); });
     readers_.wanted(each.node, *each.bytes);
   }
   std::vector<Directory::NeededMove> moves = directory_->bringAll(needs, exactly);
@@ -113,7 +113,7 @@ Room Buffer::stagingRoom(Machine& machine, NodeId node, const ByteRange& bytes,
       return Room::None;
     }
   }
-  return roomOf(staging.provision, pending);
+  return readyRoomOf(staging.provision, pending);
 }
 
 Staging Buffer::staging(NodeId node, const ByteRange& bytes) const {
@@ -268,10 +268,8 @@ std::uint64_t Buffer::newPlaces() {
 void Buffer::drop(Machine& machine, std::size_t device) {
   const NodeId node = machine.devices()[device].node;
   // Should something else fail, what arrived there once must not count again.
-  auto done = std::make_shared<Completion>(cl_);
-  done->finish(CL_SUCCESS);
   const ByteSet all(0, size_);
-  journal_.note(directory_->state(), Journal::Effect::Spoils, node, all, {done});
+  journal_.note(directory_->state(), Journal::Effect::Spoils, node, all, {});
   directory_->spoiled(node, all);
   forgetCopy(device);
   ++timesDropped_[device];

@@ -70,4 +70,9 @@ inline Room roomOf(const std::shared_ptr<Provision>& provision, Provisions& pend
   return Room::OnItsWay;
 }
 
+/// Of memory that is there, and is only to be made faster: it is used as it is if that fails.
+inline Room readyRoomOf(const std::shared_ptr<Provision>& provision, Provisions& pending) {
+  return provision && provision->done()->over() ? Room::There : roomOf(provision, pending);
+}
+
 } // namespace libsplit::runtime

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -18,7 +17,7 @@ namespace libsplit::runtime {
 namespace {
 
 /// A chunk begins where a device copies to and from fast.
-constexpr std::size_t alignment = 64;
+constexpr std::size_t cacheLine = 64;
 /// Pumps at most: two links, both ways at the same time.
 constexpr std::size_t mostPumps = 4;
 /// More threads do not copy faster.
@@ -33,7 +32,7 @@ unsigned threadsWanted() {
 }
 
 std::size_t chunkOf(std::size_t memory, unsigned threads) {
-  return std::max(memory / (std::size_t{2} * threads) / alignment, std::size_t{1}) * alignment;
+  return std::max(memory / (std::size_t{2} * threads) / cacheLine, std::size_t{1}) * cacheLine;
 }
 
 class Stopwatch {

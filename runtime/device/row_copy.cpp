@@ -1,5 +1,6 @@
 #include "runtime/device/row_copy.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -25,6 +26,20 @@ struct Step {
   std::uint64_t pitch = 0;
 };
 
+/// `rows`, from `at` on in the host's memory, by a command each.
+void addSingly(const Rows& rows, std::byte* at, std::uint64_t pitch, std::vector<Step>& steps) {
+  for (std::uint64_t k = 0; k < rows.count; ++k)
+    steps.push_back({{rows.first + k * rows.pitch, rows.length, 0, 1}, at + k * pitch, 0});
+}
+
+/// The same by one command, but for the last row: those for rectangles want its whole pitch to be
+/// inside the buffer, too.
+void addRectangle(Rows rows, std::byte* at, std::uint64_t pitch, std::vector<Step>& steps) {
+  const std::uint64_t last = --rows.count;
+  steps.push_back({rows, at, pitch});
+  addSingly({rows.first + last * rows.pitch, rows.length, 0, 1}, at + last * pitch, 0, steps);
+}
+
 std::vector<Step> stepsOf(const RowCopy& copy) {
   std::vector<Rows> all = copy.rows;
   if (copy.way.isRelayed(copy.toHost)) {
@@ -43,16 +58,20 @@ std::vector<Step> stepsOf(const RowCopy& copy) {
       continue;
     }
     const std::uint64_t first = each.first - copy.way.begin; // in the copy
-    // The rect commands want the last row's pitch inside the buffer too: the last row goes by
-    // itself.
-    const bool isDense = pitch == each.length;
+    const std::uint64_t beforeWrap =
+        each.pitch > 0 ? std::min(each.length, each.pitch - first % each.pitch) : each.length;
+    const bool isDense = pitch == each.length && beforeWrap == each.length;
     const bool isTrusted = copy.way.hostRows == HostRows::AtAnyPitch ||
                            (copy.way.hostRows == HostRows::Dense && isDense);
-    const bool fits = isTrusted && each.count > 2 && first % each.pitch + each.length <= each.pitch;
-    if (fits)
-      steps.push_back({{first, each.length, each.pitch, each.count - 1}, at, pitch});
-    for (std::uint64_t k = fits ? each.count - 1 : 0; k < each.count; ++k)
-      steps.push_back({{first + k * each.pitch, each.length, 0, 1}, at + k * pitch, 0});
+    if (!isTrusted || each.count <= 2) {
+      addSingly({first, each.length, each.pitch, each.count}, at, pitch, steps);
+      continue;
+    }
+    // What begins in one row of a rectangle and ends in the next is two columns of it.
+    addRectangle({first, beforeWrap, each.pitch, each.count}, at, pitch, steps);
+    if (beforeWrap < each.length)
+      addRectangle({first + beforeWrap, each.length - beforeWrap, each.pitch, each.count},
+                   at + beforeWrap, pitch, steps);
   }
   return steps;
 }

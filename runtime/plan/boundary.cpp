@@ -26,7 +26,7 @@ bool makeUp(const Piece& whole, const std::vector<Piece>& parts) {
   for (std::size_t i = 0; i < whole.uses.size(); ++i) {
     ByteSet writes;
     for (const Piece& part : parts) {
-      writes = unite(writes, part.uses[i].writes);
+      writes.uniteWith(part.uses[i].writes);
       if (!whole.uses[i].needs.contains(part.uses[i].needs))
         return false;
     }

@@ -49,18 +49,21 @@ std::vector<Directory::NeededMove> Directory::bringAll(std::span<const Need> nee
 std::vector<Directory::Part> Directory::sources(NodeId home, const ByteSet& wanted) const {
   std::vector<Part> parts;
   ByteSet left = wanted;
-  auto takeFrom = [&](NodeId node) {
-    ByteSet part = sets_.intersect(left, valid_[node]);
+  auto takeFrom = [&](NodeId node, ByteSet part) {
     if (part.empty())
       return;
     left = sets_.subtract(left, part);
     parts.push_back({node, std::move(part)});
   };
-  takeFrom(home);
+  const ByteSet lacking = sets_.subtract(wanted, valid_[home]);
   for (NodeId node = 0; node < valid_.size(); ++node)
     if (node != home && node != hostNode)
-      takeFrom(node);
-  takeFrom(hostNode);
+      if (ByteSet part = sets_.intersect(sets_.intersect(left, lacking), valid_[node]);
+          !part.empty())
+        takeFrom(node, sets_.fillGaps(part, sets_.intersect(left, valid_[node])));
+  takeFrom(home, sets_.intersect(left, valid_[home]));
+  if (home != hostNode)
+    takeFrom(hostNode, sets_.intersect(left, valid_[hostNode]));
   return parts;
 }
 

@@ -66,7 +66,8 @@ public:
     bool operator==(const Part&) const = default;
   };
   /// Where the program's own read takes which bytes from, at the same time: from `home`, whose
-  /// bytes travel least, then from other devices, and what only the host's memory has from there.
+  /// bytes travel least, what home lacks from other devices, with the small gaps that they can
+  /// fill, and what only the host's memory has from there.
   std::vector<Part> sources(NodeId home, const ByteSet& wanted) const;
   /// `node` overwrites `bytes`.
   void wrote(NodeId node, const ByteSet& bytes);

@@ -21,10 +21,13 @@ void Forecast::miss(Route& route) {
   route.sentAhead = false;
 }
 
-void Forecast::wanted(NodeId node, const ByteSet& bytes) {
+void Forecast::wanted(NodeId node, const ByteSet& bytes,
+                      const std::function<bool(const ByteSet&)>& isOnItsWay) {
   for (Route& route : routes_)
-    if (route.sentAhead && route.move.to == node && bytes.contains(route.move.bytes))
+    if (route.sentAhead && route.move.to == node && bytes.contains(route.move.bytes)) {
+      route.urgency.wanted([&] { return isOnItsWay(route.move.bytes); });
       repeat(route);
+    }
 }
 
 void Forecast::moved(const Move& move) {
@@ -70,7 +73,7 @@ ByteSet Forecast::departing(NodeId node) const {
   ByteSet bytes;
   for (const Route& route : routes_)
     if (route.move.from == node && route.departs())
-      bytes = unite(bytes, route.move.bytes);
+      bytes.uniteWith(route.move.bytes);
   return bytes;
 }
 

@@ -13,6 +13,8 @@
 // and the route has to repeat twice as often as before until it is tried again: a program whose
 // rhythm was mistaken loses ever less by it.
 //
+// Bytes that mostly arrive too late are to be computed before all else (urgency.h): they depart.
+//
 // Worked example: a stencil in two buffers, A and B, halves on nodes 1 and 2. Step 1 reads A: row 5
 // goes from 2 to 1. Step 2 writes A, step 3 reads it: row 5 goes again, so the route has repeated
 // once. Step 4 writes A, and row 5 is sent ahead; step 5 finds it there.
@@ -20,7 +22,9 @@
 
 #include "analysis-pass/summary/byte_set.h"
 #include "runtime/plan/directory.h"
+#include "runtime/plan/urgency.h"
 
+#include <functional>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -28,13 +32,15 @@ namespace libsplit::runtime {
 /// Of one buffer. Not thread-safe.
 class Forecast {
 public:
-  /// `node` is about to use `bytes`, before anything is moved for it.
-  void wanted(NodeId node, const ByteSet& bytes);
+  /// `node` is about to use `bytes`, before anything is moved for it. `isOnItsWay`: whether some of
+  /// the bytes that it is given, which were sent ahead, have not arrived yet.
+  void wanted(NodeId node, const ByteSet& bytes,
+              const std::function<bool(const ByteSet&)>& isOnItsWay);
   /// It lacked those of `move`.
   void moved(const Move& move);
   /// `node` alone has `bytes` now.
   void wrote(NodeId node, const ByteSet& bytes);
-  /// Bytes that are to be sent ahead when `node` has written them next.
+  /// Bytes that are to be sent ahead when `node` has written them next, and as early as can be.
   ByteSet departing(NodeId node) const;
   /// Whether there are any, of any node.
   bool mayDepart() const;
@@ -50,9 +56,11 @@ private:
     unsigned enough = 1;    ///< repetitions after which it is used ahead
     bool isReady = false;   ///< the last write was of all its bytes, where they come from
     bool sentAhead = false; ///< and not wanted since
+    Urgency urgency{};
 
-    /// Its bytes are to be sent when they are written next.
-    bool departs() const { return writes + 1 == rhythm && repeated >= enough; }
+    bool departs() const {
+      return writes + 1 == rhythm && repeated >= enough && urgency.isUrgent();
+    }
     bool isDue() const { return writes == rhythm && isReady && repeated >= enough && !sentAhead; }
   };
   static constexpr std::size_t mostRoutes = 16;

@@ -11,15 +11,15 @@ using ByNode = std::map<NodeId, ByteSet>;
 
 void add(ByNode& sets, NodeId node, const ByteSet& bytes) {
   ByteSet& set = sets[node];
-  set = unite(set, bytes);
+  set.uniteWith(bytes);
 }
 
 /// Bytes that are in the sets of two nodes or more.
 ByteSet sharedBytes(const ByNode& sets) {
   ByteSet seen, shared;
   for (const auto& [node, bytes] : sets) {
-    shared = unite(shared, intersect(seen, bytes));
-    seen = unite(seen, bytes);
+    shared.uniteWith(intersect(seen, bytes));
+    seen.uniteWith(bytes);
   }
   return shared;
 }

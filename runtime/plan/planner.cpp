@@ -61,7 +61,7 @@ PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summar
     }
     BufferEffects& effects = regions.effects.buffers[argument.buffer];
     auto add = [&](ByteSet& to, const ByteSet& bytes) {
-      to = unite(to, shift(bytes, argument.origin));
+      to.uniteWith(shift(bytes, argument.origin));
     };
     add(effects.reads, of.reads);
     add(effects.possibleWrites, of.possibleWrites);
@@ -120,7 +120,7 @@ std::vector<BufferTraits> traitsOf(const LaunchRequest& request,
 ByteSet updatedBytes(const BufferEffects& effects) {
   ByteSet all;
   for (const UpdatedBytes& updated : effects.updates)
-    all = unite(all, updated.bytes);
+    all.uniteWith(updated.bytes);
   return all;
 }
 
@@ -210,9 +210,9 @@ std::optional<Reason> findImage(const LaunchRequest& request, const KernelSummar
 /// Bytes that a device may store back as they were are its own where nobody else writes them:
 /// vectors then stay whole where they travel. They must be there before, and are valid after.
 void makeOwn(BufferEffects& effects, const ByteSet& bytes) {
-  effects.reads = unite(effects.reads, bytes);
-  effects.possibleWrites = unite(effects.possibleWrites, bytes);
-  effects.certainWrites = unite(effects.certainWrites, bytes);
+  effects.reads.uniteWith(bytes);
+  effects.possibleWrites.uniteWith(bytes);
+  effects.certainWrites.uniteWith(bytes);
 }
 
 /// Beside a component of a vector that it writes a device may store back the others, with what they
@@ -255,8 +255,8 @@ PieceUse useOf(const BufferEffects& effects, ByteSet shared) {
   const ByteSet updates = updatedBytes(effects);
   PieceUse use;
   use.needs = unite(effects.reads, subtract(effects.possibleWrites, effects.certainWrites));
-  use.needs = unite(use.needs, subtract(updates, shared));
-  changes = unite(changes, updates);
+  use.needs.uniteWith(subtract(updates, shared));
+  changes.uniteWith(updates);
   use.writes = subtract(changes, shared);
   use.merged = intersect(changes, shared);
   return use;
@@ -325,7 +325,7 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
     if (auto reason = findImage(request, *devices[plan.pieces.front().device].summary, plan.merges))
       return *reason;
     for (const Merge& merge : plan.merges)
-      shared[merge.buffer] = unite(shared[merge.buffer], merge.bytes);
+      shared[merge.buffer].uniteWith(merge.bytes);
   }
   for (std::size_t p = 0; p < effects.size(); ++p)
     for (std::size_t buffer = 0; buffer < request.bufferCount; ++buffer) {
@@ -371,7 +371,7 @@ std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> d
     std::map<NodeId, ByteSet> needs;
     for (const Piece& piece : plan.pieces) {
       ByteSet& set = needs[devices[piece.device].node];
-      set = unite(set, piece.uses[buffer].needs);
+      set.uniteWith(piece.uses[buffer].needs);
     }
     for (const auto& [node, set] : needs)
       cost += costOfMoving(directories[buffer]->missing(node, set));

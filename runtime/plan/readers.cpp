@@ -10,7 +10,7 @@ void Readers::wanted(NodeId node, const ByteSet& bytes) {
   ++uses_;
   ByteSet& known = now_[node];
   if (!known.contains(bytes))
-    known = unite(known, bytes);
+    known.uniteWith(bytes);
 }
 
 void Readers::programWrites() {
@@ -31,7 +31,7 @@ std::map<NodeId, ByteSet> Readers::shareOut(const ByteSet& bytes, NodeId home) c
       parts[node] = std::move(part);
     }
   if (!left.empty())
-    parts[home] = unite(parts[home], left);
+    parts[home].uniteWith(left);
   return parts;
 }
 

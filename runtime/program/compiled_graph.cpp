@@ -28,14 +28,14 @@ std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph,
 
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles) {
   Instruction instruction;
-  instruction.queue = command->queue;
+  instruction.queue = command->queue.get();
   instruction.context = command->context;
   instruction.immediate = command->isImmediate;
   instruction.compiles = compiles;
   instruction.done = std::make_shared<Completion>(command->cl);
   instruction.run = [it = command.get(), done = instruction.done.get()](WaitList waits,
                                                                         cl_event* last) {
-    return it->call.enqueue(it->cl, it->queue, waits.count(), waits.data(), last, done);
+    return it->call.enqueue(it->cl, it->queue.get(), waits.count(), waits.data(), last, done);
   };
   instruction.holds = std::move(command);
   return instruction;

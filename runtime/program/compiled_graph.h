@@ -9,7 +9,8 @@
 //
 // A compiled graph holds nothing that is the program's: buffers are told by numbers that no other
 // ever has (Buffer::places), and a launch that takes kernel objects or samplers of the program's
-// own is compiled each time. It never changes, so any lane may use it while others are made.
+// own is compiled each time. Its queues, which are libsplit's, it holds itself. It never changes,
+// so any lane may use it while others are made.
 #pragma once
 
 #include "runtime/core/small_bytes.h"
@@ -33,7 +34,7 @@ struct Argument;
 /// A kernel call and who is to do it.
 struct KernelCommand {
   const Dispatch& cl;
-  cl_command_queue queue = nullptr;
+  Ref<cl_command_queue> queue{};
   cl_context context = nullptr; ///< as an instruction has it
   bool isImmediate = false;
   KernelCall call{};

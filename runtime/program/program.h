@@ -16,11 +16,7 @@
 #include "runtime/program/origin.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <condition_variable>
-#include <cstring>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -140,6 +136,18 @@ struct KernelCode {
   std::vector<bool> loaded;
   TracedCode traced; ///< what a trace knows of it
 
+  /// Drops the objects that libsplit made of it, which go with the result.
+  std::shared_ptr<const void> dropKernels() {
+    struct Dropped {
+      decltype(KernelCode::kernels) kernels;
+      decltype(KernelCode::windowed) windowed;
+      decltype(KernelCode::comparers) comparers;
+      CompiledGraphs compiled;
+    };
+    return std::make_shared<Dropped>(
+        Dropped{std::exchange(kernels, {}), std::exchange(windowed, {}),
+                std::exchange(comparers, {}), std::exchange(compiled, {})});
+  }
   /// From now on its launches stay at home. `why` is for users.
   void neverSplit(const std::string& why) {
     state = State::Unsplittable;
@@ -180,6 +188,7 @@ struct Build {
   /// What was built, by device of the application; a device may have its own options, or its own
   /// binary. No entry: not known. Never changed.
   std::map<cl_device_id, std::shared_ptr<const Origin>> origins;
+  std::string doubt;         ///< why it is not known which options it has; empty: it is
   double seconds = 0;        ///< that the driver took for it
   double launchSeconds = 0;  ///< that launches took at home while none was split
   double earlierSeconds = 0; ///< the same of earlier runs
@@ -231,6 +240,9 @@ public:
   const cl_context context;
   int references = 1;
   unsigned kernelObjects = 0; ///< of the application
+  unsigned beingBuilt = 0;    ///< calls of the driver that do it and have not returned
+  /// When libsplit last gave up kernels of it, which the driver may hold for a while.
+  std::optional<std::chrono::steady_clock::time_point> kernelsGivenUp;
   /// The application gave it up: its handle may be another's by now.
   bool isGone() const { return references == 0; }
   std::optional<std::string> source; ///< nothing: binaries, IL, linked

@@ -176,7 +176,13 @@ void ChunkedLaunches::feed(const std::shared_ptr<ChunkedLaunch>& chunked, std::s
   ++chunked->working;
   auto work = [this, chunked, member] {
     Lock lock(shared_.mutex);
-    while (give(lock, *chunked, member)) {
+    try {
+      while (give(lock, *chunked, member)) {
+      }
+    } catch (const std::exception& error) {
+      if (!lock.owns_lock())
+        lock.lock();
+      log(LogLevel::Info, "a device takes no more parts of a launch: ", error.what());
     }
     if (--chunked->working == 0)
       close(*chunked);
@@ -248,7 +254,13 @@ bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t membe
     if (other == member)
       continue;
     // Launches that come later see that, too, and are then planned without the device.
-    if (std::string why = reserveNow(lock, chunked, chunked.members[other]); why.empty())
+    std::string why;
+    try {
+      why = reserveNow(lock, chunked, chunked.members[other]);
+    } catch (const std::runtime_error& error) {
+      why = error.what();
+    }
+    if (why.empty())
       feed(open_, other);
     else
       log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": ", why);
@@ -281,11 +293,12 @@ Launch::Issued ChunkedLaunches::issue(ChunkedLaunch& chunked, std::size_t device
   const NodeId node = machine_->devices()[device].node;
   // What the launch's regions rest on is read only, and was found out when it was planned.
   LaunchContents contents(*machine_, task, launch);
-  if (machine_->nodes() > 1 && !launch.withoutContents)
-    launch.request.contents = &contents;
-  const Piece piece =
-      planPiece(launch.request, chunked.devices, device, chunked.dimension, range.begin, range.end);
-  launch.request.contents = nullptr;
+  const Piece piece = [&] {
+    const bool mayAsk = machine_->nodes() > 1 && !launch.withoutContents;
+    const Asking asking(launch.request, mayAsk ? &contents : nullptr);
+    return planPiece(launch.request, chunked.devices, device, chunked.dimension, range.begin,
+                     range.end);
+  }();
   Launch::Issued issued;
   issued.device = device;
   issued.groupBegin = range.begin;
@@ -323,8 +336,9 @@ Launch::Issued ChunkedLaunches::issue(ChunkedLaunch& chunked, std::size_t device
   return issued;
 }
 
-/// Groups that nobody does, for a recovery to find.
-void ChunkedLaunches::leave(ChunkedLaunch& chunked, solver::GroupRange range) {
+/// Groups that nobody does, for a recovery to find. Where there is no memory to say which, the
+/// launch ends with that error.
+void ChunkedLaunches::leave(ChunkedLaunch& chunked, solver::GroupRange range) try {
   Launch& launch = *chunked.launch;
   Launch::Issued issued;
   issued.device = machine_->home();
@@ -334,9 +348,11 @@ void ChunkedLaunches::leave(ChunkedLaunch& chunked, solver::GroupRange range) {
       launch.request, chunked.devices, issued.device, chunked.dimension, range.begin, range.end));
   issued.kernel = std::make_shared<Completion>(cl_);
   issued.kernel->finish(CL_OUT_OF_RESOURCES, Outcome::Skipped);
-  chunked.task->parts.push_back(issued.kernel);
+  launch.issued.push_back(issued);
   chunked.task->partDevices.push_back(issued.device);
-  launch.issued.push_back(std::move(issued));
+  chunked.task->parts.push_back(std::move(issued.kernel));
+} catch (const std::bad_alloc&) {
+  chunked.task->status = CL_OUT_OF_HOST_MEMORY;
 }
 
 /// Everything is issued: the task may retire, and others may plan again.

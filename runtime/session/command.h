@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace libsplit::runtime {
 
@@ -15,9 +16,8 @@ struct BufferUse {
   cl_mem object = nullptr;
   bool writes = false;
   std::uint64_t begin = 0;
-  std::uint64_t end = wholeObject;
-  bool reads = true; ///< false: what was there before does not matter
-  static constexpr std::uint64_t wholeObject = ~std::uint64_t{0};
+  std::optional<std::uint64_t> end{}; ///< as the program gives it; none: the object's
+  bool reads = true;                  ///< false: what was there before does not matter
 };
 
 /// Whether drivers answer a command with an error.
@@ -74,7 +74,7 @@ struct HeldUse {
 /// The bytes of the root buffer that a use means.
 inline ByteRange rootRange(const BufferUse& use, const MemoryObject& object) {
   std::uint64_t begin = std::min<std::uint64_t>(use.begin, object.size);
-  std::uint64_t end = std::min<std::uint64_t>(use.end, object.size);
+  std::uint64_t end = std::min<std::uint64_t>(use.end.value_or(object.size), object.size);
   return {object.origin + begin, object.origin + std::max(begin, end)};
 }
 

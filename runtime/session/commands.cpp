@@ -44,8 +44,7 @@ bool Commands::isValid(const Command& command, const std::vector<BufferUse>& use
       return false;
   for (const BufferUse& use : uses) {
     auto object = use.object ? memory_.find(use.object) : nullptr;
-    if (object && use.end != BufferUse::wholeObject &&
-        (use.begin > use.end || use.end > object->size))
+    if (object && use.end && (use.begin > *use.end || *use.end > object->size))
       return false;
   }
   return true;

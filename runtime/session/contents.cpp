@@ -81,7 +81,7 @@ std::optional<Interval> LaunchContents::values(const ElementSlice& slice) {
     const std::uint64_t end =
         std::min<std::uint64_t>((bytes.end + page - 1) / page * page, buffer.size());
     ContentsDemand& wanted = demand(argument->buffer);
-    wanted.bytes = unite(wanted.bytes, ByteSet(bytes.begin / page * page, end));
+    wanted.bytes.uniteWith(ByteSet(bytes.begin / page * page, end));
     return std::nullopt;
   };
   if (slice.count() <= maxScanned)

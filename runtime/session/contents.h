@@ -38,6 +38,20 @@ struct ContentsDemand {
   std::vector<ElementLayout> tables;
 };
 
+/// As long as it lives, the planning of `request` may ask `contents` (null: nothing).
+class Asking {
+public:
+  Asking(LaunchRequest& request, Contents* contents) : request_(request) {
+    request_.contents = contents;
+  }
+  ~Asking() { request_.contents = nullptr; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+private:
+  LaunchRequest& request_;
+};
+
 /// Answers one launch's questions from what is known now. Session's lock held.
 class LaunchContents final : public Contents {
 public:

@@ -87,7 +87,7 @@ struct ContentsFetch {
       if (each.buffer->directory().version() != each.version)
         continue;
       KnownContents& known = each.buffer->contents();
-      known.onHost = unite(known.onHost, each.onHost);
+      known.onHost.uniteWith(each.onHost);
       for (const Wanted::Table& table : each.tables)
         known.tables[table.layout] = table.made;
     }
@@ -121,7 +121,12 @@ std::shared_ptr<ExtremesKernel> ContentsFetcher::extremesKernel(std::size_t devi
   auto kernel = std::make_shared<ExtremesKernel>(cl_);
   auto build = [this, kernel, layout, id = machine_->devices()[device].id,
                 in = Ref<cl_context>::retain(cl_, machine_->contextOf(device, context))] {
-    Ref<cl_kernel> built = buildExtremesKernel(cl_, in.get(), id.get(), layout);
+    Ref<cl_kernel> built;
+    try {
+      built = buildExtremesKernel(cl_, in.get(), id.get(), layout);
+    } catch (const std::exception& error) { // whoever waits for it must not wait for ever
+      log(LogLevel::Info, "a kernel that looks through buffers can't be built: ", error.what());
+    }
     std::lock_guard lock(mutex_);
     kernel->kernel = std::move(built);
     kernel->built->finish(CL_SUCCESS);
@@ -224,10 +229,19 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
   ++stats_.contentsFetched;
   auto find = [this, fetch, launch = launch,
                weak = std::weak_ptr<Task>(task.shared_from_this())]() mutable {
-    const bool found = fetch->run();
+    bool found = false;
+    try {
+      found = fetch->run();
+    } catch (const std::exception& error) {
+      log(LogLevel::Info, "contents can't be looked through: ", error.what());
+    }
     std::lock_guard lock(mutex_);
-    if (found)
-      fetch->keep(launch->code->inspections.get());
+    try {
+      if (found)
+        fetch->keep(launch->code->inspections.get());
+    } catch (const std::bad_alloc&) {
+      found = false;
+    }
     launch->withoutContents = launch->withoutContents || !found;
     if (!found && !fetch->inspected.empty())
       launch->code->inspections = nullptr; // not again
@@ -303,9 +317,15 @@ bool ContentsFetcher::inspectionsPay(Launch& launch) {
   return launch.code->histories.at(launch.key).inspectionBudget.pays(gain);
 }
 
-void ContentsFetcher::forget(cl_context context) {
-  std::erase_if(extremesKernels_,
-                [&](const auto& entry) { return std::get<1>(entry.first) == context; });
+std::shared_ptr<const void> ContentsFetcher::forget(cl_context context) {
+  auto dropped = std::make_shared<std::vector<std::shared_ptr<ExtremesKernel>>>();
+  std::erase_if(extremesKernels_, [&](auto& entry) {
+    if (std::get<1>(entry.first) != context)
+      return false;
+    dropped->push_back(std::move(entry.second));
+    return true;
+  });
+  return dropped;
 }
 
 } // namespace libsplit::runtime

@@ -31,8 +31,8 @@ public:
   bool fetch(Task& task, const std::shared_ptr<Launch>& launch);
   /// Whether the inspections that the launch's planning lacked are worth it. Asked once per launch.
   static bool inspectionsPay(Launch& launch);
-  /// The program gave up `context`.
-  void forget(cl_context context);
+  /// The program gave up `context`: drops what was made in it, which goes with the result.
+  std::shared_ptr<const void> forget(cl_context context);
   /// Nothing begins any more, and what has begun is waited for so long. Without the lock.
   void stop(double seconds) { worker_.stop(seconds); }
 

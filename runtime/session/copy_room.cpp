@@ -29,7 +29,7 @@ ByteRange touchedBy(const PieceUse& use) {
   ByteSet ends;
   for (const ByteSet* each : {&use.needs, &use.writes, &use.merged, &use.rewrites})
     if (!each->empty())
-      ends = unite(ends, each->hull());
+      ends.uniteWith(each->hull());
   return ends.hull();
 }
 

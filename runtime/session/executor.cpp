@@ -220,7 +220,7 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
     call.arguments.push_back(settingOf(windows));
   }
   const cl_context context = launch.program->context;
-  return {cl_, machine_->queueOf(piece.device, context),
+  return {cl_, Ref<cl_command_queue>::retain(cl_, machine_->queueOf(piece.device, context)),
           machine_->waitingContextOf(piece.device, context), device.isGpu, std::move(call)};
 }
 
@@ -239,12 +239,15 @@ Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const 
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
     directories.push_back(&buffer.directory());
-    buffer.accesses().forgetDone();
     for (const Piece& piece : plan->pieces)
       mover_.requireSomewhere(buffer, piece.uses[b].needs);
     // Of the launch as a whole: what goes to one neighbour may be written by several parts.
-    for (const Piece& piece : launch.plan->pieces)
-      buffer.forecast().wanted(machine_->devices()[piece.device].node, piece.uses[b].needs);
+    for (const Piece& piece : launch.plan->pieces) {
+      const NodeId node = machine_->devices()[piece.device].node;
+      buffer.forecast().wanted(node, piece.uses[b].needs, [&](const ByteSet& bytes) {
+        return buffer.accesses().arrives(node, bytes);
+      });
+    }
   }
   GraphMemo& memo = launch.code->graphs;
   std::shared_ptr<const InstructionGraph> graph = memo.find(*plan, directories);
@@ -401,6 +404,8 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
       task.begin = kernels[p].done;
     issuer_.issue(task, plan->pieces[p].device, std::move(kernels[p]));
   }
+  for (const std::shared_ptr<Buffer>& buffer : launch->buffers)
+    buffer->accesses().forgetDone(); // which takes the driver a while
   merger_.issue(task, *launch);
   issuer_.issueMarkers(task, false);
   tracer_.planned(task, *launch);

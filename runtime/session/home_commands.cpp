@@ -114,7 +114,7 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
                          !machine_->devices()[machine_->deviceOfNode(node)].failed &&
                          buffer.hasPlaceFor(*machine_, node, part);
     ByteSet& of = parts[isThere ? node : home];
-    of = unite(of, part);
+    of.uniteWith(part);
   }
   issuer_.issueMarkers(task, true);
   ByteSet written;
@@ -144,7 +144,7 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
       buffer.journal().note(directory.state(), Journal::Effect::Arrives, node, shared, {copy.done});
       directory.confirm(node, shared);
     }
-    written = unite(written, part);
+    written.uniteWith(part);
     issuer_.issue(task, device, machine_->devices()[device].lane(Engine::CopyIn), std::move(copy));
   }
   issuer_.issueMarkers(task, false);

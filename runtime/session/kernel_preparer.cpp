@@ -310,7 +310,8 @@ void KernelPreparer::buildLate(const Program& program, Build& build, KernelCode&
       continue;
     auto made = builder_.kernelFor(program, build, code, *code.origin, i);
     const std::lock_guard lock(shared_.mutex);
-    code.kernels[i] = std::move(made);
+    if (i < code.kernels.size()) // else they were dropped meanwhile
+      code.kernels[i] = std::move(made);
   }
 }
 

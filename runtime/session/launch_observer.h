@@ -29,17 +29,43 @@ public:
   /// Counts a launch that was a task, and says why it was not split.
   static void countUnsplit(Task& task, const Launch& launch, const std::string& why);
   /// Notes what it took to find out that the launch is short.
-  void spendOnShort(const Launch& launch, double seconds) const;
+  void spendOnShort(const Launch& launch, double seconds) const {
+    spendOnShort(*launch.code, launch.range, seconds);
+  }
   /// Whether any launch was split.
   bool hasSplit() const { return hasSplit_; }
 
 private:
+  /// What is left of a launch that is over until somebody learns from it.
+  struct Over {
+    std::shared_ptr<KernelCode> code;
+    LaunchKey key;
+    NDRange range;
+    std::shared_ptr<const LaunchPlan> plan;
+    std::vector<LaunchIssued> issued;
+    LaunchCycle::Ticket ticket;
+    bool wasSplit = false;
+    std::uint64_t bytesMoved = 0;
+    double lookSeconds = 0;
+    double wall = 0;       ///< seconds that passed; 0: nobody knows
+    bool isSeen = false;   ///< when it ended is known
+    bool wasAlone = false; ///< in its queue
+  };
+  struct Took {
+    double wall = 0;       ///< seconds, with what follows
+    double own = 0;        ///< … without
+    bool complete = false; ///< all of it is known
+  };
+  Took measure(const Over& launch, Stream& stream);
+  void learn(const Over& launch, Stream& stream);
+  void learnHome(Task& task, const Launch& launch, const Over& over);
+  void spendOnShort(KernelCode& code, const NDRange& range, double seconds) const;
   static void starts(Stream& stream, std::uint64_t number,
                      std::chrono::steady_clock::time_point now);
   void observeChunks(Launch& launch, double wall);
-  void countSplit(const Launch& launch, double wall, std::span<const double> shares,
-                  std::span<const double> seconds);
-  void remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups);
+  void countSplit(KernelCode& code, const LaunchKey& key, const LaunchPlan& plan, double wall,
+                  std::span<const double> shares, std::span<const double> seconds);
+  void remember(const KernelCode& code, LaunchHistory& history, std::uint64_t groups);
 
   Shared& shared_;
   const Options& options_;

@@ -52,8 +52,7 @@ private:
   std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan>
-  boundariesFirstOf(const Task& task, Launch& launch,
-                    const std::shared_ptr<const LaunchPlan>& plan);
+  boundariesFirstOf(Launch& launch, const std::shared_ptr<const LaunchPlan>& plan);
   std::shared_ptr<const LaunchPlan> planAtHome(const Launch& launch) const;
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,

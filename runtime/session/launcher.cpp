@@ -47,21 +47,24 @@ cl_int Launcher::launchTimed(Lock& lock, const Command& command, const LaunchArg
                              const Kernel& kernel, bool isProfiled) {
   const std::uint64_t items = itemsOf(arguments);
   kernel.code->times.timing(items);
+  const std::shared_ptr<Build> build = kernel.program->build;
   lock.unlock();
   cl_event event = nullptr;
   Command own = command;
   own.event = &event;
   const auto begin = CommandTimer::Clock::now();
   const cl_int status = launchNative(own, arguments);
-  if (status != CL_SUCCESS)
+  if (status != CL_SUCCESS) {
+    const Lock refused(shared_.mutex);
+    kernel.code->times.refused(items);
     return status;
+  }
   auto timed = command.event ? Ref<cl_event>::retain(cl_, event) : Ref<cl_event>::adopt(cl_, event);
   if (command.event)
     *command.event = event;
   cl_.clFlush(command.queue); // the end of what was not begun would never come
   timer_.time(std::move(timed), begin,
-              [this, isProfiled, items, code = kernel.code,
-               build = kernel.program->build](cl_event ended, double seconds) {
+              [this, isProfiled, items, code = kernel.code, build](cl_event ended, double seconds) {
                 auto at = [&](cl_profiling_info name) {
                   return property<cl_ulong>(cl_.clGetEventProfilingInfo, ended, name);
                 };
@@ -109,6 +112,8 @@ std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const K
     return shared_.stats.steppedAside;
   if (shared_.ending)
     return "the program ends";
+  if (kernel.program->beingBuilt > 0)
+    return "its program is being built"; // and perhaps not with what the driver has by now
   if (std::string why = preparer_.whyNotReady(lock, kernel, stream.device); !why.empty()) {
     isUnprepared = kernel.code->state == KernelCode::State::New;
     return why;
@@ -138,10 +143,7 @@ bool Launcher::rests(const Kernel& kernel, const LaunchArguments& arguments,
                      TrialBudget::Clock::time_point now) const {
   if (options_.policy.kind != Policy::Kind::Auto || (machine_->nodes() > 1 && observer_.hasSplit()))
     return false;
-  double items = 1;
-  for (cl_uint d = 0; d < arguments.dimensions; ++d)
-    items *= static_cast<double>(arguments.global[d]);
-  return kernel.code->trials.rests(items, now);
+  return kernel.code->trials.rests(static_cast<double>(itemsOf(arguments)), now);
 }
 
 /// A launch that is timed makes tasks of all that come behind it before it is over, which takes

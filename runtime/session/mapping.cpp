@@ -101,7 +101,7 @@ void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
   if (stream->device != shared_.home)
     return nullptr;
   auto map = std::make_shared<GatedMap>(cl_);
-  void* address = map->enqueue(*stream, use.object, flags, use.begin, use.end - use.begin);
+  void* address = map->enqueue(*stream, use.object, flags, use.begin, *use.end - use.begin);
   if (!address)
     return nullptr;
   auto task = create(stream, command);

@@ -180,7 +180,7 @@ bool MemoryTable::overlap(const BufferUse& a, const BufferUse& b) const {
   if (known ? first->buffer != second->buffer : a.object != b.object)
     return false;
   const std::uint64_t from = known ? first->origin : 0, to = known ? second->origin : 0;
-  return from + a.begin < to + b.end && to + b.begin < from + a.end;
+  return from + a.begin < to + *b.end && to + b.begin < from + *a.end;
 }
 
 } // namespace libsplit::runtime

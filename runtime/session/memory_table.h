@@ -38,7 +38,8 @@ public:
   /// Whether the program has mapped it there; true also for what is no tracked buffer.
   bool mayBeMapped(cl_mem object, const void* address) const;
 
-  /// Whether two uses have bytes in common, perhaps by way of different sub-buffers.
+  /// Whether two uses have bytes in common, perhaps by way of different sub-buffers. Both say where
+  /// they end.
   bool overlap(const BufferUse& a, const BufferUse& b) const;
 
   // With the lock.

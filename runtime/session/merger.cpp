@@ -95,7 +95,7 @@ ByteSet flaggedBytes(const MergeJob::Part& part) {
     if (part.flags[i] != 0)
       blocks.add(
           {part.compared.begin + i * comparedBlock, part.compared.begin + (i + 1) * comparedBlock});
-  blocks = unite(blocks, ByteSet(part.compared.end, part.bytes.hull().end));
+  blocks.uniteWith(ByteSet(part.compared.end, part.bytes.hull().end));
   ByteSet flagged = intersect(part.bytes, blocks);
   // Many small transfers cost more than a few bytes too many.
   constexpr std::size_t manyRanges = 16;
@@ -125,7 +125,7 @@ bool Merger::startsFromOldBytes(const LaunchPlan& plan, const Merge& merge,
   ByteSet needs;
   for (const Piece& piece : plan.pieces)
     if (machine_->devices()[piece.device].node == part.node)
-      needs = unite(needs, piece.uses[merge.buffer].needs);
+      needs.uniteWith(piece.uses[merge.buffer].needs);
   return !merge.update && needs.contains(part.bytes);
 }
 
@@ -496,7 +496,7 @@ void Merger::finish(Launch& launch) {
       ByteSet changedElsewhere;
       for (const MergeJob::Part& other : job->parts)
         if (&other != &part)
-          changedElsewhere = unite(changedElsewhere, other.changed);
+          changedElsewhere.uniteWith(other.changed);
       if (!job->merge.update && directory.version() == job->directoryVersion)
         directory.confirm(part.node, subtract(part.bytes, changedElsewhere));
     }

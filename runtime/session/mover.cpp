@@ -12,6 +12,10 @@ namespace libsplit::runtime {
 
 namespace {
 
+/// Rows that differ in length or distance, each of which takes a command or two of its own: with
+/// more of them a copy is for its lane's thread, beside the program's and those of other devices.
+constexpr std::size_t fewRows = 2;
+
 /// Drivers send so little as fast from any memory.
 constexpr std::uint64_t smallTransfer = std::uint64_t{1} << 16;
 
@@ -21,6 +25,11 @@ void copyRows(const std::vector<Rows>& rows, std::byte* packed, std::byte* base,
       std::byte* at = base + each.first + k * each.pitch;
       std::memcpy(pack ? packed : at, pack ? at : packed, each.length);
     }
+}
+
+/// What is sent ahead may be taken: the launch that it follows is done with.
+bool isBehindRetired(const Task& ahead) {
+  return ahead.waitTasks.front()->state == Task::State::Retired;
 }
 
 } // namespace
@@ -47,6 +56,11 @@ bool Mover::isDestination(NodeId node) const {
          });
 }
 
+/// Whether the node's device failed: nobody will use what comes there.
+bool Mover::isLost(NodeId node) const {
+  return node != hostNode && machine_->devices()[machine_->deviceOfNode(node)].failed;
+}
+
 DeviceEnd Mover::endOf(Buffer& buffer, std::size_t device, Engine engine) {
   DeviceEnd end{device, buffer.wayTo(*machine_, device, engine),
                 machine_->queueOf(device, buffer.context(), engine), engine};
@@ -69,7 +83,7 @@ Instruction Mover::copyInstruction(const DeviceEnd& end, const Buffer& buffer,
   Instruction copy;
   copy.queue = end.queue;
   copy.context = machine_->waitingContextOf(end.device, buffer.context());
-  copy.immediate = machine_->devices()[end.device].isGpu;
+  copy.immediate = machine_->devices()[end.device].isGpu && rows.size() <= fewRows;
   copy.done = done;
   copy.run = [this, done,
               rowCopy = RowCopy{end.queue, end.way, end.engine == Engine::CopyOut, std::move(rows),
@@ -292,7 +306,7 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
       continue;
     std::vector<Directory::Need> needs;
     for (const Move& each : due)
-      if (buffer->hasPlaceFor(*machine_, each.to, each.bytes))
+      if (!isLost(each.to) && buffer->hasPlaceFor(*machine_, each.to, each.bytes))
         needs.push_back({each.to, &each.bytes});
     const Directory::State before = buffer->directory().state();
     for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
@@ -320,9 +334,20 @@ bool Mover::works(std::size_t device) const {
   });
 }
 
+std::shared_ptr<Task> Mover::failedAhead() const {
+  const auto hasFailed = [](const std::shared_ptr<Task>& each) {
+    const auto isOver = [](const CompletionPtr& part) { return part->over(); };
+    const auto isFailed = [](const CompletionPtr& part) { return part->hasFailed(); };
+    return isBehindRetired(*each) && std::ranges::all_of(each->parts, isOver) &&
+           std::ranges::any_of(each->parts, isFailed);
+  };
+  const auto found = std::ranges::find_if(sentAhead_, hasFailed);
+  return found == sentAhead_.end() ? nullptr : *found;
+}
+
 std::vector<std::shared_ptr<Task>> Mover::takeArrived() {
-  auto hasArrived = [](const std::shared_ptr<Task>& each) {
-    return each->waitTasks.front()->state == Task::State::Retired &&
+  const auto hasArrived = [](const std::shared_ptr<Task>& each) {
+    return isBehindRetired(*each) &&
            std::ranges::all_of(each->parts, [](const CompletionPtr& part) {
              return part->poll() && part->succeeded();
            });
@@ -336,6 +361,13 @@ std::vector<std::shared_ptr<Task>> Mover::takeArrived() {
     tracer_.arrived(*each);
   }
   return taken;
+}
+
+bool Mover::isSendingAhead() const {
+  return std::ranges::any_of(sentAhead_, [](const std::shared_ptr<Task>& each) {
+    return std::ranges::any_of(each->parts,
+                               [](const CompletionPtr& part) { return !part->poll(); });
+  });
 }
 
 void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {

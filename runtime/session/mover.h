@@ -84,7 +84,10 @@ public:
   std::vector<std::shared_ptr<Task>> takeArrived();
   /// All that was sent ahead and not taken.
   std::vector<std::shared_ptr<Task>> takeSentAhead() { return std::exchange(sentAhead_, {}); }
-  bool hasSentAhead() const { return !sentAhead_.empty(); }
+  /// One of which it is known that it is over and failed; null: there is none.
+  std::shared_ptr<Task> failedAhead() const;
+  /// Whether some is under way. What failed is not; it stays until a recovery takes it.
+  bool isSendingAhead() const;
   /// Whether a buffer on its way is one that nobody else uses any more.
   bool sendsUnusedBuffer() const;
   /// Waits, without `lock`, until what was sent ahead has arrived, or failed. Nothing that it waits
@@ -94,6 +97,7 @@ public:
 private:
   struct Transfer;
   bool isDestination(NodeId node) const;
+  bool isLost(NodeId node) const;
   void checkEnd(Buffer& buffer, NodeId node, Engine engine);
   void issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeId node, Engine engine,
                       std::byte* part, std::vector<CompletionPtr> after, const CompletionPtr& done,

@@ -117,7 +117,10 @@ bool NativeWork::book(const std::shared_ptr<Stream>& stream, const std::vector<B
       buffer.nativeWrites.push_back({stream, *noted});
     }
     const ByteSet bytes(rootRange(use, *object));
-    buffer.wrote(machine_->homeDevice().node, bytes);
+    const NodeId home = machine_->homeDevice().node;
+    // Whatever else fails, this is not taken back.
+    buffer.journal().note(buffer.directory().state(), Journal::Effect::Overwrites, home, bytes, {});
+    buffer.wrote(home, bytes);
     shared_.tracer.writesNatively(buffer, bytes);
   }
   return true;

@@ -83,6 +83,12 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   starts(*task.stream, launch.number, start);
   double wall = task.endedUnseen ? 0 : passed.count();
   launch.code->readySeconds += wall;
+  Stream& stream = *task.stream;
+  const bool mayWait = launch.wasSplit && !launch.isChunked && !task.learning &&
+                       launch.plan->merges.empty() && stream.mayLeaveAftermath() &&
+                       !shared_.steppingAside && !shared_.ending && !options_.verify;
+  if (!mayWait)
+    stream.aftermath.settle(); // in their order
   if (launch.isChunked) {
     observeChunks(launch, wall);
     if (!launch.wasSplit)
@@ -92,20 +98,44 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   }
   if (!task.endedUnseen)
     task.stream->lastLaunch = {launch.number, launch.code, launch.key, launch.wasSplit, now};
-  const std::size_t devices = machine_->devices().size();
-  std::vector<solver::DeviceSample>& samples = samples_;
-  samples.assign(devices, {});
-  bool complete = !task.endedUnseen;
-  for (const Launch::Issued& issued : launch.issued) {
+  Over over{.code = launch.code,
+            .key = launch.wasSplit ? std::move(launch.key) : launch.key,
+            .range = launch.range,
+            .plan = launch.plan,
+            .issued = std::move(launch.issued),
+            .ticket = launch.ticket,
+            .wasSplit = launch.wasSplit,
+            .bytesMoved = launch.bytesMoved,
+            .lookSeconds = launch.lookSeconds,
+            .wall = wall,
+            .isSeen = !task.endedUnseen,
+            .wasAlone =
+                task.planned >= task.stream->lastRetired && launch.number == task.stream->launches};
+  if (!launch.wasSplit)
+    return learnHome(task, launch, over);
+  // Nobody waits for this to decide about the next launch, unless all is new.
+  if (!mayWait)
+    return learn(over, stream);
+  stream.aftermath.jobs.emplace_back(
+      [this, &stream, kept = std::make_shared<const Over>(std::move(over))] {
+        learn(*kept, stream);
+      });
+}
+
+/// By device, in `samples_`, and in all.
+LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream) {
+  samples_.assign(machine_->devices().size(), {});
+  Took took{.wall = launch.wall, .complete = launch.isSeen};
+  for (const LaunchIssued& issued : launch.issued) {
     auto interval = issued.kernel->interval();
-    complete = complete && interval;
+    took.complete = took.complete && interval;
     double seconds = interval ? interval->seconds() : 0;
     double transferSeconds = 0;
     for (const CompletionPtr& transfer : issued.transfers)
       if (auto moved = transfer->interval())
         transferSeconds += moved->seconds();
     // A device may have its groups in several parts.
-    solver::DeviceSample& sample = samples[issued.device];
+    solver::DeviceSample& sample = samples_[issued.device];
     const bool isFirst = sample.groupBegin == sample.groupEnd;
     sample.groupBegin =
         isFirst ? issued.groupBegin : std::min(sample.groupBegin, issued.groupBegin);
@@ -116,71 +146,83 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   // Devices that share a processor take longer together than any of them; but where tasks retire
   // together, what passed since the one before says nothing.
   double longest = 0;
-  for (const solver::DeviceSample& sample : samples)
+  for (const solver::DeviceSample& sample : samples_)
     longest = std::max(longest, sample.seconds);
-  const bool wasAlone = task.planned >= task.stream->lastRetired;
-  if (launch.wasSplit && complete && wasAlone && launch.plan->merges.empty() && !options_.verify)
-    shared_.splitCost.note(wall, longest);
-  wall = std::max(wall, longest);
+  const bool isWhole = launch.issued.size() == launch.plan->pieces.size(); // no boundaries first
+  if (launch.wasSplit && took.complete && launch.wasAlone && isWhole &&
+      launch.plan->merges.empty() && !options_.verify)
+    shared_.splitCost.note(took.wall, longest);
+  took.own = took.wall = std::max(took.wall, longest);
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  const double seconds = wall; // its own
   if (launch.wasSplit && history.controller)
-    wall += history.controller->restCosts();
-  if (launch.ticket.phase != 0 && complete)
-    task.stream->cycle.took(launch.ticket, wall);
+    took.wall += history.controller->restCosts();
+  if (launch.ticket.phase != 0 && took.complete)
+    stream.cycle.took(launch.ticket, took.wall);
+  history.planning.earn(took.wall);
+  return took;
+}
+
+/// From one that home did alone.
+void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& over) {
+  const Took took = measure(over, *task.stream);
+  LaunchHistory& history = over.code->histories.at(over.key);
+  const std::uint64_t groups = over.range.groups(over.plan->dimension);
+  countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));
+  // What it took to bring the data home says nothing of a program whose data always lies there.
+  const solver::DeviceSample& home = samples_[machine_->home()];
+  if (took.complete && home.seconds < shared_.shortestLaunch())
+    spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);
+  over.code->stats->tookAtHome(over.code->stats->ranges[over.key.range], home.seconds);
+  if (history.controller)
+    history.controller->observeHome(took.complete ? home.seconds - home.transferSeconds : took.wall,
+                                    groups);
+  remember(*over.code, history, groups);
+}
+
+void LaunchObserver::learn(const Over& launch, Stream& stream) {
+  const Took took = measure(launch, stream);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
-  history.planning.earn(wall);
-  if (!launch.wasSplit) {
-    countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));
-    // What it took to bring the data home says nothing of a program whose data always lies there.
-    const auto& home = samples[machine_->home()];
-    if (complete && home.seconds < shared_.shortestLaunch())
-      spendOnShort(launch, launch.lookSeconds + wall - home.seconds);
-    launch.code->stats->tookAtHome(launch.code->stats->ranges[launch.key.range], home.seconds);
-    if (history.controller)
-      history.controller->observeHome(complete ? home.seconds - home.transferSeconds : wall,
-                                      groups);
-    remember(launch, history, groups);
-    return;
-  }
   shares_.clear();
   seconds_.clear();
   double moving = 0;
   std::uint64_t moves = 0;
-  for (const Launch::Issued& issued : launch.issued)
+  for (const LaunchIssued& issued : launch.issued)
     moves += issued.transfers.size();
-  for (const solver::DeviceSample& sample : samples) {
+  for (const solver::DeviceSample& sample : samples_) {
     shares_.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
                       static_cast<double>(groups));
     seconds_.push_back(sample.seconds);
     moving += sample.transferSeconds;
   }
-  countSplit(launch, wall, shares_, seconds_);
+  countSplit(*launch.code, launch.key, *launch.plan, took.wall, shares_, seconds_);
   if (history.controller && history.controller->homeSeconds() > 0 &&
       history.controller->homeSeconds() < shared_.shortestLaunch())
-    spendOnShort(launch, launch.lookSeconds + wall - history.controller->homeSeconds());
-  if (history.controller && complete)
-    history.controller->observeSplit(samples, groups, seconds);
+    spendOnShort(*launch.code, launch.range,
+                 launch.lookSeconds + took.wall - history.controller->homeSeconds());
+  if (history.controller && took.complete)
+    history.controller->observeSplit(samples_, groups, took.own);
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
     shared_.moving.note(moves, launch.bytesMoved, moving);
-  remember(launch, history, groups);
+  remember(*launch.code, history, groups);
 }
 
-void LaunchObserver::spendOnShort(const Launch& launch, double seconds) const {
-  launch.code->trials.spend(seconds, static_cast<double>(itemsOf(launch.range)),
-                            shared_.shortestLaunch(), TrialBudget::Clock::now());
+void LaunchObserver::spendOnShort(KernelCode& code, const NDRange& range, double seconds) const {
+  code.trials.spend(seconds, static_cast<double>(itemsOf(range)), shared_.shortestLaunch(),
+                    TrialBudget::Clock::now());
 }
 
 /// Notes in the statistics what a split launch was: shares and seconds by device.
-void LaunchObserver::countSplit(const Launch& launch, double wall, std::span<const double> shares,
+void LaunchObserver::countSplit(KernelCode& code, const LaunchKey& key, const LaunchPlan& plan,
+                                double wall, std::span<const double> shares,
                                 std::span<const double> seconds) {
   hasSplit_ = true;
-  KernelStats& stats = *launch.code->stats;
-  KernelStats::PerRange& range = stats.ranges[launch.key.range];
+  KernelStats& stats = *code.stats;
+  KernelStats::PerRange& range = stats.ranges[key.range];
   ++stats.splitLaunches;
   ++range.splitLaunches;
-  stats.rung = static_cast<int>(launch.plan->rung);
-  range.dimension = launch.plan->dimension;
+  stats.rung = static_cast<int>(plan.rung);
+  range.dimension = plan.dimension;
   range.wallSeconds = wall;
   range.allWallSeconds += wall;
   range.allSeconds.resize(std::max(range.allSeconds.size(), seconds.size()));
@@ -191,7 +233,8 @@ void LaunchObserver::countSplit(const Launch& launch, double wall, std::span<con
 }
 
 /// Tells other launches, and later runs, what this one's history knows by now.
-void LaunchObserver::remember(const Launch& launch, LaunchHistory& history, std::uint64_t groups) {
+void LaunchObserver::remember(const KernelCode& code, LaunchHistory& history,
+                              std::uint64_t groups) {
   if (!history.controller || !history.record)
     return;
   SpeedRecord& record = *history.record;
@@ -211,7 +254,7 @@ void LaunchObserver::remember(const Launch& launch, LaunchHistory& history, std:
   record.secondsPerByte = shared_.moving.perByte();
   record.secondsPerMove = shared_.moving.perMove();
   knownSpeeds_->touch(record);
-  log(LogLevel::Debug, "kernel ", launch.code->name, ": home ", record.homeSeconds, " s, split ",
+  log(LogLevel::Debug, "kernel ", code.name, ": home ", record.homeSeconds, " s, split ",
       record.splitSeconds, " s");
 }
 
@@ -245,14 +288,14 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
       spendOnShort(launch, launch.lookSeconds + wall - home);
     if (history.controller)
       history.controller->observeHome(home);
-    remember(launch, history, groups);
+    remember(*launch.code, history, groups);
     return;
   }
   wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
-  countSplit(launch, wall, shares, seconds);
+  countSplit(*launch.code, launch.key, *launch.plan, wall, shares, seconds);
   if (history.controller)
     history.controller->observeChunks(samples, groups);
-  remember(launch, history, groups);
+  remember(*launch.code, history, groups);
 }
 
 } // namespace libsplit::runtime

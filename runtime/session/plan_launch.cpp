@@ -334,7 +334,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
   const auto began = std::chrono::steady_clock::now();
   const std::vector<std::uint64_t> groups = key.groups;
   LaunchContents contents(*machine_, task, launch);
-  launch.request.contents = key.versions.empty() ? nullptr : &contents;
+  const Asking asking(launch.request, key.versions.empty() ? nullptr : &contents);
 
   const std::vector<PlanDevice> devices = planDevices(launch);
   const std::vector<const Directory*> directories = directoriesOf(launch);
@@ -379,7 +379,6 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
         if (hasFewGroups(d) == few)
           consider(d);
   }
-  launch.request.contents = nullptr;
   history.planning.spend(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   launch.demands = contents.demands();
@@ -441,20 +440,18 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::planOrFetch(Task& task,
   }
 }
 
-/// The plan with first what other nodes wait for, if the program keeps its queue filled: else there
-/// is time enough to send it, and a launch of more parts takes longer.
+/// The plan with first what other nodes wait for, if any do.
 std::shared_ptr<const LaunchPlan>
-LaunchPlanner::boundariesFirstOf(const Task& task, Launch& launch,
-                                 const std::shared_ptr<const LaunchPlan>& plan) {
-  constexpr std::size_t mostCuts = 4; // what departs may differ where buffers change places
+LaunchPlanner::boundariesFirstOf(Launch& launch, const std::shared_ptr<const LaunchPlan>& plan) {
+  // What departs differs where buffers change places, and by what is urgent of it.
+  constexpr std::size_t mostCuts = 8;
   auto& last = launch.code->histories.at(launch.key).boundaries;
   if (last.whole != plan) {
     last = {plan, {}};
     return plan;
   }
-  if (plan->pieces.size() < 2 || !Scheduler::isFilled(*task.stream))
-    return plan;
-  if (std::ranges::none_of(launch.buffers, [](const std::shared_ptr<Buffer>& buffer) {
+  if (plan->pieces.size() < 2 ||
+      std::ranges::none_of(launch.buffers, [](const std::shared_ptr<Buffer>& buffer) {
         return buffer->forecast().mayDepart();
       }))
     return plan;
@@ -474,7 +471,7 @@ LaunchPlanner::boundariesFirstOf(const Task& task, Launch& launch,
     if (of == departing)
       return cut;
   if (last.cuts.size() == mostCuts)
-    return plan;
+    last.cuts.erase(last.cuts.begin());
   auto cut = std::make_shared<const LaunchPlan>(
       boundariesFirst(launch.request, planDevices(launch), *plan, departing));
   last.cuts.emplace_back(std::move(departing), cut);
@@ -510,7 +507,7 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   launch->plan = plan;
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   rehearsals_.rehearse(task, launch);
-  executor_.issue(task, launch, boundariesFirstOf(task, *launch, plan));
+  executor_.issue(task, launch, boundariesFirstOf(*launch, plan));
   return {};
 }
 

@@ -146,8 +146,11 @@ void Preparer::created(const std::shared_ptr<Program>& program,
 }
 
 bool Preparer::launches(const Kernel& kernel, std::uint64_t items) {
-  if (!launchUse_)
+  if (!launchUse_) {
     launchUse_.emplace();
+    homeIsGpu_ = (property<cl_device_type>(cl_.clGetDeviceInfo, shared_.home, CL_DEVICE_TYPE) &
+                  CL_DEVICE_TYPE_GPU) != 0;
+  }
   LaunchTimes& times = kernel.code->times;
   const double before = times.seconds();
   const bool isWanted = times.launched(items);
@@ -159,7 +162,7 @@ void Preparer::launchTook(KernelCode& code, Build& build, std::uint64_t items,
                           double seconds) const {
   const double before = code.times.seconds();
   const double compiling = code.times.compiling();
-  code.times.took(items, seconds, shared_.shortestLaunch());
+  code.times.took(items, seconds, shared_.shortestLaunch(), !homeIsGpu_);
   build.launchSeconds += code.times.seconds() - before;
   build.compiling += code.times.compiling() - compiling;
 }
@@ -363,10 +366,13 @@ bool Preparer::begin(const std::shared_ptr<Program>& program,
       notePreparation(std::chrono::steady_clock::now() - began);
     if (!shared_.ending)
       build->begun.erase(code->name);
-    if (reason == notWorthPreparing) {
-      code->state = KernelCode::State::New;
+    if (reason == notWorthPreparing)
       build->compiled -= compiling;
-    } else if (code->state == KernelCode::State::Preparing) {
+    if (code->state != KernelCode::State::Preparing) {
+      // It became known meanwhile that it is never to be split.
+    } else if (reason == notWorthPreparing) {
+      code->state = KernelCode::State::New;
+    } else {
       if (reason.empty())
         code->state = KernelCode::State::Ready;
       else
@@ -393,6 +399,8 @@ std::string Preparer::prepareNow(const Program& program, KernelCode& code, cl_de
     const std::lock_guard lock(shared_.mutex);
     build = program.build;
     opaque = program.opaque;
+    if (!build->doubt.empty())
+      return build->doubt;
   }
   KernelPreparer::Analysed analysed;
   if (std::string why = kernels_.analyse(program, *build, code, device, opaque, analysed);
@@ -435,7 +443,8 @@ CompletionPtr Preparer::buildWindowed(const std::shared_ptr<Program>& program,
                     keep = Ref<cl_program>::retain(cl_, program->handle)] {
         auto made = kernels_.buildWindowed(*program, *build, *code, device);
         const std::lock_guard lock(shared_.mutex);
-        code->windowed[device].kernel = std::move(made);
+        if (const auto asked = code->windowed.find(device); asked != code->windowed.end())
+          asked->second.kernel = std::move(made); // else they were dropped meanwhile
       }))
     built = over;
   return built;

@@ -121,6 +121,7 @@ private:
   /// Builds of which an earlier run left nothing, for what their launches took.
   std::vector<std::shared_ptr<Build>> unprepared_;
   std::optional<CpuUse> launchUse_;                    ///< since the first launch
+  bool homeIsGpu_ = false;                             ///< once that is there
   std::optional<double> idleBefore_;                   ///< processors, before the first build
   double preparationSeconds_ = guessedPreparation;     ///< that preparing a program takes
   bool hasPrepared_ = false;                           ///< that was seen, in this run or before

@@ -124,7 +124,8 @@ bool Programs::isLaunched(const Program& program,
 }
 
 bool Programs::givesUpKernels(cl_program program) {
-  std::map<std::string, std::shared_ptr<KernelCode>> outdated;
+  std::map<std::string, std::shared_ptr<KernelCode>> outdated; // not to go under the lock
+  std::vector<std::shared_ptr<const void>> dropped;            // nor these
   Lock lock(shared_.mutex);
   const std::shared_ptr<Program> found = find(program);
   if (!found || found->kernelObjects > 0)
@@ -133,13 +134,24 @@ bool Programs::givesUpKernels(cl_program program) {
   const bool mayWait = !CallbackScope::active();
   if (mayWait)
     shared_.progress.wait(lock, [&] { return !isLaunched(*found, &Stream::active); });
-  if (isLaunched(*found, &Stream::active) || isLaunched(*found, &Stream::parked))
+  // Meanwhile another thread may have made a kernel.
+  if (found->kernelObjects > 0 || isLaunched(*found, &Stream::active) ||
+      isLaunched(*found, &Stream::parked))
     return false;
   outdated.swap(found->codes);
-  lock.unlock();
   for (auto& [name, code] : outdated)
-    code->kernels.clear();
-  return mayWait && !outdated.empty();
+    dropped.push_back(code->dropKernels());
+  const auto now = std::chrono::steady_clock::now();
+  if (!outdated.empty())
+    found->kernelsGivenUp = now;
+  const auto& givenUp = found->kernelsGivenUp;
+  return mayWait && givenUp && now - *givenUp < longestHeld;
+}
+
+void Programs::refusedForGood(cl_program program) {
+  const Lock lock(shared_.mutex);
+  if (const auto found = find(program))
+    found->kernelsGivenUp.reset();
 }
 
 std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_device_id> devices,
@@ -162,6 +174,8 @@ std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_dev
     else if (binary != tracked.binaries.end())
       build->origins[device] = binary->second;
   }
+  if (tracked.beingBuilt++ > 0) // nor is it known what the driver does last
+    build->doubt = "several threads built its program at once";
   std::shared_ptr<Build> before = std::exchange(tracked.build, std::move(build));
   if (shared_.isActive() && options_.policy.kind != Policy::Kind::Off)
     preparer_.building(found);
@@ -170,19 +184,32 @@ std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_dev
 
 void Programs::built(cl_program program, const std::shared_ptr<Build>& before, cl_int status,
                      double seconds) {
+  std::shared_ptr<Build> outdated; // not to go under the lock
   const Lock lock(shared_.mutex);
   const std::shared_ptr<Program> found = find(program);
   if (!found)
     return;
   Program& tracked = *found;
   tracked.build->seconds = seconds;
+  if (before)
+    --tracked.beingBuilt;
   const bool isRefused = status != CL_SUCCESS && status != CL_BUILD_PROGRAM_FAILURE;
-  if (before && isRefused)
-    tracked.build = before;
-  if (before || isRefused)
-    return;
+  std::string why = tracked.build->doubt;
+  if (why.empty()) {
+    if (before && isRefused)
+      outdated = std::exchange(tracked.build, before);
+    if ((before == nullptr) == isRefused)
+      return; // a build of a program without kernels, or none
+    if (isRefused) {
+      why = "it was made while its program was to be built again";
+    } else {
+      why = "the program was built again while it had kernels";
+      outdated = std::exchange(tracked.build, std::make_shared<Build>());
+      tracked.build->doubt = why;
+    }
+  }
   for (auto& [name, code] : tracked.codes)
-    code->neverSplit("the program was built again while it had kernels");
+    code->neverSplit(why);
 }
 
 void Programs::readingBinaries(cl_program program) {

@@ -7,6 +7,7 @@
 #include "runtime/session/scheduler.h"
 #include "runtime/session/shared.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,9 @@ struct HeaderUse {
   std::string name;
   cl_program program = nullptr;
 };
+
+/// How long a driver may hold the kernel of a launch that is over.
+inline constexpr std::chrono::seconds longestHeld(1);
 
 /// Any thread, without the session's lock where nothing else is said.
 class Programs {
@@ -55,6 +59,8 @@ public:
   /// have been any, which the driver may hold for a moment yet; false as well if the driver must
   /// refuse, since the application or launches that wait have some.
   bool givesUpKernels(cl_program program);
+  /// The driver refused that for as long as it may hold any.
+  void refusedForGood(cl_program program);
   /// The application is about to build, after `givesUpKernels`, for these devices; none stands for
   /// all. The build before, for `built`; null if the driver must refuse, since there are kernels.
   std::shared_ptr<Build> building(cl_program program, std::vector<cl_device_id> devices,

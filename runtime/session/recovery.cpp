@@ -45,7 +45,7 @@ void reset(Task& task) {
   task.parts.clear();
   task.partDevices.clear();
   task.planFailed = false;
-  task.after.clear(); // all of that is over
+  task.after = task.events; // of all else it is known to be over
   for (const auto& before : task.waitTasks)
     task.after.insert(task.after.end(), before->parts.begin(), before->parts.end());
   ++task.redone;
@@ -58,8 +58,11 @@ void Recovery::drain(Lock& lock) const {
   std::vector<CompletionPtr> pending;
   for (const auto& task : scheduler_.planned())
     pending.insert(pending.end(), task->parts.begin(), task->parts.end());
-  for (const auto& buffer : tracked_.buffers())
+  for (const auto& buffer : tracked_.buffers()) {
     buffer->journal().collect(pending);
+    for (const NativeWrite& write : buffer->nativeWrites)
+      pending.push_back(write.done);
+  }
   lock.unlock();
   for (const CompletionPtr& each : pending)
     each->wait();
@@ -71,11 +74,27 @@ bool Recovery::recover(Lock& lock, const Task& failed) {
   if (!machine_ || round > machine_->devices().size())
     return false;
   scheduler_.beginRecovery();
+  try {
+    putRight(lock);
+  } catch (const std::exception& error) { // what is not done again keeps its error
+    if (!lock.owns_lock())
+      lock.lock();
+    log(LogLevel::Error, "not all that a device failed to do could be done again: ", error.what());
+  }
+  scheduler_.endRecovery();
+  return failed.redone != round;
+}
+
+void Recovery::putRight(Lock& lock) {
   chunks_.awaitNone(lock);
   drain(lock);
   const std::vector<std::shared_ptr<Task>> tasks = scheduler_.planned();
   leaveOutFailed(tasks);
-  leaveOutFailed(mover_.takeSentAhead());
+  auto ahead = mover_.takeSentAhead();
+  leaveOutFailed(ahead);
+  for (const auto& each : ahead)
+    if (each->retired)
+      each->retired(*each);
   for (const auto& buffer : tracked_.buffers())
     buffer->settle();
   for (const auto& task : tasks) {
@@ -91,8 +110,10 @@ bool Recovery::recover(Lock& lock, const Task& failed) {
     if (task->status < 0)
       loseOutputs(*task);
   }
-  scheduler_.endRecovery();
-  return failed.redone != round;
+  // They may be the last to hold what the program gave up, of whose end drivers tell it.
+  lock.unlock();
+  ahead.clear();
+  lock.lock();
 }
 
 void Recovery::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
@@ -128,11 +149,8 @@ void Recovery::loseOutputs(const Task& task) {
     return;
   auto lose = [&](Buffer& buffer, const ByteSet& bytes) {
     tracked_.track(buffer);
-    auto over = std::make_shared<Completion>(cl_);
-    over->finish(CL_SUCCESS);
     for (NodeId node = 0; node < machine_->nodes(); ++node) {
-      buffer.journal().note(buffer.directory().state(), Journal::Effect::Spoils, node, bytes,
-                            {over});
+      buffer.journal().note(buffer.directory().state(), Journal::Effect::Spoils, node, bytes, {});
       buffer.directory().spoiled(node, bytes);
     }
   };
@@ -203,8 +221,8 @@ void Recovery::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
     HomeUse& use = uses.emplace_back(HomeUse{launch->buffers[b], {}, {}});
     for (const Launch::Issued& each : issued) {
       const PieceUse& of = each.piece->uses[b];
-      use.needs = unite(use.needs, unite(of.needs, of.merged));
-      use.changes = unite(use.changes, unite(of.writes, of.merged));
+      use.needs.uniteWith(unite(of.needs, of.merged));
+      use.changes.uniteWith(unite(of.writes, of.merged));
     }
   }
   if (issued.empty())
@@ -225,8 +243,8 @@ void Recovery::redoPieces(Task& task, Launch& launch) {
     Piece& piece = *redone;
     piece.device = home;
     for (PieceUse& use : piece.uses) {
-      use.needs = unite(use.needs, use.merged);
-      use.writes = unite(use.writes, std::exchange(use.merged, {}));
+      use.needs.uniteWith(use.merged);
+      use.writes.uniteWith(std::exchange(use.merged, {}));
     }
     for (std::size_t b = 0; b < launch.buffers.size(); ++b)
       mover_.bring(task, *launch.buffers[b], node, piece.uses[b].needs);

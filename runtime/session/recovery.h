@@ -28,6 +28,7 @@ public:
   void loseOutputs(const Task& task) override;
 
 private:
+  void putRight(Lock& lock);
   void drain(Lock& lock) const;
   void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
   void tryRedo(Task& task);

@@ -186,22 +186,26 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
     }
     buffer.accesses().add({on.node, piece.uses[b].needs, stores, instruction.done, false});
   }
-  history.rehearsals[device].begins();
   work->retired = [this, device, groups = groupsOf(box), code = launch.code, key = launch.key,
                    range = launch.range, kernel = instruction.done](Task&) {
     rehearsed(device, groups, *code, key, range, *kernel);
   };
   issuer_.issue(*work, device, std::move(instruction));
   mover_.note(std::move(work));
+  history.rehearsals[device].begins();
 }
 
 void Rehearsals::rehearsed(std::size_t device, std::uint64_t groups, KernelCode& code,
                            const LaunchKey& key, const NDRange& range, const Completion& kernel) {
   LaunchHistory& history = code.histories.at(key);
-  const auto interval = kernel.interval();
-  if (!interval || device >= history.rehearsals.size())
+  if (device >= history.rehearsals.size())
     return;
   Rehearsal& rehearsal = history.rehearsals[device];
+  const auto interval = kernel.interval();
+  if (!interval) {
+    rehearsal.breaksOff();
+    return;
+  }
   rehearsal.took(groups, interval->seconds(), launchWithout(range, history),
                  groupsAtOnce(machine_->devices()[device]));
   log(LogLevel::Debug, "kernel ", code.name, ": device ", machine_->devices()[device].label,

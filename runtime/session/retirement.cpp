@@ -3,9 +3,12 @@
 
 #include "runtime/core/callback_scope.h"
 #include "runtime/core/log.h"
+#include "runtime/core/thread.h"
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <iterator>
 #include <thread>
 
 namespace libsplit::runtime {
@@ -51,18 +54,38 @@ private:
 
 } // namespace
 
+void Aftermath::settle() noexcept {
+  for (std::function<void()>& job : std::exchange(jobs, {}))
+    try {
+      job();
+      spent.jobs.push_back(std::move(job));
+    } catch (const std::exception& error) {
+      log(LogLevel::Info, "what a launch took is not noted: ", error.what());
+    }
+}
+
 void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
   constexpr auto pause = std::chrono::milliseconds(2); // how late what nobody waits for may retire
-  constexpr unsigned mostPauses = 50;
+  constexpr unsigned mostPauses = idleTime / pause;
   const auto isWanted = [&] {
     return !isLeftToWaiters(*stream) && (stream->closed || isAnyWatched(*stream));
   };
   Lock lock(shared_.mutex);
-  // Not for ever: a thread would keep a process alive whose own threads have all ended.
-  for (unsigned pauses = 0; pauses < mostPauses; ++pauses) {
-    stream->wake.wait_for(lock, pause, isWanted);
+  std::chrono::milliseconds until = pause;
+  // As long as anything is there, also what can't be planned yet: another thread may not be to be
+  // had by then.
+  for (unsigned pauses = 0; pauses < mostPauses || !stream->idle(); ++pauses) {
+    stream->wake.wait_for(lock, until, isWanted);
     if (std::exchange(stream->hasNew, false) || !stream->active.empty())
       pauses = 0;
+    const bool mayTakeLong = stream->active.empty() && !stream->parked.empty();
+    until = mayTakeLong ? std::min(2 * until, idleTime) : pause;
+    stream->aftermath.settle();
+    if (Aftermath::Spent spent = std::exchange(stream->aftermath.spent, {}); !spent.empty()) {
+      lock.unlock();
+      spent = {};
+      lock.lock();
+    }
     if (isLeftToWaiters(*stream))
       continue;
     if (!stream->active.empty())
@@ -70,6 +93,7 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
     else if (stream->closed)
       break;
   }
+  stream->aftermath.settle();
   stream->retiring = false;
   --retirers_;
   shared_.progress.notify_all();
@@ -166,8 +190,15 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   task->waitTasks.clear();
   if (task->status < 0)
     log(LogLevel::Debug, "a command ended with error ", task->status);
-  if (task->retired)
-    task->retired(*task);
+  // What was sent ahead has nobody who waits for it, and would see that it failed.
+  if (const auto failed = recovering_ ? nullptr : mover_.failedAhead())
+    static_cast<void>(failures_.recover(lock, *failed));
+  try {
+    if (task->retired)
+      task->retired(*task);
+  } catch (const std::exception& error) {
+    log(LogLevel::Info, "what a command took is not noted: ", error.what());
+  }
   shared_.tracer.retired(*task, shared_.devices());
   completeEvent(lock, *task);
   // What it held goes before anybody sees it retired, so that objects which the application gave
@@ -179,6 +210,13 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   auto outputs = std::move(task->outputs);
   auto arrived = mover_.takeArrived();
   task->after.clear();
+  if (task->isLaunch && task->stream->mayLeaveAftermath() && !shared_.steppingAside &&
+      !shared_.ending) {
+    std::vector<CompletionPtr>& spent = task->stream->aftermath.spent.completions;
+    std::ranges::move(held, std::back_inserter(spent));
+    for (const std::shared_ptr<Task>& each : arrived)
+      std::ranges::move(each->parts, std::back_inserter(spent));
+  }
   lock.unlock();
   plan = nullptr;
   retired = nullptr;
@@ -193,24 +231,36 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   stream->active.pop_front();
   stream->lastRetired = std::chrono::steady_clock::now();
   --shared_.engagements;
-  if (--unfinished_ == 0 && shared_.allRetired)
-    shared_.allRetired();
+  --unfinished_;
   goOn();
   if (stream->references == 0 && stream->idle()) {
+    stream->aftermath.settle();
     streams_.erase(stream->queue);
     stream->closed = true;
     stream->wake.notify_one();
     auto keep = std::exchange(stream->keep, {});
+    auto spent = std::exchange(stream->aftermath.spent, {});
     lock.unlock();
     keep = {};
+    spent = {};
     lock.lock();
   }
+  if (unfinished_ == 0 && shared_.allRetired)
+    shared_.allRetired(lock);
 }
 
 /// Before the process ends: lets what is under way come to its end, since handlers that follow may
 /// still ask for it. What waits for the program is not waited for; and what a driver does in the
 /// background, it would not have finished without libsplit either. False if it takes too long.
 bool Scheduler::finish(Lock& lock) {
+  std::vector<Aftermath::Spent> spent;
+  for (const auto& [queue, stream] : streams_) {
+    stream->aftermath.settle();
+    spent.push_back(std::exchange(stream->aftermath.spent, {}));
+  }
+  lock.unlock();
+  spent.clear();
+  lock.lock();
   if (CallbackScope::active())
     return false; // perhaps of one of the tasks
   auto waitsForProgram = [](const std::shared_ptr<Task>& task) {

@@ -56,6 +56,7 @@ Scheduler::Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover
 Scheduler::~Scheduler() {
   Lock lock(shared_.mutex);
   for (const auto& [queue, stream] : streams_) {
+    stream->aftermath.jobs.clear(); // whose objects are gone
     stream->closed = true;
     stream->wake.notify_all();
   }
@@ -65,6 +66,11 @@ Scheduler::~Scheduler() {
 // --- queues
 
 void Scheduler::created(cl_command_queue queue) {
+  add(queue, true);
+}
+
+/// `isNew`: if there is one by that handle, it is gone by now. Else another thread has met it, too.
+void Scheduler::add(cl_command_queue queue, bool isNew) {
   auto query = cl_.clGetCommandQueueInfo;
   if (!property<cl_device_id>(query, queue, CL_QUEUE_DEVICE))
     return; // not a queue
@@ -79,6 +85,8 @@ void Scheduler::created(cl_command_queue queue) {
   stream->profiled = properties & CL_QUEUE_PROFILING_ENABLE;
   std::vector<std::shared_ptr<Buffer>> engaged; // not to be destroyed under the lock
   Lock lock(shared_.mutex);
+  if (!isNew && streams_.contains(queue))
+    return;
   if (!shared_.home)
     shared_.home = stream->device;
   const bool isHome = shared_.home == stream->device;
@@ -100,11 +108,14 @@ void Scheduler::retained(cl_command_queue queue) {
 }
 
 void Scheduler::released(cl_command_queue queue) {
+  Aftermath::Spent spent; // not to be let go under the lock
   const Lock lock(shared_.mutex);
   auto stream = find(queue);
   if (!stream || --stream->references > 0)
     return;
   if (stream->idle()) {
+    stream->aftermath.settle();
+    spent = std::exchange(stream->aftermath.spent, {});
     stream->closed = true;
     stream->wake.notify_one();
     streams_.erase(queue);
@@ -124,7 +135,7 @@ std::shared_ptr<Stream> Scheduler::streamOf(Lock& lock, cl_command_queue queue) 
   if (stream || !queue)
     return stream;
   lock.unlock();
-  created(queue);
+  add(queue, false);
   lock.lock();
   return shared_.isActive() ? find(queue) : nullptr;
 }
@@ -328,11 +339,6 @@ std::size_t Scheduler::launchesOf(const Stream& stream) {
       std::ranges::count_if(stream.active, [](const auto& task) { return task->isLaunch; }));
 }
 
-/// Whether the program enqueues launches faster than they are done.
-bool Scheduler::isFilled(const Stream& stream) {
-  return launchesOf(stream) >= window;
-}
-
 bool Scheduler::maySettle(const Stream& stream) const {
   auto dependsOnItsQueue = [&](const std::shared_ptr<Task>& task) {
     const bool isBehindItsOwn = std::ranges::all_of(
@@ -411,6 +417,7 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
     callPlan(*task);
   else
     failures_.loseOutputs(*task);
+  stream.aftermath.settle();
   stream.hasNew = true;
   static_cast<void>(startRetiring(task->stream)); // whoever waits can do it as well
   if (stream.waiters > 0)

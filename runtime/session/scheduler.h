@@ -16,6 +16,7 @@
 #include "runtime/session/stream.h"
 #include "runtime/session/tracked_buffers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,11 @@ public:
   void created(cl_command_queue queue);
   void retained(cl_command_queue queue);
   void released(cl_command_queue queue);
+  /// Whether the program has one in that context. With the lock.
+  bool hasQueueIn(cl_context context) const {
+    return std::ranges::any_of(streams_,
+                               [&](const auto& each) { return each.second->context == context; });
+  }
 
   const Streams& streams() const { return streams_; }
   /// Null if it is not known.
@@ -137,10 +143,9 @@ public:
   /// Whether what is pending there may be waiting for what the program does only later: a user
   /// event, or a command behind one.
   bool waitsForProgram(const Stream& stream) const;
-  /// Whether the program enqueues launches faster than they are done.
-  static bool isFilled(const Stream& stream);
 
 private:
+  void add(cl_command_queue queue, bool isNew);
   bool needsMarker(const Stream& stream) const;
   void fence(const std::shared_ptr<Task>& task);
   void addWaitList(const std::shared_ptr<Task>& task, const Command& command);

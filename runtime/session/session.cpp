@@ -1,6 +1,7 @@
 // The session's life.
 #include "runtime/session/session.h"
 
+#include "runtime/core/callback_scope.h"
 #include "runtime/core/log.h"
 
 #include <algorithm>
@@ -30,9 +31,9 @@ Session::Session(const Dispatch& cl, Options options)
       pumps_(cl_, 2 * options_.stagingBytes, scheduler_.calls()),
       provider_([this] { scheduler_.goOnUnlocked(); }),
       contentsFetcher_(shared_, shared_.mutex, issuer_, mover_, [this] { scheduler_.goOn(); }) {
-  shared_.allRetired = [this] {
+  shared_.allRetired = [this](Lock& lock) {
     leaveIfAllIsHome();
-    forgetContexts();
+    forgetContexts(lock);
   };
   shared_.stepAside = [this](const std::string& why) { stepAside(why); };
   setLogLevel(options_.log);
@@ -47,6 +48,8 @@ Session::Session(const Dispatch& cl) : Session(cl, Options{}) {
 void Session::stepAside(const std::string& why) {
   std::vector<std::shared_ptr<MemoryObject>> held; // destroyed after the lock is gone
   Lock lock(shared_.mutex);
+  if (shared_.steppingAside && !CallbackScope::active()) // whoever does it may wait for a callback
+    shared_.progress.wait(lock, [&] { return hasSteppedAside_; });
   if (!shared_.isActive() || shared_.steppingAside)
     return;
   log(LogLevel::Info, "steps aside: ", why);
@@ -54,6 +57,13 @@ void Session::stepAside(const std::string& why) {
   // From here on nothing is split. What still waits for the program can't be waited for; it runs at
   // home later, and the last of it ends the session's part.
   shared_.steppingAside = true;
+  struct Through { // whatever happens, those who wait go on
+    Session& session;
+    ~Through() {
+      session.hasSteppedAside_ = true;
+      session.shared_.progress.notify_all();
+    }
+  } through{*this};
   Task work; // of no queue
   shared_.progress.wait(lock, [&] { return !chunks_.isUnderWay() && !scheduler_.isRecovering(); });
   for (const auto& [queue, stream] : scheduler_.streams())
@@ -104,12 +114,13 @@ void Session::finish() {
   std::vector<std::shared_ptr<Task>> arrived; // which keep no buffer from going any more
   waitUntil(
       [&] {
+        const bool isOver = !mover_.isSendingAhead() || !isFinished;
         for (auto& each : mover_.takeArrived())
           arrived.push_back(std::move(each));
-        return !mover_.hasSentAhead() || !isFinished;
+        return isOver;
       },
       2);
-  isFinished = isFinished && !mover_.hasSentAhead(); // a rehearsal may take its time
+  isFinished = isFinished && !mover_.isSendingAhead(); // a rehearsal may take its time
   if (machine_ && !isFinished)
     for (const Device& device : machine_->devices())
       device.lane().beginNoCompile();
@@ -151,19 +162,34 @@ void Session::contextReleased(cl_context context) {
   givenUp_.push_back(context);
   if (scheduler_.isEmpty())
     mover_.awaitSentAhead(lock);
-  forgetContexts();
+  forgetContexts(lock);
 }
 
 /// Drops what was made in contexts that the program gave up. While something is under way that may
-/// be of theirs they are left for later.
-void Session::forgetContexts() {
-  if (!scheduler_.isEmpty() || mover_.hasSentAhead())
+/// be of theirs they are left for later, and so is one that the program has queues in: to those it
+/// may still enqueue.
+void Session::forgetContexts(Lock& lock) {
+  if (givenUp_.empty() || !scheduler_.isEmpty() || mover_.isSendingAhead())
     return;
-  for (const cl_context context : std::exchange(givenUp_, {})) {
+  std::vector<std::shared_ptr<const void>> dropped;
+  std::erase_if(givenUp_, [&](cl_context context) {
+    if (scheduler_.hasQueueIn(context))
+      return false;
     if (machine_)
-      machine_->forget(context);
-    contentsFetcher_.forget(context);
-  }
+      dropped.push_back(machine_->forget(context));
+    dropped.push_back(contentsFetcher_.forget(context));
+    return true;
+  });
+  // The context may go with it, of which the driver tells the program.
+  lock.unlock();
+  dropped.clear();
+  lock.lock();
+}
+
+void Session::queueReleased(cl_command_queue queue) {
+  scheduler_.released(queue);
+  Lock lock(shared_.mutex);
+  forgetContexts(lock);
 }
 
 cl_int Session::finishQueue(cl_command_queue queue) {

@@ -42,7 +42,6 @@ public:
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  const Dispatch& cl() const { return cl_; }
   /// False once libsplit has stepped aside for good: everything is native then.
   bool active() const { return shared_.isActive(); }
   /// Steps aside for good: finishes what is pending and brings all data home. `why` is for the log.
@@ -58,6 +57,7 @@ public:
   Contexts& contexts() { return contexts_; }
   void contextReleased(cl_context context);
   Scheduler& queues() { return scheduler_; }
+  void queueReleased(cl_command_queue queue);
   MemoryTable& memory() { return memory_; }
   Samplers& samplers() { return samplers_; } ///< they live as long as launches that use them
   Programs& programs() { return programs_; }
@@ -84,7 +84,7 @@ public:
 
 private:
   void leaveIfAllIsHome();
-  void forgetContexts();
+  void forgetContexts(Lock& lock);
   void writeStats();
 
   Shared shared_;
@@ -113,6 +113,7 @@ private:
   ContentsFetcher contentsFetcher_;
 
   Contexts contexts_{shared_};
+  bool hasSteppedAside_ = false;    ///< and has waited for what could be brought home
   std::vector<cl_context> givenUp_; ///< and not forgotten yet; handles that may be others' by now
   MemoryTable memory_{shared_, mover_};
   Preparer preparer_{shared_, cache_, binaryOrigins_, contexts_, merger_};

@@ -53,8 +53,9 @@ struct Shared {
   std::atomic<bool> ending{false};         ///< the process is about to end
   /// Steps aside for good; the text is for the log. Without the lock.
   std::function<void(const std::string&)> stepAside;
-  /// Told when no task is unfinished any more. With the lock.
-  std::function<void()> allRetired;
+  /// Told when no task is unfinished any more, and the last one's queue is gone if it goes. With
+  /// the lock, which it may give up.
+  std::function<void(Lock&)> allRetired;
 
   std::mutex mutex;                 ///< the session's lock
   std::condition_variable progress; ///< a task retired, a kernel got ready

@@ -71,6 +71,13 @@ bool sharesHostMemory(const Machine& machine) {
                              [](const Device& device) { return device.node == hostNode; });
 }
 
+/// Why only home may touch it now; empty: others may.
+std::string whyTied(const Buffer& buffer) {
+  if (!buffer.homeOnly().empty())
+    return "can't leave its device: " + buffer.homeOnly();
+  return buffer.maps.empty() ? "" : "is mapped";
+}
+
 std::string whyArgumentNotSplittable(const Machine& machine, const Samplers& samplers,
                                      const Kernel& kernel, std::size_t i) {
   const Argument& argument = kernel.arguments[i];
@@ -88,18 +95,14 @@ std::string whyArgumentNotSplittable(const Machine& machine, const Samplers& sam
       break;
     if (!object || !object->buffer || object->buffer->isImage())
       return it("is no buffer that libsplit knows");
-    if (!object->buffer->homeOnly().empty())
-      return it("can't leave its device: " + object->buffer->homeOnly());
-    if (!object->buffer->maps.empty())
-      return it("is mapped");
+    if (std::string why = whyTied(*object->buffer); !why.empty())
+      return it(why);
     break;
   case ParameterKind::Image:
     if (!object || !object->buffer || !object->buffer->isImage())
       return it("is no image that libsplit can copy");
-    if (!object->buffer->homeOnly().empty())
-      return it("can't leave its device: " + object->buffer->homeOnly());
-    if (!object->buffer->maps.empty())
-      return it("is mapped");
+    if (std::string why = whyTied(*object->buffer); !why.empty())
+      return it(why);
     if (sharesHostMemory(machine))
       return it("is an image, and devices work in the host's memory");
     break;

@@ -69,6 +69,22 @@ struct EndedLaunch {
   std::chrono::steady_clock::time_point end;
 };
 
+/// What a queue's retired launches leave to be done. It takes a while, and a program that waited
+/// for one of them is to go on: so it is done behind the next command, while devices are at work,
+/// or by the queue's own thread. Under the session's lock.
+struct Aftermath {
+  using Jobs = std::vector<std::function<void()>>;
+  Jobs jobs;
+  /// To be let go without the lock: drivers may take their time, and call the program back.
+  struct Spent {
+    Jobs jobs;
+    std::vector<CompletionPtr> completions;
+    bool empty() const { return jobs.empty() && completions.empty(); }
+  } spent;
+  /// Does the jobs, in their order.
+  void settle() noexcept;
+};
+
 struct Stream {
   cl_command_queue queue = nullptr;
   cl_context context = nullptr;
@@ -89,6 +105,7 @@ struct Stream {
   unsigned waiters = 0;        ///< threads that wait for tasks, and retire them
   bool closed = false;         ///< the application gave it up: the thread may end
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
+  Aftermath aftermath;
   unsigned heldUp = 0; ///< launches in a row that are tasks only since others before them are
   std::condition_variable wake; ///< of the retiring thread
   bool hasLost = false;         ///< a command's bytes, of which no clFinish told yet
@@ -101,6 +118,8 @@ struct Stream {
   bool idle() const { return parked.empty() && active.empty(); }
   /// A gate is planned, and nothing has been since.
   bool isGated() const;
+  /// There is a thread that sees to the aftermath if nothing else comes.
+  bool mayLeaveAftermath() const { return retiring && !closed; }
 };
 
 struct Task : std::enable_shared_from_this<Task> {

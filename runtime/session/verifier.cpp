@@ -75,6 +75,7 @@ struct Verification {
 
 void Verifier::readAll(Task& task, const Verification& verification,
                        std::vector<std::vector<std::byte>>& contents) {
+  contents.clear(); // of a reading that failed
   for (const Part& part : verification.parts) {
     contents.emplace_back(part.bytes.size());
     homeCommands_.planRead(task, *verification.launch->buffers[part.buffer], part.bytes,

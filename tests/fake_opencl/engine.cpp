@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace libsplit::fake {
 
@@ -31,7 +32,7 @@ Engine::~Engine() {
   {
     std::lock_guard lock(driver_.mutex);
     stopping_ = true;
-    changed_.notify_all();
+    mayGoOn_.notify_all();
     called_.notify_all();
   }
   thread_.join();
@@ -100,7 +101,7 @@ cl_int Engine::enqueue(Lock& lock, const Enqueue& how, Resource resource, double
   if (queue->device->configuration.inCaller) {
     command->flushed = true;
     while (!mayBegin(*command, true))
-      changed_.wait(lock);
+      ended_.wait(lock);
     Running running = begin(lock, command);
     if (driver_.configuration.realClock && now() < running.end) {
       lock.unlock();
@@ -109,22 +110,24 @@ cl_int Engine::enqueue(Lock& lock, const Enqueue& how, Resource resource, double
     }
     finish(lock, running);
   } else {
-    changed_.notify_all();
+    mayGoOn_.notify_all();
   }
   return how.blocking ? std::min(wait(lock, command->event.get()), CL_SUCCESS) : CL_SUCCESS;
 }
 
 void Engine::flush(cl_command_queue queue) {
+  bool isNew = false;
   for (const Pointer& command : queue->pending)
-    command->flushed = true;
-  changed_.notify_all();
+    isNew |= !std::exchange(command->flushed, true);
+  if (isNew)
+    mayGoOn_.notify_all();
 }
 
 cl_int Engine::wait(Lock& lock, cl_event event) {
   const Keep<cl_event> keep(event);
   if (event->queue)
     flush(event->queue.get());
-  changed_.wait(lock, [&] { return event->over(); });
+  event->ended.wait(lock, [&] { return event->over(); });
   return event->status;
 }
 
@@ -134,11 +137,11 @@ void Engine::waitIdle(Lock& lock, cl_command_queue queue) {
   // What others enqueue meanwhile need not be waited for.
   std::vector<Pointer> pending = queue->pending;
   for (const Pointer& command : pending)
-    changed_.wait(lock, [&] { return command->event->over(); });
+    command->event->ended.wait(lock, [&] { return command->event->over(); });
 }
 
 bool Engine::mayBegin(const Command& command, bool despiteHold) const {
-  return !command.begun && command.flushed && (despiteHold || command.heldUntil <= ended_) &&
+  return !command.begun && command.flushed && (despiteHold || command.heldUntil <= endings_) &&
          std::ranges::all_of(command.waits, isOver) && std::ranges::all_of(command.behind, isOver);
 }
 
@@ -226,7 +229,7 @@ void Engine::finish(Lock& lock, const Running& running) {
   std::erase(queue->pending, running.command);
   if (queue->pending.empty())
     std::erase(queues_, queue);
-  ++ended_;
+  ++endings_;
   if (command.cleanUp)
     std::exchange(command.cleanUp, nullptr)();
   driver_.callBack(lock);
@@ -237,7 +240,9 @@ void Engine::end(Lock& lock, cl_event event, cl_int status) {
   const Keep<cl_event> keep(event);
   event->status = std::min(status, CL_COMPLETE);
   const auto callbacks = std::exchange(event->callbacks, {});
-  changed_.notify_all();
+  event->ended.notify_all();
+  ended_.notify_all();
+  mayGoOn_.notify_all();
   if (callbacks.empty())
     return;
   if (driver_.configuration.callbackThread && std::this_thread::get_id() == thread_.get_id()) {
@@ -296,7 +301,7 @@ void Engine::loop() {
           for (const Mishap& mishap : driver_.configuration.script)
             if (mishap.kind == Mishap::Kind::Hold && mishap.device == queue->device->number &&
                 mishap.number == command->number)
-              command->heldUntil = ended_ + mishap.others;
+              command->heldUntil = endings_ + mishap.others;
         }
     if (Pointer command = next(waitedForHeld)) {
       running_.push_back(begin(lock, command));
@@ -308,14 +313,14 @@ void Engine::loop() {
       // Nothing else can happen: what is held back has waited long enough.
       if (next(true)) {
         waitedForHeld =
-            changed_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::timeout;
+            mayGoOn_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::timeout;
         continue;
       }
-      changed_.wait(lock);
+      mayGoOn_.wait(lock);
       continue;
     }
     if (const Nanoseconds time = now(); driver_.configuration.realClock && time < first->end) {
-      changed_.wait_for(lock, std::chrono::nanoseconds(first->end - time));
+      mayGoOn_.wait_for(lock, std::chrono::nanoseconds(first->end - time));
       continue;
     }
     const Running running = *first;

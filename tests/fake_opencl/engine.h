@@ -91,11 +91,12 @@ private:
 
   Driver& driver_;
   std::mt19937_64 random_;
-  std::condition_variable changed_;
+  std::condition_variable mayGoOn_;      ///< of the thread that runs commands
+  std::condition_variable ended_;        ///< some command; for those that run in the caller
   std::vector<cl_command_queue> queues_; ///< that have something pending
   std::vector<Running> running_;
   std::atomic<Nanoseconds> clock_{1'000'000'000};
-  std::uint64_t ended_ = 0;
+  std::uint64_t endings_ = 0;
   bool stopping_ = false;
   /// What waits for the thread of callbacks.
   struct Call {

@@ -2,7 +2,9 @@
 #include "tests/fake_opencl/driver.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace libsplit::fake {
 
@@ -12,13 +14,20 @@ constexpr std::size_t alignment = 128;
 constexpr std::size_t guardSize = 64;
 constexpr std::byte guardByte{0xa5};
 
+/// Bytes of a buffer that are not 0 in the beginning. More would take every page of large ones,
+/// such as those that data pass through.
+constexpr std::size_t mostFilled = std::size_t{1} << 20;
+
 /// Room for `size` bytes that nobody has written yet, so they are anything, and a guard behind it.
-std::byte* allocate(std::vector<std::byte>& room, std::size_t size) {
-  room.resize(size + alignment + guardSize);
-  for (std::size_t i = 0; i < room.size(); ++i)
+std::byte* allocate(Room& room, std::size_t size) {
+  const std::size_t all = size + alignment + guardSize;
+  room.reset(static_cast<std::byte*>(std::calloc(all, 1)));
+  if (!room)
+    throw std::bad_alloc();
+  for (std::size_t i = 0; i < std::min(all, mostFilled); ++i)
     room[i] = static_cast<std::byte>(i * 37 + 11);
-  const auto address = reinterpret_cast<std::uintptr_t>(room.data());
-  std::byte* begin = room.data() + (alignment - address % alignment) % alignment;
+  const auto address = reinterpret_cast<std::uintptr_t>(room.get());
+  std::byte* begin = room.get() + (alignment - address % alignment) % alignment;
   std::fill_n(begin + size, guardSize, guardByte);
   return begin;
 }
@@ -194,7 +203,7 @@ _cl_mem::~_cl_mem() {
   using namespace libsplit::fake;
   if (!parent)
     context->devices.front()->memoryUsed -= size;
-  if (!ownStorage.empty() && !guardIsWhole(storage, size))
+  if (ownStorage && !guardIsWhole(storage, size))
     driver().misuse("a kernel or a command wrote behind the end of a buffer");
   for (auto each = atEnd.rbegin(); each != atEnd.rend(); ++each)
     driver().callLater(

@@ -6,8 +6,10 @@
 #include "tests/fake_opencl/configuration.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -55,6 +57,12 @@ public:
 private:
   Handle handle_ = nullptr;
 };
+
+/// Bytes whose pages the system gives when they are first written.
+struct Freed {
+  void operator()(std::byte* room) const { std::free(room); }
+};
+using Room = std::unique_ptr<std::byte[], Freed>;
 
 /// Time on the driver's clock.
 using Nanoseconds = std::uint64_t;
@@ -147,7 +155,7 @@ struct _cl_mem : libsplit::fake::Object {
   std::byte* storage = nullptr; ///< where kernels find it
   std::byte* window = nullptr;  ///< `storage` on devices in host memory; null until it is opened
   void* hostPointer = nullptr;  ///< CL_MEM_USE_HOST_PTR
-  std::vector<std::byte> ownStorage, ownWindow;
+  libsplit::fake::Room ownStorage, ownWindow;
   struct Map {
     std::size_t offset = 0, size = 0;
     bool writes = false;
@@ -195,5 +203,6 @@ struct _cl_event : libsplit::fake::Object {
     void* data = nullptr;
   };
   std::vector<Callback> callbacks;
+  std::condition_variable ended; ///< so that nobody else wakes up who waits
   bool over() const { return status <= CL_COMPLETE; }
 };

@@ -63,5 +63,21 @@ TEST(ByteSetProperty, everyOperationAgreesWithASetOfBytes) {
   });
 }
 
+TEST(ByteSetProperty, unitingInPlaceAgreesAndLeavesCopiesAlone) {
+  forEachSeed(3000, [](std::mt19937& random) {
+    const auto a = randomSet(random).first;
+    const auto up = static_cast<std::uint64_t>(pick(random, 0, 80)); // 73: all of it comes behind
+    const auto b = shift(randomSet(random).first, up);
+    ByteSet own = shift(a, 0);
+    own.uniteWith(b);
+    EXPECT_EQ(own, unite(a, b));
+    expectCanonical(own);
+    ByteSet shared = own;
+    shared.uniteWith(shift(b, 80));
+    EXPECT_EQ(shared, unite(own, shift(b, 80)));
+    EXPECT_EQ(own, unite(a, b));
+  });
+}
+
 } // namespace
 } // namespace libsplit

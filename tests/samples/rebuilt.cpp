@@ -1,5 +1,5 @@
-// One program, built again and again between launches of its kernel; every other time with a
-// callback, which is to be called once.
+// One program, built again and again between launches of its kernel, each time after a call that
+// the driver refuses; every other time with a callback, which is to be called once.
 #include "kernels/rebuilt.h"
 #include "tests/samples/sample.h"
 
@@ -26,6 +26,8 @@ void runRebuilt(sample::Sample& s) {
     const unsigned before = ended;
     const auto factor = static_cast<cl_int>(i % 3 + 1);
     const std::string options = "-DFACTOR=" + std::to_string(factor);
+    sample::checkCode(clBuildProgram(program, 1, nullptr, options.c_str(), nullptr, nullptr),
+                      CL_INVALID_VALUE, "clBuildProgram for no device");
     sample::check(clBuildProgram(program, 0, nullptr, options.c_str(),
                                  isNotified ? buildEnded : nullptr, isNotified ? &ended : nullptr),
                   "clBuildProgram");

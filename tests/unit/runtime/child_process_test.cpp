@@ -36,6 +36,8 @@ TEST(ChildProcess, GivesUpOnAChildThatHangs) {
   ChildResult result = runChild({"/bin/sleep", "100"}, "", 0.2);
   EXPECT_FALSE(result.succeeded);
   EXPECT_EQ(result.failure, "gave no answer in 0.2 s");
+  result = runChild({"/bin/sleep", "100"}, std::string(1 << 22, 'x'), 0.2); // more than it reads
+  EXPECT_EQ(result.failure, "gave no answer in 0.2 s");
 }
 
 double childrensSeconds() {

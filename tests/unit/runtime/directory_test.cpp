@@ -38,12 +38,22 @@ TEST(Directory, NamesHomeFirstAndTheHostLastWhereTheProgramReads) {
   directory.wrote(other, ByteSet(50, 80));
   directory.wrote(hostNode, ByteSet(80, 90));
   EXPECT_EQ(directory.sources(home, ByteSet(40, 100)),
-            (std::vector<Directory::Part>{{home, unite(ByteSet(40, 50), ByteSet(90, 100))},
-                                          {other, ByteSet(50, 80)},
+            (std::vector<Directory::Part>{{other, ByteSet(50, 80)},
+                                          {home, unite(ByteSet(40, 50), ByteSet(90, 100))},
                                           {hostNode, ByteSet(80, 90)}}));
   EXPECT_EQ(directory.sources(hostNode, ByteSet(0, 85)),
-            (std::vector<Directory::Part>{{hostNode, unite(ByteSet(0, 50), ByteSet(80, 85))},
-                                          {other, ByteSet(50, 80)}}));
+            (std::vector<Directory::Part>{{other, ByteSet(50, 80)},
+                                          {hostNode, unite(ByteSet(0, 50), ByteSet(80, 85))}}));
+}
+
+TEST(Directory, AReadIsNotCutIntoRowsWhereADeviceHasWhatLiesBetweenThem) {
+  // The inner cells of the latter half's rows were written elsewhere; their ends are valid on both.
+  Directory directory(3, home, 800);
+  directory.bring(other, ByteSet(400, 800));
+  directory.wrote(other, interior(4, 8, 100));
+  EXPECT_EQ(directory.sources(home, ByteSet(0, 800)),
+            (std::vector<Directory::Part>{{other, ByteSet(401, 799)},
+                                          {home, unite(ByteSet(0, 401), ByteSet(799, 800))}}));
 }
 
 TEST(Directory, AWriteInvalidatesAllOtherCopies) {

@@ -6,6 +6,8 @@ namespace libsplit::runtime {
 namespace {
 
 const Move halo{2, 1, ByteSet(40, 48)};
+const auto late = [](const ByteSet&) { return true; };
+const auto inTime = [](const ByteSet&) { return false; };
 
 /// A launch on both nodes writes the buffer, half and half.
 void write(Forecast& forecast) {
@@ -15,7 +17,7 @@ void write(Forecast& forecast) {
 
 /// The next one reads it, and lacks the halo unless it was sent.
 void read(Forecast& forecast, bool lacks) {
-  forecast.wanted(1, ByteSet(0, 48));
+  forecast.wanted(1, ByteSet(0, 48), late);
   if (lacks)
     forecast.moved(halo);
 }
@@ -48,10 +50,28 @@ TEST(Forecast, tellsWhatWillDepart) {
   EXPECT_TRUE(forecast.departing(2).empty()) << "it was written already";
   EXPECT_FALSE(forecast.mayDepart());
   EXPECT_FALSE(forecast.due().empty());
-  read(forecast, false);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(forecast.mayDepart()) << "nobody knows that it is late";
+    read(forecast, false);
+    if (i < 3) {
+      write(forecast);
+      EXPECT_FALSE(forecast.due().empty());
+    }
+  }
   EXPECT_EQ(forecast.departing(2), halo.bytes);
   EXPECT_TRUE(forecast.mayDepart());
   EXPECT_TRUE(forecast.departing(1).empty());
+}
+
+TEST(Forecast, whatArrivesInTimeNeedNotDepart) {
+  Forecast forecast;
+  learn(forecast);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(forecast.due().empty());
+    forecast.wanted(1, ByteSet(0, 48), inTime);
+    EXPECT_FALSE(forecast.mayDepart());
+    write(forecast);
+  }
 }
 
 TEST(Forecast, whatIsWrittenTwiceBetweenReadsIsSentBehindTheSecond) {
@@ -77,10 +97,10 @@ TEST(Forecast, whatTwoNodesWriteByTurnsGoesToAndFro) {
     forecast.wrote(1, halo.bytes);
     comesAhead = forecast.due() == std::vector<Move>{back};
     EXPECT_EQ(comesAhead, i >= 3);
-    forecast.wanted(2, all);
+    forecast.wanted(2, all, late);
     if (!comesAhead)
       forecast.moved(back);
-    EXPECT_EQ(forecast.departing(2), i >= 2 ? halo.bytes : ByteSet());
+    EXPECT_EQ(forecast.departing(2), i >= 6 ? halo.bytes : ByteSet());
     forecast.wrote(2, all);
     goesAhead = forecast.due() == std::vector<Move>{halo};
     EXPECT_EQ(goesAhead, i >= 2);
@@ -131,7 +151,7 @@ TEST(Forecast, aRouteThatMovesElsewhereIsAnotherOne) {
   EXPECT_FALSE(forecast.due().empty());
   // The shares change: another halo.
   const Move other{2, 1, ByteSet(48, 56)};
-  forecast.wanted(1, ByteSet(0, 56));
+  forecast.wanted(1, ByteSet(0, 56), late);
   forecast.moved(other);
   forecast.wrote(1, ByteSet(0, 48));
   forecast.wrote(2, ByteSet(48, 80));

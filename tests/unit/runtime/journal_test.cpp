@@ -57,6 +57,18 @@ TEST_F(JournalTest, WhatARefusedPieceShouldHaveWrittenIsStillWhereItWas) {
   EXPECT_TRUE(directory.valid(helper).empty());
 }
 
+TEST_F(JournalTest, WhatTheProgramWroteNativelyOutlastsWhatFailsBesideIt) {
+  write(helper, ByteSet(4, 8), succeeded());
+  const auto underWay = std::make_shared<Completion>(cl);
+  write(helper, ByteSet(0, 4), underWay);
+  journal.note(directory.state(), Effect::Overwrites, home, ByteSet(4, 8), {});
+  directory.wrote(home, ByteSet(4, 8));
+  underWay->finish(CL_OUT_OF_RESOURCES, Outcome::Refused);
+  EXPECT_TRUE(journal.settle(directory));
+  EXPECT_EQ(directory.valid(home), ByteSet(0, 8));
+  EXPECT_TRUE(directory.valid(helper).empty());
+}
+
 // The example that journal.h opens with.
 TEST_F(JournalTest, WhatWasSkippedForItChangedNothingEither) {
   directory.wrote(helper, ByteSet(4, 8)); // each owns a half

@@ -62,7 +62,7 @@ TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {
 TEST(Options, TakeSizesWithUnits) {
   EXPECT_EQ(parse({"LIBSPLIT_STAGING=4096"}).stagingBytes, 4096u);
   EXPECT_EQ(parse({"LIBSPLIT_STAGING=64K"}).stagingBytes, 65536u);
-  for (const char* bad : {"", "K", "-1M", "1MB", "12", "1T", "0x800"})
+  for (const char* bad : {"", "K", "-1M", " -5", "1MB", "12", "1T", "0x800"})
     EXPECT_EQ(parse({std::string("LIBSPLIT_STAGING=") + bad}, 1).stagingBytes,
               std::size_t{24} << 20)
         << bad;

@@ -17,6 +17,16 @@ void launch(LaunchTimes& times, std::uint64_t items, double seconds, unsigned co
     }
 }
 
+TEST(LaunchTimes, WhatAGpusFirstLaunchBringsOverIsNoCompiling) {
+  LaunchTimes times;
+  for (const double seconds : {0.45, 0.0015, 0.0015, 0.0015}) {
+    times.launched(64);
+    times.took(64, seconds, 1e-4, false);
+  }
+  EXPECT_EQ(times.compiling(), 0);
+  EXPECT_TRUE(times.knowsCompiling());
+}
+
 TEST(Preparation, TheFirstLaunchTellsWhatCompilingTakes) {
   LaunchTimes times;
   launch(times, 1000, 0.06, 1);
@@ -24,6 +34,19 @@ TEST(Preparation, TheFirstLaunchTellsWhatCompilingTakes) {
   launch(times, 1000, 0.01, 99);
   EXPECT_NEAR(times.seconds(), 1, 1e-9);
   EXPECT_NEAR(times.compiling(), 0.05, 1e-9);
+}
+
+TEST(LaunchTimes, RefusedLaunchesAreNone) {
+  LaunchTimes times;
+  for (unsigned i = 0; i < 2 * LaunchTimes::samplesNeeded; ++i) {
+    ASSERT_TRUE(times.launched(64));
+    times.timing(64);
+    times.refused(64);
+  }
+  launch(times, 128, 0.001, 10);
+  EXPECT_TRUE(times.isOfOneSize());
+  launch(times, 64, 0.001, 10);
+  EXPECT_NEAR(times.seconds(), 0.02, 1e-9);
 }
 
 TEST(Preparation, OnlyAFewLaunchesAreTimed) {

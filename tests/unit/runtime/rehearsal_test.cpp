@@ -46,6 +46,13 @@ TEST(Rehearsal, WhatIsCompiledForTheFirstSaysNothing) {
   EXPECT_TRUE(rehearsal.joins());
 }
 
+TEST(Rehearsal, WhatBrokeOffIsTriedAgain) {
+  Rehearsal rehearsal;
+  rehearsal.begins();
+  rehearsal.breaksOff();
+  EXPECT_EQ(rehearse(rehearsal, product, 0.5e-3), (std::vector<std::uint64_t>{1, 1, 8, 32}));
+}
+
 TEST(Rehearsal, AnImpossibleTimeIsTriedAgain) {
   Rehearsal rehearsal;
   rehearsal.begins();

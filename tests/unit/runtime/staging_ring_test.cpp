@@ -58,8 +58,9 @@ TEST(StagingRing, noByteIsEverAnothersToo) {
       const auto begin = static_cast<std::size_t>(part.address - ring.block()->address());
       ASSERT_LE(begin + size, ring.block()->size());
       for (std::size_t byte = begin; byte < begin + size; ++byte) {
-        if (last.contains(byte))
+        if (last.contains(byte)) {
           ASSERT_TRUE(std::ranges::count(part.after, last[byte])) << "seed " << seed;
+        }
         last[byte] = user;
       }
     }

@@ -37,6 +37,16 @@ TEST(AloneTrial, aTrialThatIsMuchSlowerEndsAtOnceAndTheNextIsLate) {
   EXPECT_EQ(run(trial, 90, 8.0, 10.0, 10.7, 9), 2) << "after 20 and 80 launches";
 }
 
+TEST(AloneTrial, aVerdictOfABadMomentIsLookedAtAgainSoon) {
+  AloneTrial trial;
+  run(trial, 2555, 8.0, 16.0, 16.0);
+  ASSERT_EQ(trial.way(), Way::Together);
+  run(trial, 20, 30.0, 16.0, 16.0, 2555); // somebody else uses the devices for a while
+  ASSERT_EQ(trial.way(), Way::Alone) << "or nothing is shown";
+  EXPECT_LT(run(trial, 1000, 8.0, 16.0, 16.0, 2575), 40);
+  EXPECT_EQ(trial.way(), Way::Together);
+}
+
 TEST(AloneTrial, waysThatAreNearlyTheSameAreTriedLonger) {
   AloneTrial trial;
   run(trial, 5, 8.0, 8.4, 10.7);

@@ -262,6 +262,18 @@ TEST(ChunkPlan, aDeviceThatWouldFinishLastGetsNoMore) {
   EXPECT_TRUE(plan.next(1).empty());
 }
 
+TEST(ChunkPlan, aDeviceThatIsThoughtToFinishLastGetsNothing) {
+  ChunkPlan plan(3);
+  plan.begin(897, 1, std::vector<double>{1, 0.01, 0.0001});
+  const GroupRange first = plan.next(0);
+  plan.finish(0, first, 0.001 * static_cast<double>(first.size()));
+  EXPECT_FALSE(plan.next(1).empty()); // 0.1 s, of which home needs most of a second
+  EXPECT_TRUE(plan.next(2).empty());  // ten seconds
+  while (!plan.next(0).empty()) {
+  }
+  EXPECT_EQ(plan.remaining(), 0u);
+}
+
 TEST(ChunkPlan, noChunkIsSmallerThanWhatItsDeviceRunsAtOnceNorShorterThanWorthwhile) {
   ChunkPlan plan(2);
   const std::uint64_t fill[] = {1, 40};
