@@ -296,9 +296,18 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
     auto* length = dyn_cast<llvm::ConstantInt>(memory->getLength());
     Expr displacement = length ? Expr() : Expr::unknown("copy of a computed size", lineOf(&call));
     std::uint64_t bytes = length ? length->getZExtValue() : 0;
-    touch(call, {memory->getRawDest(), Effect::Write, displacement, bytes, false, {}});
+    touch(call, {.pointer = memory->getRawDest(),
+                 .effect = Effect::Write,
+                 .displacement = displacement,
+                 .length = bytes,
+                 .certain = false,
+                 .grain = wholeBlock(bytes, memory->getDestAlign().valueOrOne().value())});
     if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory))
-      touch(call, {transfer->getRawSource(), Effect::Read, displacement, bytes, false, {}});
+      touch(call, {.pointer = transfer->getRawSource(),
+                   .effect = Effect::Read,
+                   .displacement = displacement,
+                   .length = bytes,
+                   .certain = false});
     return;
   }
   if (!call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory())
@@ -555,12 +564,14 @@ bool KernelWalk::storeComponents(llvm::StoreInst& store) {
     while (end < components.size() && components[end] == components[i])
       ++end;
     const std::uint64_t first = size * i, length = size * (end - i);
+    // Which components of several are written need not be the same for all.
+    const std::uint64_t together = components[i] == Component::Either ? size : length;
     Touch run{.pointer = store.getPointerOperand(),
               .effect = Effect::Write,
               .displacement = Expr::constant(static_cast<std::int64_t>(first)),
               .length = length,
               .certain = components[i] == Component::Written,
-              .grain = wholeBlock(length, alignment | first)};
+              .grain = wholeBlock(together, alignment | first)};
     if (components[i] == Component::Either)
       run.doubt = "it may store back what was there";
     if (components[i] != Component::Kept)
@@ -600,7 +611,7 @@ void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llv
               .effect = Effect::Write,
               .length = written,
               .certain = !type->isAggregateType(),
-              .grain = type->isAggregateType() ? 1 : wholeBlock(written, alignment)};
+              .grain = wholeBlock(written, alignment)};
   touch(instruction, whole);
   touchPadding(instruction, std::move(whole), allocated - written);
 }

@@ -84,6 +84,13 @@ bool sameObject(const PointerTarget& a, const PointerTarget& b) {
          a.name == b.name;
 }
 
+/// Whether both are the same objects under the same conditions, wherever in them.
+bool areAlike(const Targets& a, const Targets& b) {
+  return std::ranges::equal(a, b, [](const PointerTarget& left, const PointerTarget& right) {
+    return sameObject(left, right) && left.when == right.when;
+  });
+}
+
 void shift(Targets& targets, const Expr& bytes) {
   for (PointerTarget& target : targets)
     target.offset = combine(Expr::Op::Add, {target.offset, bytes});
@@ -161,8 +168,9 @@ Targets PointerResolver::ofPhi(llvm::PHINode& phi) {
 Targets PointerResolver::merge(llvm::Value* condition, llvm::Value* ifTrue, llvm::Value* ifFalse) {
   Targets yes = targets(ifTrue);
   Targets no = targets(ifFalse);
-  if (yes.size() == 1 && no.size() == 1 && sameObject(yes[0], no[0])) {
-    yes[0].offset = builder_.select(condition, yes[0].offset, no[0].offset);
+  if (areAlike(yes, no)) {
+    for (std::size_t i = 0; i < yes.size(); ++i)
+      yes[i].offset = builder_.select(condition, yes[i].offset, no[i].offset);
     return yes;
   }
   for (PointerTarget& target : yes)

@@ -46,6 +46,11 @@ public:
 
   Component run() { return follow(store_.getValueOperand(), lane_); }
 
+  /// Whether the store, where it stores what `load` loaded into its lane `lane`, changes nothing.
+  bool storesBack(const llvm::LoadInst& load, unsigned lane) {
+    return isOfSamePlace(load, lane) && isUntouchedSince(load);
+  }
+
 private:
   /// Of two ways to come to the store. What is undefined on one of them may be anything there.
   static Component join(Component a, Component b) {
@@ -114,7 +119,8 @@ private:
            bitsPerLane(load.getType()) == bitsPerLane(stored);
   }
 
-  /// Whether it is sure that nothing between `load` and the store has written the lane, on any way.
+  /// Whether it is sure that, on any way, the store follows `load`, with the pointer that that had,
+  /// and nothing between them has written the lane.
   bool isUntouchedSince(const llvm::LoadInst& load) {
     llvm::SmallPtrSet<const llvm::BasicBlock*, 8> seen;
     llvm::SmallVector<const llvm::Instruction*, 8> open{&store_}; // all before these
@@ -126,7 +132,8 @@ private:
       for (const llvm::Instruction* each = at->getPrevNode(); each && !found;
            each = each->getPrevNode()) {
         found = each == &load;
-        if (left-- == 0 || (!found && !leavesLane(*each, load)))
+        if (left-- == 0 ||
+            (!found && (each == load.getPointerOperand() || !leavesLane(*each, load))))
           return false;
       }
       if (found)
@@ -163,9 +170,17 @@ private:
   llvm::SmallSet<std::pair<const llvm::PHINode*, unsigned>, 4> underway_;
 };
 
-/// Whether somebody uses lane `lane` of `value` but to store it back where it came from, if at all.
+/// Whether somebody uses a lane of `load` but to store it back where it came from, if at all.
 class LaneUse {
 public:
+  explicit LaneUse(const llvm::LoadInst& load) : load_(load) {}
+
+  bool of(unsigned lane) {
+    loaded_ = lane;
+    return of(load_, lane);
+  }
+
+private:
   bool of(const llvm::Value& value, unsigned lane) {
     if (!seen_.insert({&value, lane}).second)
       return false;
@@ -175,7 +190,6 @@ public:
     return false;
   }
 
-private:
   bool isUsed(const llvm::Use& use, unsigned lane) {
     const llvm::User* user = use.getUser();
     if (auto* insert = dyn_cast<llvm::InsertElementInst>(user)) {
@@ -202,7 +216,7 @@ private:
     if (isa<llvm::StoreInst>(user) && use.getOperandNo() == 0) {
       auto* store = llvm::cast<llvm::StoreInst>(user);
       return lanesOf(store->getValueOperand()->getType()) == 0 ||
-             LaneTrace(*store, lane).run() == Component::Written;
+             !LaneTrace(*store, lane).storesBack(load_, loaded_);
     }
     if (isa<llvm::PHINode, llvm::FreezeInst>(user) ||
         (isa<llvm::SelectInst>(user) && use.getOperandNo() != 0) ||
@@ -211,6 +225,8 @@ private:
     return true;
   }
 
+  const llvm::LoadInst& load_;
+  unsigned loaded_ = 0; ///< lane of `load_` that is asked about
   llvm::SmallSet<std::pair<const llvm::Value*, unsigned>, 16> seen_;
 };
 
@@ -226,7 +242,7 @@ std::vector<Component> storedComponents(const llvm::StoreInst& store) {
 std::vector<bool> usedComponents(const llvm::LoadInst& load) {
   std::vector<bool> used;
   for (unsigned lane = 0, count = lanesOf(load.getType()); lane < count; ++lane)
-    used.push_back(LaneUse().of(load, lane));
+    used.push_back(LaneUse(load).of(lane));
   return used;
 }
 

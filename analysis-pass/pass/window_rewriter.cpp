@@ -155,6 +155,9 @@ private:
 };
 
 WindowRewrite rewriteUnit(const ProgramInput& input) {
+  // What the analysis sees is optimised: a load whose value nobody uses is gone.
+  if (input.options.isUnoptimised)
+    return {.failure = "it is built without optimisation, so devices may touch bytes in vain"};
   // Macros that nobody knows may make it another program.
   if (CompiledProgram compiled = compile(input); !compiled.module)
     return {.failure = std::move(compiled.failure)};

@@ -20,7 +20,9 @@
 // so by zeros. Partition-ready text (partition_rewriter.h) becomes windowed as any other does, its
 // own argument then comes before. What calls a kernel of another unit is refused. Kernels without
 // such a pointer, with more than sixteen, or with one that is `const` itself, stay as they are:
-// they take no argument, by which the runtime knows.
+// they take no argument, by which the runtime knows. A program built without optimisation is
+// refused: its device also makes the accesses that come to nothing, of which the analysis, and so
+// the window, knows nothing.
 #pragma once
 
 #include "analysis-pass/pass/front_end.h"

@@ -19,9 +19,8 @@ constexpr std::array<std::string_view, 5> floatFlags{
     "-cl-single-precision-constant", "-cl-no-signed-zeros"};
 
 /// The specification's that change how numbers are calculated, what is told, and how fast it is.
-constexpr std::array<std::string_view, 12> harmless{"-cl-denorms-are-zero",
+constexpr std::array<std::string_view, 11> harmless{"-cl-denorms-are-zero",
                                                     "-cl-fp32-correctly-rounded-divide-sqrt",
-                                                    "-cl-opt-disable",
                                                     "-cl-strict-aliasing",
                                                     "-cl-mad-enable",
                                                     "-cl-uniform-work-group-size",
@@ -120,6 +119,8 @@ BuildOptions parseBuildOptions(const std::vector<std::string>& options) {
       result.standard = option.substr(8);
     } else if (option == "-x") {
       ++i;
+    } else if (option == "-cl-opt-disable") {
+      result.isUnoptimised = true;
     } else if (std::ranges::find(floatFlags, option) != floatFlags.end()) {
       result.floatFlags.emplace_back(option);
     } else if (startsWithAny(option, unclear)) {

@@ -13,6 +13,8 @@ struct BuildOptions {
   std::vector<std::string> includePaths; ///< in order
   std::string standard;                  ///< "CL1.2", ...; empty if not given
   std::vector<std::string> floatFlags;   ///< options that define macros, e.g. -cl-fast-relaxed-math
+  /// The device is to build it as it stands: it may use bytes only to do nothing with them.
+  bool isUnoptimised = false;
   /// Neither in the specification nor known to change what a program reads and writes: a vendor's.
   std::vector<std::string> skipped;
   /// The first option that may change what the text means in a way that is not followed.

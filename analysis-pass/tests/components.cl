@@ -115,7 +115,8 @@ kernel void chosen(global int4* f, int k) { f[get_global_id(0)][k] = 1; }
 // Others may have written since: it may be the old value or a new one that is stored.
 // CHECK-LABEL: kernel barrier_between(
 // CHECK-NEXT: depends on work-groups{{$}}
-// CHECK-NEXT: reads f at 16*G0, 16 bytes{{$}}
+// CHECK-NEXT: reads f at 16*G0, 4 bytes{{$}}
+// CHECK-NEXT: reads f at 16*G0 + 4, 12 bytes{{$}}
 // CHECK-NEXT: writes f at 16*G0, 4 bytes{{$}}
 // CHECK-NEXT: may write f at 16*G0 + 4, 12 bytes{{$}}
 // CHECK-NEXT: may store back f at 16*G0 + 4, 12 bytes{{$}}
@@ -158,3 +159,16 @@ kernel void member(global Particle* p, float dt) {
 // CHECK-NEXT: may store back f anywhere: value loaded from `at`{{$}}
 // CHECK-NEXT: writes at at 4*(G0 + 1), 4 bytes{{$}}
 kernel void anywhere(global char2* f, global int* at) { int i = get_global_id(0); f[at[at[i]]].x = 1; at[i+1] = 0; }
+
+// A vector is stored where the one before it was loaded from: all of it is new there.
+// CHECK-LABEL: kernel shifted(
+// CHECK: may write f at
+kernel void shifted(global float4* f, int n) {
+  int i = get_global_id(0);
+  float4 previous = 0;
+  for (int k = 0; k < n; k++) {
+    float4 current = f[i * n + k];
+    f[i * n + k] = previous;
+    previous = current;
+  }
+}

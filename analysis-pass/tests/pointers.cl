@@ -71,3 +71,15 @@ kernel void pointer_array(global int* a, global int* b, int k) {
   global int* both[2] = {a, b};
   both[k & 1][get_global_id(0)] = 1;
 }
+
+// Two pointers into the same buffer, of which one may be null.
+// CHECK-LABEL: kernel perhaps(
+// CHECK-NEXT: may write a at 4*G0, 4 bytes, if G0 < m and G0 < n
+// CHECK-NEXT: may write a at 8*G0, 4 bytes, if n <= G0
+kernel void perhaps(global int* a, int m, int n) {
+  int i = get_global_id(0);
+  global int* q = i < m ? a + i : 0;
+  global int* r = i < n ? q : a + 2 * i;
+  if (r)
+    *r = i + 1;
+}

@@ -171,6 +171,7 @@ struct Kernel {
                : nullptr;
   }
   int references = 1;
+  bool isOpaque = false; ///< the driver alone knows all that it was told of it
   /// The same kernel again, for launches that libsplit issues itself; made on first use.
   std::shared_ptr<LaneKernel> clone;
 };

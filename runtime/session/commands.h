@@ -103,6 +103,9 @@ public:
   /// looks.
   bool isOfOneContext(const Stream& stream, const Command& command,
                       const std::vector<BufferUse>& uses) const;
+  /// Puts a valid command off until its queue's turn.
+  cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+               NativeCall call);
 
 private:
   void noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const;
@@ -116,8 +119,6 @@ private:
   bool mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const;
   bool homeIsCurrent(const std::vector<BufferUse>& uses) const;
   bool isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use);
-  cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-               NativeCall call);
   cl_int submit(Lock& lock, const Command& command, const std::shared_ptr<Task>& task);
   std::shared_ptr<Task> create(const std::shared_ptr<Stream>& stream, const Command& command);
 

@@ -129,8 +129,10 @@ void Kernels::askForKinds(const Kernel& kernel) const {
 
 void Kernels::becameOpaque(cl_kernel handle, const std::string& why) {
   const Lock lock(shared_.mutex);
-  if (const auto found = find(handle))
+  if (const auto found = find(handle)) {
+    found->isOpaque = true;
     found->code->neverSplit(why);
+  }
 }
 
 void Kernels::argumentUnfollowed(cl_kernel handle, cl_uint index, const std::string& why) {
@@ -138,7 +140,8 @@ void Kernels::argumentUnfollowed(cl_kernel handle, cl_uint index, const std::str
   const auto found = find(handle);
   if (!found || index >= found->arguments.size())
     return;
-  found->arguments[index] = {};
+  found->arguments[index] = {.isSet = true};
+  found->isOpaque = true;
   found->code->neverSplit(why);
 }
 

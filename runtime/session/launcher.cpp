@@ -103,6 +103,30 @@ bool Launcher::makeClone(Kernel& kernel) const {
   return true;
 }
 
+/// Behind what is pending, of a kernel with arguments that libsplit can't give again: by the
+/// driver's own copy of it. Nothing if the driver makes none.
+std::optional<cl_int> Launcher::launchCopy(Lock& lock, const Command& command, const Kernel& kernel,
+                                           const Stream& stream, const LaunchArguments& arguments) {
+  if (stringProperty(cl_.clGetDeviceInfo, stream.device, CL_DEVICE_VERSION) < "OpenCL 2.1")
+    return std::nullopt;
+  cl_int error = CL_SUCCESS;
+  const auto copy = Ref<cl_kernel>::adopt(cl_, cl_.clCloneKernel(kernel.handle, &error));
+  if (error != CL_SUCCESS)
+    return std::nullopt;
+  const NDRange range = rangeOf(arguments);
+  auto call = [this, copy, own = command, dimensions = arguments.dimensions,
+               whole = enqueuedRange(range, arguments.local != nullptr, wholeBox(range))](
+                  cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+    Command late = own;
+    late.waitCount = count;
+    late.waitList = list;
+    late.event = event;
+    return launchNative(late, {copy.get(), dimensions, whole.offset.data(), whole.global.data(),
+                               whole.localGiven ? whole.local.data() : nullptr});
+  };
+  return commands_.defer(lock, command, usesOf(kernel), std::move(call));
+}
+
 /// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.
 std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
                                        const LaunchArguments& arguments, bool& isUnprepared) {
@@ -248,7 +272,12 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   }
   Command settled = command;
   settled.refusal = launch ? Refusal::No : refusalOf(cl_, *kernel, *stream, arguments);
-  if (!makeClone(*kernel) || settled.refusal != Refusal::No) {
+  if (kernel->isOpaque && settled.refusal == Refusal::No)
+    if (const auto status = launchCopy(lock, command, *kernel, *stream, arguments)) {
+      countUnsplit(*kernel, arguments, reason);
+      return *status;
+    }
+  if (kernel->isOpaque || settled.refusal != Refusal::No || !makeClone(*kernel)) {
     countUnsplit(*kernel, arguments,
                  reason.empty() ? "the driver makes no second object of the kernel" : reason);
     return launchSettled(lock, enqueuing, settled, *kernel, arguments);

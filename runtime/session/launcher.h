@@ -13,6 +13,7 @@
 #include "runtime/session/verifier.h"
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ private:
                       const CompletionPtr& noted = nullptr) const;
   cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                        const Kernel& kernel, const LaunchArguments& arguments);
+  std::optional<cl_int> launchCopy(Lock& lock, const Command& command, const Kernel& kernel,
+                                   const Stream& stream, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
                      const Kernel& kernel, bool isProfiled);
   bool makeClone(Kernel& kernel) const;
