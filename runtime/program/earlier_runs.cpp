@@ -40,8 +40,14 @@ std::string identityOf(const Origin& origin, const std::string& kernel) {
 EarlierLaunches EarlierRuns::launchesOf(const Origin& origin) const {
   EarlierLaunches launches;
   auto text = plain(std::istringstream(cache_.read(launchesEntry(origin)).value_or("")));
-  text >> launches.seconds >> launches.compiling >> launches.building >> launches.life;
-  launches.begun.insert(std::istream_iterator<std::string>(text), {});
+  std::string line;
+  std::getline(text, line);
+  auto program = plain(std::istringstream(line));
+  program >> launches.seconds >> launches.compiling >> launches.building >> launches.life;
+  launches.begun.insert(std::istream_iterator<std::string>(program), {});
+  std::uint64_t count = 0;
+  for (std::string kernel; text >> kernel >> count;)
+    launches.launches[kernel] = count;
   return launches;
 }
 
@@ -50,6 +56,8 @@ void EarlierRuns::keep(const Origin& origin, const EarlierLaunches& launches) co
                      textOf(launches.building) + ' ' + textOf(launches.life);
   for (const std::string& kernel : launches.begun)
     text += ' ' + kernel;
+  for (const auto& [kernel, count] : launches.launches)
+    text += '\n' + kernel + ' ' + std::to_string(count);
   cache_.write(launchesEntry(origin), text);
 }
 

@@ -5,6 +5,8 @@
 #include "runtime/core/disk_cache.h"
 #include "runtime/program/origin.h"
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +20,7 @@ struct EarlierLaunches {
   double building = 0;         ///< that the driver takes for the program (buildingSeconds)
   double life = 0;             ///< from there to the end of the last run, less `compiling`
   std::set<std::string> begun; ///< kernels whose preparation was begun, and not over by the end
+  std::map<std::string, std::uint64_t> launches; ///< of the last run, by kernel
 
   bool operator==(const EarlierLaunches&) const = default;
 };

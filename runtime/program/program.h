@@ -198,6 +198,8 @@ struct Build {
   double compiled = 0; ///< of those that were prepared
   double earlierBuilding = 0;
   double earlierLife = 0; ///< seconds from its build to the end of the last run
+  std::map<std::string, std::uint64_t> earlierLaunches;              ///< of the last run, by kernel
+  std::map<std::string, std::shared_ptr<const KernelStats>> kernels; ///< that were made of it
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   bool isAnalysed = false; ///< in this run or an earlier one
   bool isPrepared = false; ///< for a kernel; what that took is gone

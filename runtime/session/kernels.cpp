@@ -37,6 +37,7 @@ void Kernels::created(cl_kernel handle, cl_program program) {
     code->stats = std::make_shared<KernelStats>();
     code->stats->name = name;
     shared_.stats.kernels.push_back(code->stats);
+    kernel->program->build->kernels[name] = code->stats;
   }
   if (code->kinds.size() < count)
     code->kinds.resize(count, ArgumentKind::Unknown);

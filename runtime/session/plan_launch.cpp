@@ -58,6 +58,24 @@ std::vector<const Directory*> directoriesOf(const Launch& launch) {
   return directories;
 }
 
+/// Launches that are still to come after the first `soFar`, where there were `before` in an earlier
+/// run: the rest of these, else as many again.
+std::uint64_t toCome(std::uint64_t before, std::uint64_t soFar) {
+  return before > soFar ? before - soFar : soFar;
+}
+
+/// Launches that the last run had of such as there were `alike` of so far in this one, if none was
+/// split then; 0: nobody knows.
+std::uint64_t launchesBefore(const Program& program, const KernelCode& code, std::uint64_t alike) {
+  const auto& kernels = program.build->earlierLaunches;
+  const auto all = kernels.find(code.name);
+  const std::uint64_t soFar = code.stats->launches;
+  if (all == kernels.end() || soFar == 0)
+    return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(all->second) *
+                                    (static_cast<double>(alike) / static_cast<double>(soFar)));
+}
+
 } // namespace
 
 /// What it may take to move all that the launch needs to another memory.
@@ -267,11 +285,13 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
     passing.isFree = !(known > 0) || known > 2 * shared_.moving.seconds(bytesOf(launch));
     outlooks_.note(passing.id, launch, history);
     lookAhead(passing);
-    const SpeedRecord& record = *history.record;
-    ++history.record->launchesNow;
+    SpeedRecord& record = *history.record;
+    ++record.launchesNow;
     passing.kind = &record;
-    passing.toCome = record.launches > record.launchesNow ? record.launches - record.launchesNow
-                                                          : record.launchesNow;
+    passing.toCome = toCome(record.launches > 0
+                                ? record.launches
+                                : launchesBefore(*launch.program, *launch.code, record.launchesNow),
+                            record.launchesNow);
   }
   return stream.cycle.next(passing);
 }
@@ -295,7 +315,8 @@ void LaunchPlanner::passNative(Stream& stream, const Kernel& kernel,
   passing.id = outlooks_.noteNative(kernel, arguments);
   lookAhead(passing);
   passing.kind = kernel.code.get();
-  passing.toCome = kernel.code->stats->launches;
+  const std::uint64_t launches = kernel.code->stats->launches;
+  passing.toCome = toCome(launchesBefore(*kernel.program, *kernel.code, launches), launches);
   stream.cycle.next(passing);
 }
 

@@ -79,6 +79,7 @@ bool Preparer::recallLaunches(const std::shared_ptr<Build>& build, const Origin&
   build->earlierCompiling = earlier.compiling;
   build->earlierBuilding = earlier.building;
   build->earlierLife = earlier.life;
+  build->earlierLaunches = std::move(earlier.launches);
   build->begun.insert(earlier.begun.begin(), earlier.begun.end());
   if (!endsFirst(*build, preparingAll(*build)))
     build->begunEarlier = std::move(earlier.begun);
@@ -492,15 +493,20 @@ void Preparer::save() {
   std::optional<double> preparation, splitting;
   {
     const std::lock_guard lock(shared_.mutex);
-    for (const auto& build : unprepared_)
-      if (build->launchSeconds > 0 || build->begun != build->begunEarlier)
-        for (const auto& [device, origin] : build->origins)
-          entries[identityOf(*origin, "")] = {
-              origin,
-              {build->earlierSeconds + build->launchSeconds,
-               std::max(build->compiling, build->earlierCompiling),
-               buildingSeconds(build->seconds, build->earlierBuilding), lifeOf(*build),
-               build->begun}};
+    for (const auto& build : unprepared_) {
+      if (build->launchSeconds == 0 && build->begun == build->begunEarlier)
+        continue;
+      std::map<std::string, std::uint64_t> launches;
+      for (const auto& [name, stats] : build->kernels)
+        launches[name] = stats->launches;
+      for (const auto& [device, origin] : build->origins)
+        entries[identityOf(*origin, "")] = {
+            origin,
+            {build->earlierSeconds + build->launchSeconds,
+             std::max(build->compiling, build->earlierCompiling),
+             buildingSeconds(build->seconds, build->earlierBuilding), lifeOf(*build), build->begun,
+             launches}};
+    }
     if (hasPrepared_)
       preparation = preparationSeconds_;
     splitting = shared_.splitCost.toKeep();

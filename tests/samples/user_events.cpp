@@ -1,8 +1,8 @@
 // A user event holds a chain of commands back: nothing of it may run before the gate opens, and
-// the thread that enqueues must not block, neither when it maps behind all of them, builds a
-// program again, or cuts its device. Where the event fails, nothing that waits for it is done, and
-// that says so. Some drivers deadlock here by themselves (PoCL's basic device up to 3.1 does), so
-// the tests run this on others.
+// the thread that enqueues must not block, neither when it maps behind all of them, launches a
+// kernel on shared virtual memory, builds a program again, or cuts its device. Where the event
+// fails, nothing that waits for it is done, and that says so. Some drivers deadlock here by
+// themselves (PoCL's basic device up to 3.1 does), so the tests run this on others.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "kernels/user_events.h"
 #include "tests/samples/sample.h"
@@ -37,6 +37,38 @@ bool runsNativeKernels(cl_device_id device) {
 void CL_CALLBACK count(cl_event, cl_int, void* counter) {
   ++*static_cast<std::atomic<int>*>(counter);
 }
+
+/// A number in shared virtual memory; null where the device has none.
+class SharedNumber {
+public:
+  explicit SharedNumber(sample::Sample& s) : context_(s.context()) {
+    cl_device_svm_capabilities capabilities = 0;
+    if (clGetDeviceInfo(s.device(), CL_DEVICE_SVM_CAPABILITIES, sizeof capabilities, &capabilities,
+                        nullptr) == CL_SUCCESS &&
+        capabilities != 0)
+      pointer_ = clSVMAlloc(context_, CL_MEM_READ_WRITE, sizeof(cl_int), 0);
+  }
+  ~SharedNumber() { clSVMFree(context_, pointer_); }
+  SharedNumber(const SharedNumber&) = delete;
+  SharedNumber& operator=(const SharedNumber&) = delete;
+
+  void* pointer() const { return pointer_; }
+  void set(cl_command_queue queue, cl_int value) { copy(queue, pointer_, &value); }
+  cl_int value(cl_command_queue queue) const {
+    cl_int value = 0;
+    copy(queue, &value, pointer_);
+    return value;
+  }
+
+private:
+  static void copy(cl_command_queue queue, void* to, const void* from) {
+    sample::check(clEnqueueSVMMemcpy(queue, CL_TRUE, to, from, sizeof(cl_int), 0, nullptr, nullptr),
+                  "clEnqueueSVMMemcpy");
+  }
+
+  cl_context context_;
+  void* pointer_ = nullptr;
+};
 
 /// `kernel` is launched behind an event that fails, and behind that launch once more.
 void launchBehindFailure(sample::Sample& s, cl_command_queue queue, cl_kernel kernel,
@@ -76,7 +108,14 @@ void userEvents(sample::Sample& s) {
   const auto addTwo = sample::kernel(program, "add_two");
   const cl_int zero = 0;
   const auto steps = s.buffer(CL_MEM_COPY_HOST_PTR, sizeof zero, const_cast<cl_int*>(&zero));
-  cl_int expectedSteps = 0;
+  cl_int expectedSteps = 0, expectedSum = 0;
+  const auto addUp = sample::kernel(program, "add_up");
+  SharedNumber sum(s);
+  if (sum.pointer()) {
+    sum.set(first, 0);
+    sample::check(clSetKernelArgSVMPointer(addUp, 0, sum.pointer()), "clSetKernelArgSVMPointer");
+    sample::setArgument(addUp, 1, steps);
+  }
   std::atomic<int> completed = 0;
 
   for (unsigned i = 0; i < s.options().iterations; ++i) {
@@ -117,6 +156,13 @@ void userEvents(sample::Sample& s) {
                     "clEnqueueNativeKernel");
       expectedSteps *= 3;
     }
+    if (sum.pointer()) {
+      const std::size_t one = 1;
+      sample::check(
+          clEnqueueNDRangeKernel(first, addUp, 1, nullptr, &one, &one, 0, nullptr, nullptr),
+          "add_up");
+      expectedSum += expectedSteps;
+    }
     sample::check(clFlush(first), "clFlush");
     sample::check(clFlush(second), "clFlush");
 
@@ -154,6 +200,8 @@ void userEvents(sample::Sample& s) {
                   "read of steps");
     sample::require(stepped == expectedSteps,
                     "the task or the native kernel: " + std::to_string(stepped));
+    sample::require(!sum.pointer() || sum.value(first) == expectedSum,
+                    "the kernel on shared virtual memory did not keep its turn");
     // Callbacks may come a little after completion.
     for (int tries = 0; completed < static_cast<int>(2 * i + 2) && tries < 5000; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

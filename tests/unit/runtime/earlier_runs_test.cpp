@@ -28,7 +28,7 @@ TEST_F(EarlierRunsTest, LeaveWhatLaunchesTookByTextAndOptions) {
   const Origin one{"kernel void a() {}", "-DN=1", false, {}};
   Origin other = one;
   other.options = "-DN=2";
-  const EarlierLaunches launches{1.5, 0.25, 0.125, 7.5, {"a", "b"}};
+  const EarlierLaunches launches{1.5, 0.25, 0.125, 7.5, {"a", "b"}, {{"a", 12}, {"c", 1}}};
   EarlierRuns(disk).keep(one, launches);
   const EarlierRuns later(disk);
   EXPECT_EQ(later.launchesOf(one), launches);
@@ -46,7 +46,7 @@ TEST_F(EarlierRunsTest, LeaveTheSameWhateverLocaleTheProgramHasSet) {
   const std::locale before = std::locale::global(with);
   const DiskCache disk(folder);
   const Origin origin{"kernel void a() {}", "", false, {}};
-  const EarlierLaunches launches{1234.5, 0.25, 0.125, 7.5, {"a"}};
+  const EarlierLaunches launches{1234.5, 0.25, 0.125, 7.5, {"a"}, {{"a", 1234567}}};
   EarlierRuns(disk).keep(origin, launches);
   const EarlierLaunches abroad = EarlierRuns(disk).launchesOf(origin);
   std::locale::global(before);
