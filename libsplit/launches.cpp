@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 namespace libsplit {
@@ -88,14 +89,32 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 
 // Commands on shared virtual memory touch no cl_mem: they only have to keep the queue's order.
 
+/// A copy of an array of the application's, or none.
+template <class T> class Copied {
+public:
+  Copied(T* values, std::size_t count)
+      : values_(values, values ? values + count : values), isGiven_(values) {}
+  T* data() const { return isGiven_ ? const_cast<T*>(values_.data()) : nullptr; }
+
+private:
+  std::vector<std::remove_const_t<T>> values_;
+  bool isGiven_;
+};
+
 cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory,
                            void(CL_CALLBACK* callback)(cl_command_queue, cl_uint, void**, void*),
                            void* data, cl_uint count, const cl_event* list, cl_event* event) {
-  auto enqueuing = session().commands().enqueuing(queue);
-  tracked([&] {
-    session().commands().settle(enqueuing, {queue, CL_COMMAND_SVM_FREE, count, list}, {});
+  return guarded([&] {
+    if (callback)
+      session().callbackGiven();
+    return enqueue((pointers == 0) != (memory == nullptr),
+                   {queue, CL_COMMAND_SVM_FREE, count, list, event}, {},
+                   [=, copied = Copied(memory, pointers)](cl_bool, cl_uint n,
+                                                          const cl_event* events, cl_event* done) {
+                     return next().clEnqueueSVMFree(queue, pointers, copied.data(), callback, data,
+                                                    n, events, done);
+                   });
   });
-  return next().clEnqueueSVMFree(queue, pointers, memory, callback, data, count, list, event);
 }
 
 cl_int CL_API_CALL svmCopy(cl_command_queue queue, cl_bool blocking, void* target,
@@ -153,11 +172,15 @@ cl_int CL_API_CALL svmUnmap(cl_command_queue queue, void* memory, cl_uint count,
 cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const void** memory,
                               const size_t* sizes, cl_mem_migration_flags flags, cl_uint count,
                               const cl_event* list, cl_event* event) {
-  auto enqueuing = session().commands().enqueuing(queue);
-  tracked([&] {
-    session().commands().settle(enqueuing, {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list}, {});
+  return guarded([&] {
+    return enqueue(pointers == 0 || !memory,
+                   {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list, event}, {},
+                   [=, of = Copied(memory, pointers), lengths = Copied(sizes, pointers)](
+                       cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                     return next().clEnqueueSVMMigrateMem(queue, pointers, of.data(),
+                                                          lengths.data(), flags, n, events, done);
+                   });
   });
-  return next().clEnqueueSVMMigrateMem(queue, pointers, memory, sizes, flags, count, list, event);
 }
 
 } // namespace

@@ -12,61 +12,66 @@ namespace {
 using runtime::BufferUse;
 using runtime::Command;
 
-void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                            cl_map_flags flags, size_t offset, size_t size, cl_uint count,
-                            const cl_event* list, cl_event* event, cl_int* error) {
-  const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
-  auto enqueuing = session().commands().enqueuing(queue);
+/// Maps the first of `uses`. `size`: of what is mapped, in bytes; 0: the driver's business.
+void* map(const Command& command, cl_bool blocking, const std::vector<BufferUse>& uses,
+          std::size_t size, const runtime::MapCall& call, cl_int* error) {
+  auto enqueuing = session().commands().enqueuing(command.queue);
   void* address = nullptr;
   cl_int status = CL_SUCCESS;
   tracked([&] {
-    BufferUse use{buffer, writes, offset, offset + size};
-    use.reads = flags != CL_MAP_WRITE_INVALIDATE_REGION; // with others it is not valid
-    const Command command{queue, CL_COMMAND_MAP_BUFFER, count, list, event};
-    const std::vector<BufferUse> uses = session().commands().usesOfMap(use);
     if (!blocking)
-      address = session().commands().mapBehind(enqueuing, command, uses, flags);
+      address = session().commands().mapBehind(enqueuing, command, uses, call);
     if (!address)
       status = session().commands().settle(enqueuing, command, uses);
   });
-  if (address || status != CL_SUCCESS) {
-    report(error, status);
-    if (address)
-      tracked([&] { session().driverMemory(address, size); });
-    return address;
-  }
-  address = next().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count, list,
-                                      event, &status);
+  const bool isBehind = address != nullptr;
+  if (!isBehind && status == CL_SUCCESS)
+    address =
+        call(command.queue, blocking, command.waitCount, command.waitList, command.event, &status);
   report(error, status);
   if (address)
     tracked([&] {
-      session().memory().mapped(buffer, address, writes);
-      session().driverMemory(address, size);
+      if (!isBehind)
+        session().memory().mapped(uses.front().object, address, uses.front().writes);
+      if (size > 0)
+        session().driverMemory(address, size);
     });
   return address;
+}
+
+bool mayWrite(cl_map_flags flags) {
+  return flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+}
+
+void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                            cl_map_flags flags, size_t offset, size_t size, cl_uint count,
+                            const cl_event* list, cl_event* event, cl_int* error) {
+  BufferUse use{buffer, mayWrite(flags), offset, offset + size};
+  use.reads = flags != CL_MAP_WRITE_INVALIDATE_REGION; // with others it is not valid
+  std::vector<BufferUse> uses{use};
+  tracked([&] { uses = session().commands().usesOfMap(use); });
+  return map(
+      {queue, CL_COMMAND_MAP_BUFFER, count, list, event}, blocking, uses, size,
+      [=](cl_command_queue in, cl_bool waits, cl_uint n, const cl_event* events, cl_event* done,
+          cl_int* status) {
+        return next().clEnqueueMapBuffer(in, buffer, waits, flags, offset, size, n, events, done,
+                                         status);
+      },
+      error);
 }
 
 void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
                            cl_map_flags flags, const size_t* origin, const size_t* region,
                            size_t* row, size_t* slice, cl_uint count, const cl_event* list,
                            cl_event* event, cl_int* error) {
-  const bool writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
-  auto enqueuing = session().commands().enqueuing(queue);
-  cl_int status = CL_SUCCESS;
-  tracked([&] {
-    status = session().commands().settle(
-        enqueuing, {queue, CL_COMMAND_MAP_IMAGE, count, list, event}, {{image, writes}});
-  });
-  if (status != CL_SUCCESS) {
-    report(error, status);
-    return nullptr;
-  }
-  void* address = next().clEnqueueMapImage(queue, image, blocking, flags, origin, region, row,
-                                           slice, count, list, event, &status);
-  report(error, status);
-  if (address)
-    tracked([&] { session().memory().mapped(image, address, writes); });
-  return address;
+  return map(
+      {queue, CL_COMMAND_MAP_IMAGE, count, list, event}, blocking, {{image, mayWrite(flags)}}, 0,
+      [=](cl_command_queue in, cl_bool waits, cl_uint n, const cl_event* events, cl_event* done,
+          cl_int* status) {
+        return next().clEnqueueMapImage(in, image, waits, flags, origin, region, row, slice, n,
+                                        events, done, status);
+      },
+      error);
 }
 
 cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, cl_uint count,

@@ -293,14 +293,24 @@ cl_int CL_API_CALL copyImage(cl_command_queue queue, cl_mem source, cl_mem targe
   });
 }
 
+/// Four components of 32 bits, whatever the format, but for depths.
+std::size_t sizeOfColor(cl_mem image) {
+  cl_image_format format{};
+  const bool isKnown =
+      next().clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof format, &format, nullptr) == CL_SUCCESS;
+  const bool isDepth = isKnown && (format.image_channel_order == CL_DEPTH ||
+                                   format.image_channel_order == CL_DEPTH_STENCIL);
+  return isDepth ? sizeof(cl_float) : sizeof(cl_float4);
+}
+
 cl_int CL_API_CALL fillImage(cl_command_queue queue, cl_mem image, const void* color,
                              const size_t* origin, const size_t* region, cl_uint count,
                              const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple to(origin), extent(region);
-    std::array<std::byte, 16> copy{}; // four components of 32 bits, whatever the format
+    std::array<std::byte, 16> copy{};
     if (color)
-      std::memcpy(copy.data(), color, copy.size());
+      std::memcpy(copy.data(), color, sizeOfColor(image));
     return enqueue(!color || !to.data() || !extent.isRegion(),
                    {queue, CL_COMMAND_FILL_IMAGE, count, list, event}, {{image, true}},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {

@@ -223,8 +223,11 @@ std::optional<DeviceInterval> Completion::interval() const {
     return interval_;
   const auto start = timeOf(CL_PROFILING_COMMAND_START);
   const auto end = timeOf(CL_PROFILING_COMMAND_END);
-  // Drivers tell nothing of the kind of commands whose device was lost.
-  if (start && end && *start > 0 && *start <= *end)
+  // Drivers tell nothing of the kind of commands whose device was lost. And none takes longer than
+  // the machine has been running.
+  const std::chrono::nanoseconds uptime = std::chrono::steady_clock::now().time_since_epoch();
+  if (start && end && *start > 0 && *start <= *end &&
+      *end - *start <= static_cast<cl_ulong>(uptime.count()))
     interval_ = {*start, *end};
   return interval_;
 }

@@ -141,6 +141,9 @@ void Machine::select(const std::vector<ListedDevice>& listed, const DeviceSpec& 
     if (!found)
       writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + labelOf(item) +
                                        ", which is not there; see splitrun --list-devices");
+    else if (std::ranges::any_of(
+                 devices_, [&](const Device& device) { return device.id.get() == found->id; }))
+      writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + found->label + " twice");
     else if (item.computeUnits.empty())
       addDevice(*found, home);
     else

@@ -42,6 +42,10 @@ struct Command {
 /// Enqueues the command natively: (blocking, wait count, wait list, event).
 using NativeCall = std::function<cl_int(cl_bool, cl_uint, const cl_event*, cl_event*)>;
 
+/// Has the driver map a buffer or an image: (queue, blocking, wait count, wait list, event, error).
+using MapCall =
+    std::function<void*(cl_command_queue, cl_bool, cl_uint, const cl_event*, cl_event*, cl_int*)>;
+
 struct LaunchArguments {
   cl_kernel kernel = nullptr;
   cl_uint dimensions = 0;

@@ -71,7 +71,7 @@ public:
   /// address, or null where the caller has to call `settle` and the driver. The caller holds
   /// `enqueuing` all the while.
   void* mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
-                  const std::vector<BufferUse>& uses, cl_map_flags flags);
+                  const std::vector<BufferUse>& uses, const MapCall& call);
   /// The uses of a map, the first of which is `use` itself. Where devices map buffers in place,
   /// programs read beyond what they have mapped; if that takes little, all of the buffer is to be
   /// at home then.

@@ -141,7 +141,8 @@ void Kernels::argumentUnfollowed(cl_kernel handle, cl_uint index, const std::str
   const auto found = find(handle);
   if (!found || index >= found->arguments.size())
     return;
-  found->arguments[index] = {.isSet = true};
+  found->arguments[index] = {};
+  found->arguments[index].isSet = true;
   found->isOpaque = true;
   found->code->neverSplit(why);
 }

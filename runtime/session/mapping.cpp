@@ -29,8 +29,7 @@ public:
   GatedMap& operator=(const GatedMap&) = delete;
 
   /// The address; null if the driver refuses.
-  void* enqueue(const Stream& stream, cl_mem buffer, cl_map_flags flags, std::size_t offset,
-                std::size_t size) {
+  void* enqueue(const Stream& stream, const MapCall& call) {
     cl_int error = CL_SUCCESS;
     cl_command_queue queue =
         cl_.clCreateCommandQueue(stream.context, stream.device, CL_QUEUE_PROFILING_ENABLE, &error);
@@ -42,8 +41,7 @@ public:
       return nullptr;
     gate_ = Ref<cl_event>::adopt(cl_, gate);
     cl_event mapped = nullptr;
-    void* address = cl_.clEnqueueMapBuffer(queue, buffer, CL_FALSE, flags, offset, size, 1, &gate,
-                                           &mapped, &error);
+    void* address = call(queue, CL_FALSE, 1, &gate, &mapped, &error);
     if (error != CL_SUCCESS)
       return nullptr;
     mapped_ = Ref<cl_event>::adopt(cl_, mapped);
@@ -88,7 +86,7 @@ std::vector<BufferUse> Commands::usesOfMap(const BufferUse& use) const {
 }
 
 void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
-                          const std::vector<BufferUse>& uses, cl_map_flags flags) {
+                          const std::vector<BufferUse>& uses, const MapCall& call) {
   const BufferUse& use = uses.front();
   if (shared_.isQuiet())
     return nullptr;
@@ -101,7 +99,7 @@ void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
   if (stream->device != shared_.home)
     return nullptr;
   auto map = std::make_shared<GatedMap>(cl_);
-  void* address = map->enqueue(*stream, use.object, flags, use.begin, *use.end - use.begin);
+  void* address = map->enqueue(*stream, call);
   if (!address)
     return nullptr;
   auto task = create(stream, command);

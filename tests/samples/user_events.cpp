@@ -1,6 +1,7 @@
 // A user event holds a chain of commands back: nothing of it may run before the gate opens, and
-// the thread that enqueues must not block, neither when it maps behind all of them, launches a
-// kernel on shared virtual memory, builds a program again, or cuts its device. Where the event
+// the thread that enqueues must not block, neither when it maps a buffer or an image behind all of
+// them, launches a kernel on shared virtual memory or frees some, builds a program again, or cuts
+// its device. Where the event
 // fails, nothing that waits for it is done, and that says so. Some drivers deadlock here by
 // themselves (PoCL's basic device up to 3.1 does), so the tests run this on others.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <numeric>
 #include <thread>
 
@@ -70,6 +73,25 @@ private:
   void* pointer_ = nullptr;
 };
 
+/// An image of `side` squared numbers; null where the device has none.
+sample::Memory squareImage(sample::Sample& s, std::size_t side) {
+  cl_bool hasImages = CL_FALSE;
+  sample::check(
+      clGetDeviceInfo(s.device(), CL_DEVICE_IMAGE_SUPPORT, sizeof hasImages, &hasImages, nullptr),
+      "CL_DEVICE_IMAGE_SUPPORT");
+  if (!hasImages)
+    return {};
+  const cl_image_format format{CL_R, CL_SIGNED_INT32};
+  cl_image_desc shape{};
+  shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+  shape.image_width = shape.image_height = side;
+  cl_int error = CL_SUCCESS;
+  sample::Memory image =
+      clCreateImage(s.context(), CL_MEM_READ_WRITE, &format, &shape, nullptr, &error);
+  sample::check(error, "clCreateImage");
+  return image;
+}
+
 /// `kernel` is launched behind an event that fails, and behind that launch once more.
 void launchBehindFailure(sample::Sample& s, cl_command_queue queue, cl_kernel kernel,
                          std::size_t items) {
@@ -108,6 +130,8 @@ void userEvents(sample::Sample& s) {
   const auto addTwo = sample::kernel(program, "add_two");
   const cl_int zero = 0;
   const auto steps = s.buffer(CL_MEM_COPY_HOST_PTR, sizeof zero, const_cast<cl_int*>(&zero));
+  constexpr std::size_t side = 16, corner[] = {0, 0, 0}, square[] = {side, side, 1};
+  const auto image = squareImage(s, side);
   cl_int expectedSteps = 0, expectedSum = 0;
   const auto addUp = sample::kernel(program, "add_up");
   SharedNumber sum(s);
@@ -142,6 +166,18 @@ void userEvents(sample::Sample& s) {
         clEnqueueMapBuffer(second, out, CL_FALSE, CL_MAP_READ, bytes / 2, bytes / 2, 1,
                            read.address(), mapped.out(), &error));
     sample::check(error, "clEnqueueMapBuffer");
+    sample::Event copied, pictured;
+    std::size_t rowPitch = 0;
+    const std::byte* picture = nullptr;
+    if (image) {
+      sample::check(clEnqueueCopyBufferToImage(second, out, image, 0, corner, square, 1,
+                                               scaled.address(), copied.out()),
+                    "clEnqueueCopyBufferToImage");
+      picture = static_cast<const std::byte*>(
+          clEnqueueMapImage(second, image, CL_FALSE, CL_MAP_READ, corner, square, &rowPitch,
+                            nullptr, 1, copied.address(), pictured.out(), &error));
+      sample::check(error, "clEnqueueMapImage");
+    }
     sample::check(clSetEventCallback(scaled, CL_COMPLETE, count, &completed), "callback");
     sample::check(clSetEventCallback(read, CL_COMPLETE, count, &completed), "callback");
     // Behind the gate's write in the queue's order.
@@ -162,6 +198,9 @@ void userEvents(sample::Sample& s) {
           clEnqueueNDRangeKernel(first, addUp, 1, nullptr, &one, &one, 0, nullptr, nullptr),
           "add_up");
       expectedSum += expectedSteps;
+      void* spare = clSVMAlloc(s.context(), CL_MEM_READ_WRITE, sizeof(cl_int), 0);
+      sample::check(clEnqueueSVMFree(first, 1, &spare, nullptr, nullptr, 0, nullptr, nullptr),
+                    "clEnqueueSVMFree");
     }
     sample::check(clFlush(first), "clFlush");
     sample::check(clFlush(second), "clFlush");
@@ -193,6 +232,16 @@ void userEvents(sample::Sample& s) {
     sample::check(
         clEnqueueUnmapMemObject(second, out, const_cast<cl_int*>(inPlace), 0, nullptr, nullptr),
         "clEnqueueUnmapMemObject");
+    if (image) {
+      sample::check(clWaitForEvents(1, pictured.address()), "clWaitForEvents");
+      for (std::size_t row = 0; row < side; ++row)
+        sample::require(
+            std::memcmp(picture + row * rowPitch, &result[row * side], side * sizeof(cl_int)) == 0,
+            "wrong numbers in row " + std::to_string(row) + " of the image's map");
+      sample::check(clEnqueueUnmapMemObject(second, image, const_cast<std::byte*>(picture), 0,
+                                            nullptr, nullptr),
+                    "clEnqueueUnmapMemObject");
+    }
     sample::check(clFinish(second), "clFinish");
     cl_int stepped = 0;
     sample::check(clEnqueueReadBuffer(first, steps, CL_TRUE, 0, sizeof stepped, &stepped, 0,
