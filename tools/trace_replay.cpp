@@ -74,6 +74,7 @@ private:
     std::optional<unsigned> dimension;
     std::uint64_t splits = 0;
     std::uint64_t launches = 0;
+    bool isSplit = false; ///< as LaunchHistory's
   };
   /// A launch as the planner is asked about it.
   struct Asked {
@@ -254,6 +255,7 @@ private:
       action = decision.action;
       shares.assign(decision.shares.begin(), decision.shares.end());
     }
+    history.isSplit = action == Action::Split;
     if (action == Action::Chunks) {
       if (std::optional<Outcome> outcome = chunked(asked, history, shares))
         return *outcome;
@@ -540,7 +542,9 @@ private:
     for (const std::uint64_t buffer : asked.buffers)
       bytes += sizeOf(buffer);
     const double known = history.controller->expectedHomeSeconds();
+    passing.homeSeconds = known;
     passing.isFree = !(known > 0) || known > 2 * moved_.seconds(bytes);
+    passing.isSplit = history.isSplit;
     passing.kind = &history;
     passing.toCome = ++history.launches;
     passed_[id] = {&asked, &history};

@@ -27,18 +27,21 @@ bool isSpeed(double value) {
 
 Json toJson(const std::string& machine, const std::string& kernel, const LaunchKey& key,
             const SpeedRecord& record) {
-  return {{"machine", machine},
-          {"kernel", kernel},
-          {"range", key.range},
-          {"classes", key.classes},
-          {"items", record.items},
-          {"seconds_per_item", record.secondsPerItem},
-          {"home_seconds", record.homeSeconds},
-          {"split_seconds", record.splitSeconds},
-          {"seconds_per_byte", record.secondsPerByte},
-          {"seconds_per_move", record.secondsPerMove},
-          {"launches", record.launchesNow > 0 ? record.launchesNow : record.launches},
-          {"used", record.used}};
+  Json json{{"machine", machine},
+            {"kernel", kernel},
+            {"range", key.range},
+            {"classes", key.classes},
+            {"items", record.items},
+            {"seconds_per_item", record.secondsPerItem},
+            {"home_seconds", record.homeSeconds},
+            {"split_seconds", record.splitSeconds},
+            {"seconds_per_byte", record.secondsPerByte},
+            {"seconds_per_move", record.secondsPerMove},
+            {"launches", record.launchesNow > 0 ? record.launchesNow : record.launches},
+            {"used", record.used}};
+  if (record.dimension)
+    json["dimension"] = *record.dimension;
+  return json;
 }
 
 bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord& record) {
@@ -53,6 +56,8 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
     record.secondsPerByte = json.value("seconds_per_byte", 0.0);
     record.secondsPerMove = json.value("seconds_per_move", 0.0);
     record.launches = json.value("launches", std::uint64_t{0});
+    if (json.contains("dimension"))
+      record.dimension = json["dimension"].get<unsigned>();
     record.used = json.at("used").get<std::uint64_t>();
     if (record.homeSeconds > 0 && record.splitSeconds > record.homeSeconds)
       record.splitSeconds -= (1 - keptLoss) * (record.splitSeconds - record.homeSeconds);

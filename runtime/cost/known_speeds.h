@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct SpeedRecord {
   double splitSeconds = 0;            ///< split; 0: not known
   double secondsPerByte = 0;          ///< that moving between nodes took then; 0: not known
   double secondsPerMove = 0;          ///< … and each move, whatever its size
+  std::optional<unsigned> dimension;  ///< along which it was cut
   std::uint64_t launches = 0;         ///< in the last run before this one
   std::uint64_t launchesNow = 0;      ///< … in this one
   std::uint64_t used = 0;             ///< order of last use

@@ -122,14 +122,17 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     place = &places_.front();
   }
   Ruling ruling;
+  const bool isToWait = launch.outlook && !launch.isFree && !launch.isSplit;
   if (!place) {
-    if (launch.outlook && !launch.isFree)
+    if (isToWait)
       ruling.mode = Mode::Waiting;
     return ruling;
   }
   place->kind = launch.kind;
   place->gainBefore = launch.gainBefore;
-  if (phase_ == Phase::Free && launch.outlook && !isAdmitted_ && !launch.isFree)
+  place->homeSeconds = launch.homeSeconds;
+  place->isSplit = launch.isSplit;
+  if (phase_ == Phase::Free && isToWait && !isAdmitted_)
     ruling.mode = Mode::Waiting;
   const auto index = static_cast<std::size_t>(place - places_.data());
   const bool isLast = cycles_ + 1 >= patience_; // before a decision
@@ -180,9 +183,11 @@ void LaunchCycle::cycleEnded(const Passing& last) {
   case Phase::Free:
     if (cycles_ < patience_)
       return;
-    if (last.outlook && !isAdmitted_)
+    if (last.outlook && !isAdmitted_ && !areSplit())
       return admit(last);
     if (linksWeigh(last.secondsPerByte)) {
+      if (last.outlook && !isAdmitted_)
+        takeOver();
       govern(last);
     } else {
       patience_ = std::min(longestLook, patience_ * 2);
@@ -260,6 +265,22 @@ void LaunchCycle::admit(const Passing& last) {
   homeSeconds_ = outlook->launchSeconds;
   takeHomeAsKnown();
   enter(Phase::Joint);
+}
+
+/// Whether all launches of the cycle are split by now, though nobody looked ahead.
+bool LaunchCycle::areSplit() const {
+  return std::ranges::all_of(places_, [](const Place& place) {
+    return place.isKnown && place.isSplit && place.homeSeconds > 0;
+  });
+}
+
+/// Such launches are the cycle's from here on, as if they had been admitted.
+void LaunchCycle::takeOver() {
+  homeSeconds_ = 0;
+  for (const Place& place : places_)
+    homeSeconds_ += place.homeSeconds;
+  isAdmitted_ = true;
+  takeHomeAsKnown();
 }
 
 /// Begins with one place's shares for all, where that promises a shorter cycle than each its own:

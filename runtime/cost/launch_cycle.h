@@ -19,7 +19,8 @@
 // free if it would gain by itself, with all its data going there and back. Own shares are not tried
 // then, since the outlook's are each launch's already, nor home, since the outlook rests on what
 // was measured there; and cycles that are slower than that are timed again as long as they get
-// faster.
+// faster. Launches that are split from the first on, since an earlier run showed that to pay, have
+// paid for the moving: they never go back to wait, and their cycle needs no look ahead.
 //
 // Worked example: a Jacobi program launches stencil(a -> b), copy(b -> a) for ever, over 4096 rows
 // of 16 KiB. Rows 1792 .. 2304 of the copy need exactly the rows of b that the stencil wrote there:
@@ -66,7 +67,9 @@ public:
     /// known yet. Valid until the next call. An empty function: nobody looks ahead.
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
     double gainBefore = 0;      ///< at home over split, as an earlier run measured it; 0: none did
+    double homeSeconds = 0;     ///< that it is expected to take at home; 0: not known
     bool isFree = true;         ///< it may be judged by itself where it is of no cycle
+    bool isSplit = false;       ///< the last one like it was: its data need not be brought anywhere
     const void* kind = nullptr; ///< what `toCome` counts; only compared
     std::uint64_t toCome = 0;   ///< launches of its kind that there will be, as far as one knows
   };
@@ -109,6 +112,8 @@ private:
     const void* kind = nullptr;
     bool isKnown = false;
     double gainBefore = 0;
+    double homeSeconds = 0;
+    bool isSplit = false;
     std::vector<double> own;
     std::vector<double> joint;
     std::vector<double> lastJoint; ///< those before
@@ -133,6 +138,8 @@ private:
     double seconds(const std::vector<std::vector<double>>& with) const;
   };
   std::optional<Model> modelOf(const Passing& last, Way way) const;
+  bool areSplit() const;
+  void takeOver();
   void govern(const Passing& last);
   bool affords(const Passing& last, Way way, double cycle) const;
   void review();

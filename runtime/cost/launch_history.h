@@ -71,6 +71,7 @@ struct LaunchHistory {
   std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
+  bool isSplit = false;                ///< the last launch was to be split
   std::vector<bool> lacksRoom;         ///< by device: it has no room for what launches need
   std::vector<Rehearsal> rehearsals;   ///< by device; of latecomers (isLatecomer)
   /// The last plan, and what came of it where it was cut by what departs (plan/boundary.h).

@@ -251,6 +251,8 @@ void LaunchObserver::remember(const KernelCode& code, LaunchHistory& history,
     homePerItem = home / record.items;
   if (history.controller->splitSeconds() > 0)
     record.splitSeconds = history.controller->splitSeconds();
+  if (history.dimension)
+    record.dimension = history.dimension;
   record.secondsPerByte = shared_.moving.perByte();
   record.secondsPerMove = shared_.moving.perMove();
   knownSpeeds_->touch(record);

@@ -151,18 +151,24 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
   launch.ticket = ruling.ticket;
   switch (ruling.mode) {
   case LaunchCycle::Mode::Free:
-    return adopt(launch, history.controller->next(chunks_.canBegin(launch)));
+    adopt(launch, history.controller->next(chunks_.canBegin(launch)));
+    break;
   case LaunchCycle::Mode::Split:
-    return adopt(launch, {Action::Split, ruling.shares});
+    adopt(launch, {Action::Split, ruling.shares});
+    break;
   case LaunchCycle::Mode::AtHome:
-    return adopt(launch, {Action::Measure, {}});
+    adopt(launch, {Action::Measure, {}});
+    break;
   case LaunchCycle::Mode::Native:
-    return adopt(launch, {Action::Native, {}});
+    adopt(launch, {Action::Native, {}});
+    break;
   case LaunchCycle::Mode::Waiting:
     launch.isWaiting = true;
     const bool isKnown = history.controller->expectedHomeSeconds() > 0;
-    return adopt(launch, {isKnown ? Action::Native : Action::Measure, {}});
+    adopt(launch, {isKnown ? Action::Native : Action::Measure, {}});
+    break;
   }
+  history.isSplit = launch.action == Action::Split;
 }
 
 void LaunchPlanner::adopt(Launch& launch, const ShareController::Decision& decision) {
@@ -282,7 +288,9 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
   };
   if (canLookAhead()) {
     const double known = history.controller->expectedHomeSeconds();
+    passing.homeSeconds = known;
     passing.isFree = !(known > 0) || known > 2 * shared_.moving.seconds(bytesOf(launch));
+    passing.isSplit = history.isSplit;
     outlooks_.note(passing.id, launch, history);
     lookAhead(passing);
     SpeedRecord& record = *history.record;
@@ -384,12 +392,17 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
       bestScore = score;
     }
   };
-  if (history.dimension)
-    consider(*history.dimension);
+  std::optional<unsigned> usual = history.dimension;
+  // To look at all takes long, and a launch waits for it.
+  if (!usual && history.record &&
+      history.record->dimension.value_or(launch.range.dimensions) < launch.range.dimensions)
+    usual = history.record->dimension;
+  if (usual)
+    consider(*usual);
   if (machine_->nodes() > 1) {
     for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
       consider(d);
-    if (!history.dimension || (best && !best->merges.empty()))
+    if (!usual || (best && !best->merges.empty()))
       for (unsigned d = 0; d < launch.range.dimensions; ++d)
         if (!best || best->dimension != d)
           consider(d);

@@ -76,7 +76,7 @@ TEST(KnownSpeeds, comeBackFromTheirText) {
   EXPECT_DOUBLE_EQ(prior.speeds[1], 5e5);
 }
 
-TEST(KnownSpeeds, rememberHowManyLaunchesARunHadAndWhatMovingTook) {
+TEST(KnownSpeeds, rememberHowManyLaunchesARunHadHowTheyWereCutAndWhatMovingTook) {
   KnownSpeeds speeds = empty();
   know(speeds, "k", {"1024", {}}, 1024, 1e-6, 1e-6);
   know(speeds, "later", {"1024", {}}, 1024, 1e-6, 1e-6);
@@ -85,6 +85,7 @@ TEST(KnownSpeeds, rememberHowManyLaunchesARunHadAndWhatMovingTook) {
   later->secondsPerByte = 2e-11;
   later->secondsPerMove = 3e-5;
   later->launchesNow = 500;
+  later->dimension = 2;
 
   KnownSpeeds second = empty();
   second.read(speeds.text());
@@ -92,6 +93,8 @@ TEST(KnownSpeeds, rememberHowManyLaunchesARunHadAndWhatMovingTook) {
   EXPECT_DOUBLE_EQ(second.moving().perMove(), 3e-5);
   EXPECT_EQ(second.record("later", {"1024", {}}, 1024)->launches, 500u);
   EXPECT_EQ(second.record("later", {"1024", {}}, 1024)->launchesNow, 0u);
+  EXPECT_EQ(second.record("later", {"1024", {}}, 1024)->dimension, 2u);
+  EXPECT_EQ(second.record("k", {"1024", {}}, 1024)->dimension, std::nullopt);
 
   KnownSpeeds third = empty(); // after a run in which it was not launched
   third.read(second.text());

@@ -212,6 +212,7 @@ struct Foreseen {
   bool isMade = true;
   std::uint64_t toCome = 1;
   bool isFree = false;
+  bool isSplit = false;
   double gainBefore = 0;
   double seconds = 0.3;  ///< of a launch that is split
   bool isLinked = false; ///< each launch needs what the other wrote
@@ -237,6 +238,8 @@ struct Foreseen {
       return isMade ? &outlook : nullptr;
     };
     passing.isFree = isFree;
+    passing.isSplit = isSplit;
+    passing.homeSeconds = 1;
     passing.gainBefore = gainBefore;
     passing.toCome = toCome;
     passing.isKnown = isLinked;
@@ -270,6 +273,28 @@ struct Foreseen {
     return most;
   }
 };
+
+TEST(LaunchCycle, doesNotSendHomeWhatIsSplitAlready) {
+  Foreseen jacobi;
+  jacobi.isLinked = jacobi.isSplit = true;
+  jacobi.isMade = false; // to look ahead takes long
+  for (int i = 0; i < 300; ++i)
+    for (const std::uint64_t id : {1, 2}) {
+      jacobi.pass(id);
+      EXPECT_TRUE(jacobi.modes.back() == Mode::Free || jacobi.modes.back() == Mode::Split) << i;
+    }
+  EXPECT_EQ(jacobi.modes.back(), Mode::Split);
+}
+
+TEST(LaunchCycle, sendsHomeWhatIsSplitAlreadyIfThatIsSlower) {
+  Foreseen jacobi;
+  jacobi.isLinked = jacobi.isSplit = true;
+  jacobi.seconds = 1.1;
+  for (int i = 0; i < 300; ++i)
+    for (const std::uint64_t id : {1, 2})
+      jacobi.pass(id);
+  EXPECT_EQ(jacobi.modes.back(), Mode::Native);
+}
 
 TEST(LaunchCycle, waitsAtHomeUntilMovingPaysAndThenTakesTheForeseenSharesAtOnce) {
   Foreseen jacobi;
