@@ -12,13 +12,16 @@ namespace {
 using runtime::BufferUse;
 using runtime::Command;
 
-/// Maps the first of `uses`. `size`: of what is mapped, in bytes; 0: the driver's business.
-void* map(const Command& command, cl_bool blocking, const std::vector<BufferUse>& uses,
-          std::size_t size, const runtime::MapCall& call, cl_int* error) {
+/// `size`: of what is mapped, in bytes; 0: the driver's business.
+template <class Call>
+void* map(const Command& command, cl_bool blocking, const BufferUse& use, std::size_t size,
+          const Call& call, cl_int* error) {
   auto enqueuing = session().commands().enqueuing(command.queue);
   void* address = nullptr;
   cl_int status = CL_SUCCESS;
   tracked([&] {
+    const std::vector<BufferUse> uses =
+        use.end ? session().commands().usesOfMap(use) : std::vector{use};
     if (!blocking)
       address = session().commands().mapBehind(enqueuing, command, uses, call);
     if (!address)
@@ -32,7 +35,7 @@ void* map(const Command& command, cl_bool blocking, const std::vector<BufferUse>
   if (address)
     tracked([&] {
       if (!isBehind)
-        session().memory().mapped(uses.front().object, address, uses.front().writes);
+        session().memory().mapped(use.object, address, use.writes);
       if (size > 0)
         session().driverMemory(address, size);
     });
@@ -48,10 +51,8 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                             const cl_event* list, cl_event* event, cl_int* error) {
   BufferUse use{buffer, mayWrite(flags), offset, offset + size};
   use.reads = flags != CL_MAP_WRITE_INVALIDATE_REGION; // with others it is not valid
-  std::vector<BufferUse> uses{use};
-  tracked([&] { uses = session().commands().usesOfMap(use); });
   return map(
-      {queue, CL_COMMAND_MAP_BUFFER, count, list, event}, blocking, uses, size,
+      {queue, CL_COMMAND_MAP_BUFFER, count, list, event}, blocking, use, size,
       [=](cl_command_queue in, cl_bool waits, cl_uint n, const cl_event* events, cl_event* done,
           cl_int* status) {
         return next().clEnqueueMapBuffer(in, buffer, waits, flags, offset, size, n, events, done,
@@ -65,7 +66,7 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
                            size_t* row, size_t* slice, cl_uint count, const cl_event* list,
                            cl_event* event, cl_int* error) {
   return map(
-      {queue, CL_COMMAND_MAP_IMAGE, count, list, event}, blocking, {{image, mayWrite(flags)}}, 0,
+      {queue, CL_COMMAND_MAP_IMAGE, count, list, event}, blocking, {image, mayWrite(flags)}, 0,
       [=](cl_command_queue in, cl_bool waits, cl_uint n, const cl_event* events, cl_event* done,
           cl_int* status) {
         return next().clEnqueueMapImage(in, image, waits, flags, origin, region, row, slice, n,

@@ -74,7 +74,7 @@ void LaunchCycle::begin(std::size_t length) {
   lastJoint_ = homeSeconds_ = 0;
   seconds_ = {};
   settled_ = Way::Own;
-  isAdmitted_ = triedOwn_ = triedJoint_ = triedHome_ = false;
+  isAdmitted_ = isRefused_ = triedOwn_ = triedJoint_ = triedHome_ = false;
   patience_ = 1;
   enter(Phase::Free);
 }
@@ -122,7 +122,7 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     place = &places_.front();
   }
   Ruling ruling;
-  const bool isToWait = launch.outlook && !launch.isFree && !launch.isSplit;
+  const bool isToWait = launch.outlook && !launch.isFree && (!launch.isSplit || isRefused_);
   if (!place) {
     if (isToWait)
       ruling.mode = Mode::Waiting;
@@ -183,7 +183,7 @@ void LaunchCycle::cycleEnded(const Passing& last) {
   case Phase::Free:
     if (cycles_ < patience_)
       return;
-    if (last.outlook && !isAdmitted_ && !areSplit())
+    if (last.outlook && !isAdmitted_ && !isSplitAsBefore())
       return admit(last);
     if (linksWeigh(last.secondsPerByte)) {
       if (last.outlook && !isAdmitted_)
@@ -239,7 +239,8 @@ void LaunchCycle::admit(const Passing& last) {
   log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", outlook->homeSeconds,
       " s at home; predicted ", outlook->seconds, " s split, ", outlook->onceSeconds,
       " s to get there");
-  if (!(gain * toCome > outlook->onceSeconds)) {
+  isRefused_ = !(gain * toCome > outlook->onceSeconds);
+  if (isRefused_) {
     // Each cycle that passes says that there will be one more.
     const double enough = gain > 0 ? outlook->onceSeconds / gain - toCome : 0;
     patience_ = gain > 0 ? 1 + static_cast<std::uint64_t>(
@@ -267,10 +268,11 @@ void LaunchCycle::admit(const Passing& last) {
   enter(Phase::Joint);
 }
 
-/// Whether all launches of the cycle are split by now, though nobody looked ahead.
-bool LaunchCycle::areSplit() const {
+/// Whether all launches of the cycle are split by now, though nobody looked ahead: since they
+/// gained by that in an earlier run.
+bool LaunchCycle::isSplitAsBefore() const {
   return std::ranges::all_of(places_, [](const Place& place) {
-    return place.isKnown && place.isSplit && place.homeSeconds > 0;
+    return place.isKnown && place.isSplit && place.gainBefore > 1 && place.homeSeconds > 0;
   });
 }
 

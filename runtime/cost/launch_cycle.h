@@ -19,8 +19,9 @@
 // free if it would gain by itself, with all its data going there and back. Own shares are not tried
 // then, since the outlook's are each launch's already, nor home, since the outlook rests on what
 // was measured there; and cycles that are slower than that are timed again as long as they get
-// faster. Launches that are split from the first on, since an earlier run showed that to pay, have
-// paid for the moving: they never go back to wait, and their cycle needs no look ahead.
+// faster. Launches that are split already have paid for the moving: they do not go home to wait for
+// a look ahead, only if that says so; and a cycle of launches that all gained by it in an earlier
+// run needs none.
 //
 // Worked example: a Jacobi program launches stencil(a -> b), copy(b -> a) for ever, over 4096 rows
 // of 16 KiB. Rows 1792 .. 2304 of the copy need exactly the rows of b that the stencil wrote there:
@@ -138,7 +139,7 @@ private:
     double seconds(const std::vector<std::vector<double>>& with) const;
   };
   std::optional<Model> modelOf(const Passing& last, Way way) const;
-  bool areSplit() const;
+  bool isSplitAsBefore() const;
   void takeOver();
   void govern(const Passing& last);
   bool affords(const Passing& last, Way way, double cycle) const;
@@ -165,6 +166,7 @@ private:
   std::uint64_t cycles_ = 0; ///< that passed in this phase
   Way settled_ = Way::Own;
   bool isAdmitted_ = false;                     ///< since the cycle was found
+  bool isRefused_ = false;                      ///< by the last look ahead
   bool triedOwn_ = false;                       ///< since the cycle was found
   bool triedJoint_ = false, triedHome_ = false; ///< since the last review
   std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried

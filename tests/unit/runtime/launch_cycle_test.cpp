@@ -277,6 +277,7 @@ struct Foreseen {
 TEST(LaunchCycle, doesNotSendHomeWhatIsSplitAlready) {
   Foreseen jacobi;
   jacobi.isLinked = jacobi.isSplit = true;
+  jacobi.gainBefore = 2;
   jacobi.isMade = false; // to look ahead takes long
   for (int i = 0; i < 300; ++i)
     for (const std::uint64_t id : {1, 2}) {
@@ -289,11 +290,29 @@ TEST(LaunchCycle, doesNotSendHomeWhatIsSplitAlready) {
 TEST(LaunchCycle, sendsHomeWhatIsSplitAlreadyIfThatIsSlower) {
   Foreseen jacobi;
   jacobi.isLinked = jacobi.isSplit = true;
+  jacobi.gainBefore = 2;
   jacobi.seconds = 1.1;
   for (int i = 0; i < 300; ++i)
     for (const std::uint64_t id : {1, 2})
       jacobi.pass(id);
   EXPECT_EQ(jacobi.modes.back(), Mode::Native);
+}
+
+TEST(LaunchCycle, sendsHomeWhatIsSplitAlreadyIfALookAheadSaysSo) {
+  Foreseen jacobi; // whose launches found out by themselves
+  jacobi.isLinked = jacobi.isSplit = true;
+  jacobi.isMade = false;
+  for (int i = 0; i < 100; ++i)
+    for (const std::uint64_t id : {1, 2}) {
+      jacobi.pass(id);
+      EXPECT_EQ(jacobi.modes.back(), Mode::Free) << i;
+    }
+  jacobi.isMade = true;
+  jacobi.outlook.seconds = jacobi.outlook.homeSeconds;
+  for (int i = 0; i < 10; ++i)
+    for (const std::uint64_t id : {1, 2})
+      jacobi.pass(id);
+  EXPECT_EQ(jacobi.modes.back(), Mode::Waiting);
 }
 
 TEST(LaunchCycle, waitsAtHomeUntilMovingPaysAndThenTakesTheForeseenSharesAtOnce) {
