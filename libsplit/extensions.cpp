@@ -3,19 +3,16 @@
 // our business. For the others, and for those that nobody here knows, libsplit steps aside before
 // the application can call them: all data is at home then, and stays there. Programs are made from
 // IL by an extension function of older drivers; ours is called in its stead.
-#include "libsplit/enqueue.h"
+#include "libsplit/door.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace libsplit {
 
 namespace {
-
-using runtime::Command;
 
 /// Names of extension functions that may enqueue, launch, or make or share memory begin so.
 constexpr std::array<std::string_view, 5> mayTouchMemory = {
@@ -59,37 +56,22 @@ void* CL_API_CALL functionAddressForPlatform(cl_platform_id platform, const char
 
 // Memory shared with a graphics API: the object never gets known, so it never gets split; but
 // commands on it must keep their queue's order.
-template <class Call>
-cl_int enqueueGl(const Command& command, cl_uint objects, const cl_mem* memory, Call call) {
-  std::vector<runtime::BufferUse> uses;
-  for (cl_uint i = 0; i < objects && memory; ++i)
-    uses.push_back({memory[i], true});
-  if (uses.size() != objects || objects == 0)
-    return atOnce(command, uses, [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-      return call(command.queue, objects, memory, n, events, done);
-    });
-  return session().commands().enqueueOver(
-      command, uses,
-      [=, copied = std::vector(memory, memory + objects)](cl_bool, cl_uint n,
-                                                          const cl_event* events, cl_event* done) {
-        return call(command.queue, objects, copied.data(), n, events, done);
-      });
-}
-
 cl_int CL_API_CALL acquireGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
                              cl_uint count, const cl_event* list, cl_event* event) {
-  return guarded([&] {
-    return enqueueGl({queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list, event}, objects, memory,
-                     next().clEnqueueAcquireGLObjects);
+  auto enqueuing = session().commands().enqueuing(queue);
+  tracked([&] {
+    session().commands().settle(enqueuing, {queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list}, {});
   });
+  return next().clEnqueueAcquireGLObjects(queue, objects, memory, count, list, event);
 }
 
 cl_int CL_API_CALL releaseGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
                              cl_uint count, const cl_event* list, cl_event* event) {
-  return guarded([&] {
-    return enqueueGl({queue, CL_COMMAND_RELEASE_GL_OBJECTS, count, list, event}, objects, memory,
-                     next().clEnqueueReleaseGLObjects);
+  auto enqueuing = session().commands().enqueuing(queue);
+  tracked([&] {
+    session().commands().settle(enqueuing, {queue, CL_COMMAND_RELEASE_GL_OBJECTS, count, list}, {});
   });
+  return next().clEnqueueReleaseGLObjects(queue, objects, memory, count, list, event);
 }
 
 } // namespace

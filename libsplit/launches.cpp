@@ -68,16 +68,18 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
                                  const cl_event* list, cl_event* event) {
   return guarded([&] {
     session().callbackGiven();
-    const Command command{queue, CL_COMMAND_NATIVE_KERNEL, count, list, event};
+    Command command{queue, CL_COMMAND_NATIVE_KERNEL, count, list, event};
     std::vector<BufferUse> uses;
     for (cl_uint i = 0; i < objects && memory; ++i)
       uses.push_back({memory[i], true});
     if (!function || !arguments != (size == 0) || !memory != (objects == 0) ||
-        !places != (objects == 0))
+        !places != (objects == 0)) {
+      command.refusal = runtime::Refusal::All;
       return atOnce(command, uses, [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
         return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory,
                                             places, n, events, done);
       });
+    }
     return session().commands().enqueueOver(
         command, uses,
         [=, copied = NativeArguments(arguments, size, objects, memory, places)](
@@ -89,16 +91,16 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 
 // Commands on shared virtual memory touch no cl_mem: they only have to keep the queue's order.
 
-/// A copy of an array of the application's, or none.
+/// A copy of an array of the application's; where there is nothing to copy, its address.
 template <class T> class Copied {
 public:
   Copied(T* values, std::size_t count)
-      : values_(values, values ? values + count : values), isGiven_(values) {}
-  T* data() const { return isGiven_ ? const_cast<T*>(values_.data()) : nullptr; }
+      : given_(values), values_(values, values ? values + count : values) {}
+  T* data() const { return values_.empty() ? given_ : const_cast<T*>(values_.data()); }
 
 private:
+  T* given_;
   std::vector<std::remove_const_t<T>> values_;
-  bool isGiven_;
 };
 
 cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory,
@@ -173,7 +175,9 @@ cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const vo
                               const size_t* sizes, cl_mem_migration_flags flags, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return enqueue(pointers == 0 || !memory,
+    constexpr cl_mem_migration_flags known =
+        CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    return enqueue(pointers == 0 || !memory || (flags & ~known) != 0,
                    {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list, event}, {},
                    [=, of = Copied(memory, pointers), lengths = Copied(sizes, pointers)](
                        cl_bool, cl_uint n, const cl_event* events, cl_event* done) {

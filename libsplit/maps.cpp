@@ -3,6 +3,7 @@
 // mapped the application may write to it at any time, so no launch on it is split.
 #include "libsplit/door.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace libsplit {
@@ -12,17 +13,20 @@ namespace {
 using runtime::BufferUse;
 using runtime::Command;
 
-/// `size`: of what is mapped, in bytes; 0: the driver's business.
+/// `isWrong`: the standard has drivers refuse it. `size`: of what is mapped, in bytes; 0: the
+/// driver's business.
 template <class Call>
-void* map(const Command& command, cl_bool blocking, const BufferUse& use, std::size_t size,
+void* map(Command command, bool isWrong, cl_bool blocking, const BufferUse& use, std::size_t size,
           const Call& call, cl_int* error) {
+  if (isWrong)
+    command.refusal = runtime::Refusal::All;
   auto enqueuing = session().commands().enqueuing(command.queue);
   void* address = nullptr;
   cl_int status = CL_SUCCESS;
   tracked([&] {
     const std::vector<BufferUse> uses =
         use.end ? session().commands().usesOfMap(use) : std::vector{use};
-    if (!blocking)
+    if (!blocking && command.refusal == runtime::Refusal::No)
       address = session().commands().mapBehind(enqueuing, command, uses, call);
     if (!address)
       status = session().commands().settle(enqueuing, command, uses);
@@ -52,7 +56,7 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
   BufferUse use{buffer, mayWrite(flags), offset, offset + size};
   use.reads = flags != CL_MAP_WRITE_INVALIDATE_REGION; // with others it is not valid
   return map(
-      {queue, CL_COMMAND_MAP_BUFFER, count, list, event}, blocking, use, size,
+      {queue, CL_COMMAND_MAP_BUFFER, count, list, event}, size == 0, blocking, use, size,
       [=](cl_command_queue in, cl_bool waits, cl_uint n, const cl_event* events, cl_event* done,
           cl_int* status) {
         return next().clEnqueueMapBuffer(in, buffer, waits, flags, offset, size, n, events, done,
@@ -65,8 +69,10 @@ void* CL_API_CALL mapImage(cl_command_queue queue, cl_mem image, cl_bool blockin
                            cl_map_flags flags, const size_t* origin, const size_t* region,
                            size_t* row, size_t* slice, cl_uint count, const cl_event* list,
                            cl_event* event, cl_int* error) {
+  const bool isWrong = !origin || !region || !row || std::count(region, region + 3, 0u) > 0;
   return map(
-      {queue, CL_COMMAND_MAP_IMAGE, count, list, event}, blocking, {image, mayWrite(flags)}, 0,
+      {queue, CL_COMMAND_MAP_IMAGE, count, list, event}, isWrong, blocking,
+      {image, mayWrite(flags)}, 0,
       [=](cl_command_queue in, cl_bool waits, cl_uint n, const cl_event* events, cl_event* done,
           cl_int* status) {
         return next().clEnqueueMapImage(in, image, waits, flags, origin, region, row, slice, n,

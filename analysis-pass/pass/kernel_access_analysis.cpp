@@ -525,7 +525,7 @@ void KernelWalk::load(llvm::LoadInst& load) {
   llvm::Type* type = load.getType();
   const std::uint64_t allocated = layout_.getTypeAllocSize(type).getFixedValue();
   std::uint64_t size = layout_.getTypeStoreSize(type->getScalarType()).getFixedValue();
-  std::vector<bool> used = usedComponents(load);
+  std::vector<bool> used = usedComponents(load, builder_.dominators());
   if (used.empty()) {
     used.push_back(!load.use_empty() && size == allocated);
     size = allocated;
@@ -553,7 +553,7 @@ void KernelWalk::load(llvm::LoadInst& load) {
 
 /// A vector's store by runs of components of one kind. False if all of it is written.
 bool KernelWalk::storeComponents(llvm::StoreInst& store) {
-  const std::vector<Component> components = storedComponents(store);
+  const std::vector<Component> components = storedComponents(store, builder_.dominators());
   llvm::Type* type = store.getValueOperand()->getType();
   if (llvm::all_of(components, [](Component each) { return each == Component::Written; }) ||
       layout_.getTypeSizeInBits(type->getScalarType()) % 8 != 0)

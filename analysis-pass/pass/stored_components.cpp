@@ -1,5 +1,6 @@
 #include "analysis-pass/pass/stored_components.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallSet.h>
 #include <llvm/ADT/SmallVector.h>
@@ -40,9 +41,18 @@ bool writesPrivateMemoryOnly(const llvm::Instruction& instruction) {
   return store && isa<llvm::AllocaInst>(llvm::getUnderlyingObject(store->getPointerOperand(), 0));
 }
 
+/// Whether the pointer of `load` is the same wherever `phi` has the value that it loaded: it can't
+/// be that of an earlier round of a loop.
+bool keepsPlace(const llvm::LoadInst& load, const llvm::PHINode& phi,
+                const llvm::DominatorTree& dominators) {
+  auto* pointer = dyn_cast<llvm::Instruction>(load.getPointerOperand());
+  return !pointer || dominators.dominates(pointer, phi.getParent());
+}
+
 class LaneTrace {
 public:
-  LaneTrace(const llvm::StoreInst& store, unsigned lane) : store_(store), lane_(lane) {}
+  LaneTrace(const llvm::StoreInst& store, unsigned lane, const llvm::DominatorTree& dominators)
+      : store_(store), lane_(lane), dominators_(dominators) {}
 
   Component run() { return follow(store_.getValueOperand(), lane_); }
 
@@ -95,9 +105,13 @@ private:
       return follow(cast->getOperand(0), lane);
     if (auto* phi = dyn_cast<llvm::PHINode>(value))
       return followPhi(*phi, lane);
-    if (auto* load = dyn_cast<llvm::LoadInst>(value); load && isOfSamePlace(*load, lane))
-      return isUntouchedSince(*load) ? Component::Kept : Component::Either;
-    return Component::Written;
+    auto* load = dyn_cast<llvm::LoadInst>(value);
+    if (!load || !isOfSamePlace(*load, lane))
+      return Component::Written;
+    const bool isOfThisRound = llvm::all_of(underway_, [&](const auto& followed) {
+      return keepsPlace(*load, *followed.first, dominators_);
+    });
+    return isOfThisRound && isUntouchedSince(*load) ? Component::Kept : Component::Either;
   }
 
   Component followPhi(const llvm::PHINode& phi, unsigned lane) {
@@ -119,8 +133,8 @@ private:
            bitsPerLane(load.getType()) == bitsPerLane(stored);
   }
 
-  /// Whether it is sure that, on any way, the store follows `load`, with the pointer that that had,
-  /// and nothing between them has written the lane.
+  /// Whether it is sure that nothing between `load` and the store has written the lane, on any way
+  /// on which they have the same pointer.
   bool isUntouchedSince(const llvm::LoadInst& load) {
     llvm::SmallPtrSet<const llvm::BasicBlock*, 8> seen;
     llvm::SmallVector<const llvm::Instruction*, 8> open{&store_}; // all before these
@@ -131,9 +145,8 @@ private:
       bool found = false;
       for (const llvm::Instruction* each = at->getPrevNode(); each && !found;
            each = each->getPrevNode()) {
-        found = each == &load;
-        if (left-- == 0 ||
-            (!found && (each == load.getPointerOperand() || !leavesLane(*each, load))))
+        found = each == &load || each == load.getPointerOperand();
+        if (left-- == 0 || (!found && !leavesLane(*each, load)))
           return false;
       }
       if (found)
@@ -158,13 +171,14 @@ private:
     if (!store || !store->isSimple() || store->getPointerOperand() != load.getPointerOperand() ||
         store->getValueOperand()->getType() != store_.getValueOperand()->getType() || depth_ == 0)
       return false;
-    LaneTrace earlier(*store, lane_);
+    LaneTrace earlier(*store, lane_, dominators_);
     earlier.depth_ = depth_ - 1;
     return earlier.run() == Component::Kept;
   }
 
   const llvm::StoreInst& store_;
   const unsigned lane_;
+  const llvm::DominatorTree& dominators_;
   unsigned depth_ = 16;   ///< stores to the same vector that are looked through
   unsigned steps_ = 2000; ///< values that may still be followed
   llvm::SmallSet<std::pair<const llvm::PHINode*, unsigned>, 4> underway_;
@@ -173,7 +187,8 @@ private:
 /// Whether somebody uses a lane of `load` but to store it back where it came from, if at all.
 class LaneUse {
 public:
-  explicit LaneUse(const llvm::LoadInst& load) : load_(load) {}
+  LaneUse(const llvm::LoadInst& load, const llvm::DominatorTree& dominators)
+      : load_(load), dominators_(dominators) {}
 
   bool of(unsigned lane) {
     loaded_ = lane;
@@ -216,8 +231,10 @@ private:
     if (isa<llvm::StoreInst>(user) && use.getOperandNo() == 0) {
       auto* store = llvm::cast<llvm::StoreInst>(user);
       return lanesOf(store->getValueOperand()->getType()) == 0 ||
-             !LaneTrace(*store, lane).storesBack(load_, loaded_);
+             !LaneTrace(*store, lane, dominators_).storesBack(load_, loaded_);
     }
+    if (auto* phi = dyn_cast<llvm::PHINode>(user); phi && !keepsPlace(load_, *phi, dominators_))
+      return true;
     if (isa<llvm::PHINode, llvm::FreezeInst>(user) ||
         (isa<llvm::SelectInst>(user) && use.getOperandNo() != 0) ||
         (isa<llvm::BitCastInst>(user) && lanesOf(user->getType()) == lanesOf(use->getType())))
@@ -226,23 +243,26 @@ private:
   }
 
   const llvm::LoadInst& load_;
+  const llvm::DominatorTree& dominators_;
   unsigned loaded_ = 0; ///< lane of `load_` that is asked about
   llvm::SmallSet<std::pair<const llvm::Value*, unsigned>, 16> seen_;
 };
 
 } // namespace
 
-std::vector<Component> storedComponents(const llvm::StoreInst& store) {
+std::vector<Component> storedComponents(const llvm::StoreInst& store,
+                                        const llvm::DominatorTree& dominators) {
   std::vector<Component> components;
   for (unsigned lane = 0, count = lanesOf(store.getValueOperand()->getType()); lane < count; ++lane)
-    components.push_back(LaneTrace(store, lane).run());
+    components.push_back(LaneTrace(store, lane, dominators).run());
   return components;
 }
 
-std::vector<bool> usedComponents(const llvm::LoadInst& load) {
+std::vector<bool> usedComponents(const llvm::LoadInst& load,
+                                 const llvm::DominatorTree& dominators) {
   std::vector<bool> used;
   for (unsigned lane = 0, count = lanesOf(load.getType()); lane < count; ++lane)
-    used.push_back(LaneUse(load).of(lane));
+    used.push_back(LaneUse(load, dominators).of(lane));
   return used;
 }
 

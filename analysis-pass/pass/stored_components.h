@@ -12,10 +12,14 @@
 // not write them. A program that says `t = f[i]; t.y = x; f[i] = t` gives the same IR. There to
 // leave out what is stored back changes nothing: nobody else may write it at that time.
 //
+// What a loop carries from one round to the next may have been loaded by the same instruction from
+// another place: it is kept only where the pointer is the same in all rounds.
+//
 // The device's compiler may store all of the vector nevertheless (PoCL's does). Kept lanes are
 // therefore told as an effect of their own, Effect::Rewrite.
 #pragma once
 
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 
 #include <vector>
@@ -30,10 +34,11 @@ enum class Component {
 };
 
 /// One for each lane of the vector that `store` stores; empty if that is no vector of known length.
-std::vector<Component> storedComponents(const llvm::StoreInst& store);
+std::vector<Component> storedComponents(const llvm::StoreInst& store,
+                                        const llvm::DominatorTree& dominators);
 
 /// Which lanes of the vector that `load` loads anybody uses but to store them back; empty if that
 /// is no vector of known length.
-std::vector<bool> usedComponents(const llvm::LoadInst& load);
+std::vector<bool> usedComponents(const llvm::LoadInst& load, const llvm::DominatorTree& dominators);
 
 } // namespace libsplit

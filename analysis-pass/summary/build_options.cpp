@@ -99,6 +99,9 @@ BuildOptions parseBuildOptions(const std::vector<std::string>& options) {
   BuildOptions result;
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::string_view option = options[i];
+    // Vendors' own; the level may be the next word.
+    if (option == "-O0" || option.starts_with("-cl-nv-opt-level"))
+      result.isUnoptimised = true;
     // -Dname and -D name.
     auto valueOf = [&](std::size_t prefix) {
       if (option.size() > prefix)

@@ -160,9 +160,9 @@ kernel void member(global Particle* p, float dt) {
 // CHECK-NEXT: writes at at 4*(G0 + 1), 4 bytes{{$}}
 kernel void anywhere(global char2* f, global int* at) { int i = get_global_id(0); f[at[at[i]]].x = 1; at[i+1] = 0; }
 
-// A vector is stored where the one before it was loaded from: all of it is new there.
+// What a loop carries was loaded in the round before, from another place: it may be new here.
 // CHECK-LABEL: kernel shifted(
-// CHECK: may write f at
+// CHECK: may write f at 16*(G0*n + k0), 16 bytes
 kernel void shifted(global float4* f, int n) {
   int i = get_global_id(0);
   float4 previous = 0;
@@ -171,4 +171,28 @@ kernel void shifted(global float4* f, int n) {
     f[i * n + k] = previous;
     previous = current;
   }
+}
+
+// CHECK-LABEL: kernel shifted_but_for_the_first(
+// CHECK: may write f at 16*(G0*n + k0{{.*}}, 16 bytes
+kernel void shifted_but_for_the_first(global float4* f, int n) {
+  int i = get_global_id(0);
+  float4 previous;
+  for (int k = 0; k < n; k++) {
+    float4 current = f[i * n + k];
+    if (k > 0)
+      f[i * n + k] = previous;
+    previous = current;
+  }
+}
+
+// One place, whatever the round: the sum of one component is kept in a register.
+// CHECK-LABEL: kernel same_place(
+// CHECK: may store back f at 16*G0 + 4, 12 bytes
+kernel void same_place(global float4* f, int n) {
+  int i = get_global_id(0);
+  float4 all = f[i];
+  for (int k = 0; k < n; k++)
+    all.x += k;
+  f[i] = all;
 }

@@ -122,9 +122,9 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     place = &places_.front();
   }
   Ruling ruling;
-  const bool isToWait = launch.outlook && !launch.isFree && (!launch.isSplit || isRefused_);
+  const bool maySuffer = launch.outlook && !launch.isFree;
   if (!place) {
-    if (isToWait)
+    if (maySuffer && !launch.isSplit)
       ruling.mode = Mode::Waiting;
     return ruling;
   }
@@ -132,7 +132,7 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   place->gainBefore = launch.gainBefore;
   place->homeSeconds = launch.homeSeconds;
   place->isSplit = launch.isSplit;
-  if (phase_ == Phase::Free && isToWait && !isAdmitted_)
+  if (phase_ == Phase::Free && maySuffer && !isAdmitted_ && (!launch.isSplit || isRefused_))
     ruling.mode = Mode::Waiting;
   const auto index = static_cast<std::size_t>(place - places_.data());
   const bool isLast = cycles_ + 1 >= patience_; // before a decision

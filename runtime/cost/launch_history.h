@@ -71,9 +71,9 @@ struct LaunchHistory {
   std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
-  bool isSplit = false;                ///< the last launch was to be split
-  std::vector<bool> lacksRoom;         ///< by device: it has no room for what launches need
-  std::vector<Rehearsal> rehearsals;   ///< by device; of latecomers (isLatecomer)
+  bool isSplit = false; ///< the last launch was, but for those that are timed at home meanwhile
+  std::vector<bool> lacksRoom;       ///< by device: it has no room for what launches need
+  std::vector<Rehearsal> rehearsals; ///< by device; of latecomers (isLatecomer)
   /// The last plan, and what came of it where it was cut by what departs (plan/boundary.h).
   struct {
     std::shared_ptr<const LaunchPlan> whole;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <thread>
 
 namespace libsplit::runtime {
@@ -136,13 +137,13 @@ void Machine::select(const std::vector<ListedDevice>& listed, const DeviceSpec& 
         addDevice(device, home);
     return;
   }
+  std::set<const ListedDevice*> named;
   for (const DeviceSpec::Item& item : spec.items) {
     const ListedDevice* found = find(listed, item);
     if (!found)
       writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + labelOf(item) +
                                        ", which is not there; see splitrun --list-devices");
-    else if (std::ranges::any_of(
-                 devices_, [&](const Device& device) { return device.id.get() == found->id; }))
+    else if (!named.insert(found).second)
       writeLogOnce(LogLevel::Warn, "LIBSPLIT_DEVICES names device " + found->label + " twice");
     else if (item.computeUnits.empty())
       addDevice(*found, home);

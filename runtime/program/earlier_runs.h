@@ -1,5 +1,6 @@
-// What is kept on disk of earlier runs, for the question what to prepare (cost/preparation.h): what
-// a program's launches took, what preparing any program takes on this machine.
+// What is kept on disk of earlier runs, for the questions what to prepare (cost/preparation.h) and
+// whether moving data pays (cost/launch_cycle.h): what a program's launches took and how many there
+// were, what preparing any program takes on this machine.
 #pragma once
 
 #include "runtime/core/disk_cache.h"

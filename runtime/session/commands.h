@@ -58,7 +58,7 @@ public:
       noteForOutlooks(command, uses);
       if (shared_.isActive() && !admitNative(lock, enqueuing, command, uses, &noted)) {
         enqueuing.end();
-        return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
+        return defer(lock, command, uses, {NativeCall(std::forward<Call>(call))});
       }
     } else if (outlooks_.isWatching()) {
       noteWhileQuiet(command, std::vector<BufferUse>(of));
@@ -105,7 +105,7 @@ public:
                       const std::vector<BufferUse>& uses) const;
   /// Puts a valid command off until its queue's turn.
   cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-               NativeCall call);
+               HomeCall call);
 
 private:
   void noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const;

@@ -2,9 +2,10 @@
 //
 // A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing
 // is in its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as
-// the call returns) and a task made of it. When the task is planned the shares become counts of
-// work-groups, the planner's regions become transfers (plan_launch.cpp), and each piece becomes an
-// instruction of its device's lane (executor.h). When it retires it is measured
+// the call returns) and a task made of it; where the driver alone knows all arguments, its own copy
+// of the kernel is launched like any other command. When the task is planned the shares become
+// counts of work-groups, the planner's regions become transfers (plan_launch.cpp), and each piece
+// becomes an instruction of its device's lane (executor.h). When it retires it is measured
 // (observe_launch.cpp).
 #include "runtime/session/launcher.h"
 
@@ -104,17 +105,28 @@ bool Launcher::makeClone(Kernel& kernel) const {
 }
 
 /// Behind what is pending, of a kernel with arguments that libsplit can't give again: by the
-/// driver's own copy of it. Nothing if the driver makes none.
+/// driver's own copy of it. Nothing if the driver makes none, or if an argument may be gone by
+/// then.
 std::optional<cl_int> Launcher::launchCopy(Lock& lock, const Command& command, const Kernel& kernel,
                                            const Stream& stream, const LaunchArguments& arguments) {
-  if (stringProperty(cl_.clGetDeviceInfo, stream.device, CL_DEVICE_VERSION) < "OpenCL 2.1")
+  if (!cl_.clCloneKernel ||
+      stringProperty(cl_.clGetDeviceInfo, stream.device, CL_DEVICE_VERSION) < "OpenCL 2.1")
     return std::nullopt;
+  std::vector<Ref<cl_sampler>> keeps;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const Argument& argument = kernel.arguments[i];
+    if (const cl_sampler sampler = samplers_.of(argument))
+      keeps.push_back(Ref<cl_sampler>::retain(cl_, sampler));
+    else if (kernel.code->kinds[i] == ArgumentKind::Memory && !argument.value.empty() &&
+             !argument.isNullBuffer() && !kernel.memoryOf(i))
+      return std::nullopt;
+  }
   cl_int error = CL_SUCCESS;
   const auto copy = Ref<cl_kernel>::adopt(cl_, cl_.clCloneKernel(kernel.handle, &error));
   if (error != CL_SUCCESS)
     return std::nullopt;
   const NDRange range = rangeOf(arguments);
-  auto call = [this, copy, own = command, dimensions = arguments.dimensions,
+  auto call = [this, copy, keeps, own = command, dimensions = arguments.dimensions,
                whole = enqueuedRange(range, arguments.local != nullptr, wholeBox(range))](
                   cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
     Command late = own;
@@ -124,7 +136,7 @@ std::optional<cl_int> Launcher::launchCopy(Lock& lock, const Command& command, c
     return launchNative(late, {copy.get(), dimensions, whole.offset.data(), whole.global.data(),
                                whole.localGiven ? whole.local.data() : nullptr});
   };
-  return commands_.defer(lock, command, usesOf(kernel), std::move(call));
+  return commands_.defer(lock, command, usesOf(kernel), {std::move(call), /*compiles=*/true});
 }
 
 /// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.

@@ -1,4 +1,4 @@
-// Maps: which buffers the program has mapped, and maps behind pending work.
+// Maps of buffers and images: which the program has, and those behind pending work.
 //
 // A map that does not block has to return its address at once, while its bytes may come later. The
 // driver is asked at once too, but on a queue of its own, behind a user event, the gate. The map's

@@ -196,6 +196,8 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
     moving += sample.transferSeconds;
   }
   countSplit(*launch.code, launch.key, *launch.plan, took.wall, shares_, seconds_);
+  if (history.record)
+    history.record->dimension = launch.plan->dimension;
   if (history.controller && history.controller->homeSeconds() > 0 &&
       history.controller->homeSeconds() < shared_.shortestLaunch())
     spendOnShort(*launch.code, launch.range,
@@ -251,8 +253,6 @@ void LaunchObserver::remember(const KernelCode& code, LaunchHistory& history,
     homePerItem = home / record.items;
   if (history.controller->splitSeconds() > 0)
     record.splitSeconds = history.controller->splitSeconds();
-  if (history.dimension)
-    record.dimension = history.dimension;
   record.secondsPerByte = shared_.moving.perByte();
   record.secondsPerMove = shared_.moving.perMove();
   knownSpeeds_->touch(record);

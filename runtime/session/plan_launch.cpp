@@ -72,8 +72,9 @@ std::uint64_t launchesBefore(const Program& program, const KernelCode& code, std
   const std::uint64_t soFar = code.stats->launches;
   if (all == kernels.end() || soFar == 0)
     return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(all->second) *
-                                    (static_cast<double>(alike) / static_cast<double>(soFar)));
+  // A program that is made anew counts its launches from one.
+  const double part = std::min(1.0, static_cast<double>(alike) / static_cast<double>(soFar));
+  return static_cast<std::uint64_t>(static_cast<double>(all->second) * part);
 }
 
 } // namespace
@@ -112,7 +113,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   // Those before the kernel was ready count as well, if all seem to be like this one.
   if (history.record->launchesNow == 0 && launch.code->histories.size() == 1 &&
       launch.code->times.isOfOneSize())
-    history.record->launchesNow = launch.code->stats->launches;
+    history.record->launchesNow = launch.code->stats->launches - 1; // this one is counted later
 }
 
 /// Whether other launches of the kernel showed another device to be much faster than home.
@@ -168,7 +169,9 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     adopt(launch, {isKnown ? Action::Native : Action::Measure, {}});
     break;
   }
-  history.isSplit = launch.action == Action::Split;
+  const bool isTimedAtHome =
+      launch.action == Action::Measure && ruling.mode == LaunchCycle::Mode::Free;
+  history.isSplit = launch.action == Action::Split || (history.isSplit && isTimedAtHome);
 }
 
 void LaunchPlanner::adopt(Launch& launch, const ShareController::Decision& decision) {
@@ -242,6 +245,8 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
     return;
   LaunchObserver::countUnsplit(task, *launch, why);
   launch->wasSplit = false;
+  if (launch->action == ShareController::Action::Split)
+    launch->code->histories.at(launch->key).isSplit = false; // it was to be, and can't
   log(LogLevel::Debug, "kernel ", launch->code->name, " runs unsplit: ", why);
   planUnsplit(task, launch);
   // A launch that is measured makes tasks of those behind it.
@@ -399,6 +404,8 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     usual = history.record->dimension;
   if (usual)
     consider(*usual);
+  if (!best && !history.dimension)
+    usual.reset(); // an earlier run's does not work in this one
   if (machine_->nodes() > 1) {
     for (unsigned d = 0; d < launch.range.dimensions && !best; ++d)
       consider(d);

@@ -1,9 +1,9 @@
 // A user event holds a chain of commands back: nothing of it may run before the gate opens, and
 // the thread that enqueues must not block, neither when it maps a buffer or an image behind all of
 // them, launches a kernel on shared virtual memory or frees some, builds a program again, or cuts
-// its device. Where the event
-// fails, nothing that waits for it is done, and that says so. Some drivers deadlock here by
-// themselves (PoCL's basic device up to 3.1 does), so the tests run this on others.
+// its device. Where the event fails, nothing that waits for it is done, and that says so. Some
+// drivers deadlock here by themselves (PoCL's basic device up to 3.1 does), so the tests run this
+// on others.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "kernels/user_events.h"
 #include "tests/samples/sample.h"
