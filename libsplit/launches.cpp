@@ -73,7 +73,7 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
     for (cl_uint i = 0; i < objects && memory; ++i)
       uses.push_back({memory[i], true});
     if (!function || !arguments != (size == 0) || !memory != (objects == 0) ||
-        !places != (objects == 0)) {
+        !places != (objects == 0) || (objects > 0 && !arguments)) {
       command.refusal = runtime::Refusal::All;
       return atOnce(command, uses, [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
         return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory,

@@ -204,15 +204,17 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
     std::vector<BufferUse> uses;
     for (cl_mem object : copy)
       uses.push_back({object});
-    const Command command{queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event};
+    Command command{queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event};
     auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
       return next().clEnqueueMigrateMemObjects(queue, objects, copy.empty() ? memory : copy.data(),
                                                flags, n, events, done);
     };
     constexpr cl_mem_migration_flags known =
         CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    return uses.empty() || (flags & ~known) ? atOnce(command, uses, call)
-                                            : session().commands().enqueueOver(command, uses, call);
+    if (!uses.empty() && (flags & ~known) == 0)
+      return session().commands().enqueueOver(command, uses, call);
+    command.refusal = Refusal::All;
+    return atOnce(command, uses, call);
   });
 }
 

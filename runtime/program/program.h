@@ -170,6 +170,16 @@ struct Kernel {
                ? arguments[parameter].candidate.lock()
                : nullptr;
   }
+  /// The handle of a memory object that is not in the table, where the argument surely is one: of a
+  /// pipe, or one shared with a graphics API. Else null.
+  cl_mem foreignMemoryOf(std::size_t parameter) const {
+    const Argument& argument = arguments[parameter];
+    cl_mem handle = nullptr;
+    if (code->kinds[parameter] == ArgumentKind::Memory && !memoryOf(parameter) &&
+        argument.value.size() == sizeof handle)
+      std::memcpy(&handle, argument.value.data(), sizeof handle);
+    return handle;
+  }
   int references = 1;
   bool isOpaque = false; ///< the driver alone knows all that it was told of it
   /// The same kernel again, for launches that libsplit issues itself; made on first use.

@@ -32,10 +32,11 @@ public:
 
   /// Null if it is not known. With the lock.
   std::shared_ptr<Kernel> find(cl_kernel kernel) const;
+  /// Asks the driver what the kernel's parameters are, once. With the lock.
+  void askForKinds(const Kernel& kernel) const;
 
 private:
   void add(std::shared_ptr<Kernel> kernel);
-  void askForKinds(const Kernel& kernel) const;
 
   Shared& shared_;
   const Dispatch& cl_;

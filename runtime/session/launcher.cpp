@@ -112,21 +112,19 @@ std::optional<cl_int> Launcher::launchCopy(Lock& lock, const Command& command, c
   if (!cl_.clCloneKernel ||
       stringProperty(cl_.clGetDeviceInfo, stream.device, CL_DEVICE_VERSION) < "OpenCL 2.1")
     return std::nullopt;
-  std::vector<Ref<cl_sampler>> keeps;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const Argument& argument = kernel.arguments[i];
-    if (const cl_sampler sampler = samplers_.of(argument))
-      keeps.push_back(Ref<cl_sampler>::retain(cl_, sampler));
-    else if (kernel.code->kinds[i] == ArgumentKind::Memory && !argument.value.empty() &&
-             !argument.isNullBuffer() && !kernel.memoryOf(i))
-      return std::nullopt;
-  }
+  std::vector<Ref<cl_sampler>> samplers;
+  std::vector<Ref<cl_mem>> memory;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (const cl_sampler sampler = samplers_.of(kernel.arguments[i]))
+      samplers.push_back(Ref<cl_sampler>::retain(cl_, sampler));
+    else if (const cl_mem foreign = kernel.foreignMemoryOf(i))
+      memory.push_back(Ref<cl_mem>::retain(cl_, foreign));
   cl_int error = CL_SUCCESS;
   const auto copy = Ref<cl_kernel>::adopt(cl_, cl_.clCloneKernel(kernel.handle, &error));
   if (error != CL_SUCCESS)
     return std::nullopt;
   const NDRange range = rangeOf(arguments);
-  auto call = [this, copy, keeps, own = command, dimensions = arguments.dimensions,
+  auto call = [this, copy, samplers, memory, own = command, dimensions = arguments.dimensions,
                whole = enqueuedRange(range, arguments.local != nullptr, wholeBox(range))](
                   cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
     Command late = own;
@@ -282,6 +280,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     countUnsplit(*kernel, arguments, "the driver is to refuse it");
     return asItCame();
   }
+  kernels_.askForKinds(*kernel); // arguments may be gone before it runs, but for what is kept
   Command settled = command;
   settled.refusal = launch ? Refusal::No : refusalOf(cl_, *kernel, *stream, arguments);
   if (kernel->isOpaque && settled.refusal == Refusal::No)

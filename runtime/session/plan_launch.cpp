@@ -58,6 +58,11 @@ std::vector<const Directory*> directoriesOf(const Launch& launch) {
   return directories;
 }
 
+/// Along its dimension; one piece says nothing of where to cut.
+bool isCut(const LaunchPlan& plan) {
+  return plan.pieces.size() > 1;
+}
+
 /// Launches that are still to come after the first `soFar`, where there were `before` in an earlier
 /// run: the rest of these, else as many again.
 std::uint64_t toCome(std::uint64_t before, std::uint64_t soFar) {
@@ -357,7 +362,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
   }
   if (made) {
     why = made->whyNone;
-    if (made->plan)
+    if (made->plan && isCut(*made->plan))
       history.dimension = made->plan->dimension;
     if (!key.versions.empty() && launch.contentsRounds == 0) {
       history.budget.saved();
@@ -432,7 +437,8 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     launch.code->plans.keep(std::move(key), {nullptr, why});
     return nullptr;
   }
-  history.dimension = best->dimension;
+  if (isCut(*best))
+    history.dimension = best->dimension;
   if (mayKeepShares)
     history.planned = key;
   launch.code->plans.keep(std::move(key), {best, {}});

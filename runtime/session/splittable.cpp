@@ -251,6 +251,8 @@ std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, c
       launch->keeps.push_back(Ref<cl_mem>::retain(cl, handle));
     } else if (const cl_sampler sampler = samplers.of(argument)) {
       launch->keepsSamplers[i] = Ref<cl_sampler>::retain(cl, sampler);
+    } else if (const cl_mem foreign = kernel.foreignMemoryOf(i)) {
+      launch->keeps.push_back(Ref<cl_mem>::retain(cl, foreign));
     }
   }
   LaunchRequest& request = launch->request;
