@@ -15,7 +15,8 @@ def two_gpus(bench):
 
 
 def samples_give_the_same(bench):
-    """By every way of finding shares; at least one launch of each is split."""
+    """By every way of finding shares; by fixed ones at least one launch of each is split. On a busy machine the device that
+    is served first may do all of a short one before the other comes to ask for some."""
     for sample in SAMPLES:
         command, devices = bench.sample(sample), two_gpus(bench)
         native = bench.native(command, env=devices, dump=True)
@@ -24,7 +25,7 @@ def samples_give_the_same(bench):
             run = bench.run(command, "preload", {"POLICY": policy, "WAIT_ANALYSIS": "1", "MIN_LAUNCH": "0",
                                                  "PERSIST": "0"}, env=devices, dump=True)
             run.require_same_as(native)
-            if policy != "auto":
+            if policy.startswith("static"):
                 run.require(run.total("split_launches") > 0, "nothing was split")
 
 
