@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstddef>
-#include <type_traits>
 #include <vector>
 
 namespace libsplit {
@@ -68,18 +67,17 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
                                  const cl_event* list, cl_event* event) {
   return guarded([&] {
     session().callbackGiven();
-    Command command{queue, CL_COMMAND_NATIVE_KERNEL, count, list, event};
+    const Command command{queue, CL_COMMAND_NATIVE_KERNEL, count, list, event};
     std::vector<BufferUse> uses;
     for (cl_uint i = 0; i < objects && memory; ++i)
       uses.push_back({memory[i], true});
     if (!function || !arguments != (size == 0) || !memory != (objects == 0) ||
-        !places != (objects == 0) || (objects > 0 && !arguments)) {
-      command.refusal = runtime::Refusal::All;
-      return atOnce(command, uses, [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-        return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory,
-                                            places, n, events, done);
-      });
-    }
+        !places != (objects == 0) || (objects > 0 && !arguments))
+      return toBeRefused(
+          command, uses, [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+            return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory,
+                                                places, n, events, done);
+          });
     return session().commands().enqueueOver(
         command, uses,
         [=, copied = NativeArguments(arguments, size, objects, memory, places)](
@@ -90,18 +88,6 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 }
 
 // Commands on shared virtual memory touch no cl_mem: they only have to keep the queue's order.
-
-/// A copy of an array of the application's; where there is nothing to copy, its address.
-template <class T> class Copied {
-public:
-  Copied(T* values, std::size_t count)
-      : given_(values), values_(values, values ? values + count : values) {}
-  T* data() const { return values_.empty() ? given_ : const_cast<T*>(values_.data()); }
-
-private:
-  T* given_;
-  std::vector<std::remove_const_t<T>> values_;
-};
 
 cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory,
                            void(CL_CALLBACK* callback)(cl_command_queue, cl_uint, void**, void*),
@@ -175,9 +161,7 @@ cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const vo
                               const size_t* sizes, cl_mem_migration_flags flags, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    constexpr cl_mem_migration_flags known =
-        CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    return enqueue(pointers == 0 || !memory || (flags & ~known) != 0,
+    return enqueue(pointers == 0 || !memory || !areMigrationFlags(flags),
                    {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list, event}, {},
                    [=, of = Copied(memory, pointers), lengths = Copied(sizes, pointers)](
                        cl_bool, cl_uint n, const cl_event* events, cl_event* done) {

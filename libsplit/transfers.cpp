@@ -200,21 +200,17 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
                            cl_mem_migration_flags flags, cl_uint count, const cl_event* list,
                            cl_event* event) {
   return guarded([&] {
-    std::vector<cl_mem> copy(memory, memory ? memory + objects : memory);
+    const Copied copy(memory, objects);
     std::vector<BufferUse> uses;
     for (cl_mem object : copy)
       uses.push_back({object});
-    Command command{queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event};
+    const Command command{queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event};
     auto call = [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-      return next().clEnqueueMigrateMemObjects(queue, objects, copy.empty() ? memory : copy.data(),
-                                               flags, n, events, done);
+      return next().clEnqueueMigrateMemObjects(queue, objects, copy.data(), flags, n, events, done);
     };
-    constexpr cl_mem_migration_flags known =
-        CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    if (!uses.empty() && (flags & ~known) == 0)
-      return session().commands().enqueueOver(command, uses, call);
-    command.refusal = Refusal::All;
-    return atOnce(command, uses, call);
+    return copy.empty() || !areMigrationFlags(flags)
+               ? toBeRefused(command, uses, call)
+               : session().commands().enqueueOver(command, uses, call);
   });
 }
 

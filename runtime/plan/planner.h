@@ -79,6 +79,8 @@ struct LaunchPlan {
   Rung rung = Rung::Exact;
   std::vector<Piece> pieces; ///< ascending in groups, none empty
   std::vector<Merge> merges; ///< of bytes that pieces on several nodes may change
+  /// Along its dimension; one piece says nothing of where to cut.
+  bool isCut() const { return pieces.size() > 1; }
 };
 
 using PlanResult = std::variant<LaunchPlan, Reason>;

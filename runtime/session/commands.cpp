@@ -196,21 +196,21 @@ cl_int Commands::submit(Lock& lock, const Command& command, const std::shared_pt
 }
 
 cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-                       HomeCall call) {
+                       NativeCall call) {
   auto task = create(scheduler_.find(command.queue), command);
   // A migration that comes late only keeps its turn: it changes no byte, and where bytes lie is
   // libsplit's business. PoCL would let it wait for a map that is held back (mapping.cpp), which
   // waits for it in turn.
   const bool isHint = command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS;
   if (isHint)
-    call.enqueue = [this, queue = command.queue](cl_bool, cl_uint count, const cl_event* list,
-                                                 cl_event* event) {
+    call = [this, queue = command.queue](cl_bool, cl_uint count, const cl_event* list,
+                                         cl_event* event) {
       return cl_.clEnqueueMarkerWithWaitList(queue, count, list, event);
     };
   auto held = isHint ? memory_.hold({}) : memory_.hold(uses);
   HomeCommands::noteOutputs(*task, held);
   task->plan = [this, held = std::move(held), call = std::move(call)](Task& planned) {
-    homeCommands_.plan(planned, held, call);
+    homeCommands_.plan(planned, held, {call});
   };
   return submit(lock, command, task);
 }
@@ -293,10 +293,10 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
       if (!object || !object->buffer || size == 0)
         return defer(
             lock, command, uses,
-            {[=, this](cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) {
+            [=, this](cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) {
               return cl_.clEnqueueReadBuffer(command.queue, handle, blocking, offset, size, host,
                                              count, list, event);
-            }});
+            });
       auto task = create(scheduler_.find(command.queue), command);
       ByteRange bytes{object->origin + offset, object->origin + offset + size};
       task->plan = [this, object, bytes, host, mayBlock = command.blocking != CL_FALSE,

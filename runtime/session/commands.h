@@ -58,7 +58,7 @@ public:
       noteForOutlooks(command, uses);
       if (shared_.isActive() && !admitNative(lock, enqueuing, command, uses, &noted)) {
         enqueuing.end();
-        return defer(lock, command, uses, {NativeCall(std::forward<Call>(call))});
+        return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
       }
     } else if (outlooks_.isWatching()) {
       noteWhileQuiet(command, std::vector<BufferUse>(of));
@@ -103,9 +103,6 @@ public:
   /// looks.
   bool isOfOneContext(const Stream& stream, const Command& command,
                       const std::vector<BufferUse>& uses) const;
-  /// Puts a valid command off until its queue's turn.
-  cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
-               HomeCall call);
 
 private:
   void noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const;
@@ -119,6 +116,8 @@ private:
   bool mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const;
   bool homeIsCurrent(const std::vector<BufferUse>& uses) const;
   bool isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use);
+  cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
+               NativeCall call);
   cl_int submit(Lock& lock, const Command& command, const std::shared_ptr<Task>& task);
   std::shared_ptr<Task> create(const std::shared_ptr<Stream>& stream, const Command& command);
 

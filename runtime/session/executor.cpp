@@ -33,7 +33,7 @@ LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole) {
 HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
   KernelCall call;
   call.kernel = launch.clone;
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+  for (std::size_t i = 0; i < launch.arguments.size() && !launch.hasArguments; ++i) {
     const Argument& argument = launch.arguments[i];
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
     call.arguments.push_back(

@@ -38,7 +38,8 @@ struct Launch {
   std::shared_ptr<Program> program;
   std::shared_ptr<KernelCode> code;
   std::shared_ptr<LaneKernel>
-      clone; ///< the kernel as the application built it, for the home device
+      clone;                 ///< the kernel as the application built it, for the home device
+  bool hasArguments = false; ///< … a copy of its own, which knows them already
   std::vector<Argument> arguments;
   std::vector<std::shared_ptr<MemoryObject>> objects; ///< by argument; null where it is none
   std::vector<Ref<cl_mem>> keeps;

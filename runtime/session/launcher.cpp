@@ -2,8 +2,7 @@
 //
 // A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing
 // is in its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as
-// the call returns) and a task made of it; where the driver alone knows all arguments, its own copy
-// of the kernel is launched like any other command. When the task is planned the shares become
+// the call returns) and a task made of it. When the task is planned the shares become
 // counts of work-groups, the planner's regions become transfers (plan_launch.cpp), and each piece
 // becomes an instruction of its device's lane (executor.h). When it retires it is measured
 // (observe_launch.cpp).
@@ -90,51 +89,25 @@ cl_int Launcher::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Co
   return launchNative(command, arguments);
 }
 
-/// False if the driver makes no second object of the kernel.
-bool Launcher::makeClone(Kernel& kernel) const {
-  if (kernel.clone)
-    return true;
+/// A second object of the kernel, for launches of libsplit's own. Where the driver alone knows all
+/// arguments it is the driver's copy with these, for one launch. Null if the driver makes none.
+std::shared_ptr<LaneKernel> Launcher::cloneOf(Kernel& kernel, const Stream& stream) const {
+  if (kernel.clone && !kernel.isOpaque)
+    return kernel.clone;
+  if (kernel.isOpaque && (!cl_.clCloneKernel || stringProperty(cl_.clGetDeviceInfo, stream.device,
+                                                               CL_DEVICE_VERSION) < "OpenCL 2.1"))
+    return nullptr;
   cl_int error = CL_SUCCESS;
   auto clone = std::make_shared<LaneKernel>();
   clone->kernel = Ref<cl_kernel>::adopt(
-      cl_, cl_.clCreateKernel(kernel.program->handle, kernel.code->name.c_str(), &error));
+      cl_, kernel.isOpaque
+               ? cl_.clCloneKernel(kernel.handle, &error)
+               : cl_.clCreateKernel(kernel.program->handle, kernel.code->name.c_str(), &error));
   if (error != CL_SUCCESS)
-    return false;
-  kernel.clone = clone;
-  return true;
-}
-
-/// Behind what is pending, of a kernel with arguments that libsplit can't give again: by the
-/// driver's own copy of it. Nothing if the driver makes none, or if an argument may be gone by
-/// then.
-std::optional<cl_int> Launcher::launchCopy(Lock& lock, const Command& command, const Kernel& kernel,
-                                           const Stream& stream, const LaunchArguments& arguments) {
-  if (!cl_.clCloneKernel ||
-      stringProperty(cl_.clGetDeviceInfo, stream.device, CL_DEVICE_VERSION) < "OpenCL 2.1")
-    return std::nullopt;
-  std::vector<Ref<cl_sampler>> samplers;
-  std::vector<Ref<cl_mem>> memory;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    if (const cl_sampler sampler = samplers_.of(kernel.arguments[i]))
-      samplers.push_back(Ref<cl_sampler>::retain(cl_, sampler));
-    else if (const cl_mem foreign = kernel.foreignMemoryOf(i))
-      memory.push_back(Ref<cl_mem>::retain(cl_, foreign));
-  cl_int error = CL_SUCCESS;
-  const auto copy = Ref<cl_kernel>::adopt(cl_, cl_.clCloneKernel(kernel.handle, &error));
-  if (error != CL_SUCCESS)
-    return std::nullopt;
-  const NDRange range = rangeOf(arguments);
-  auto call = [this, copy, samplers, memory, own = command, dimensions = arguments.dimensions,
-               whole = enqueuedRange(range, arguments.local != nullptr, wholeBox(range))](
-                  cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-    Command late = own;
-    late.waitCount = count;
-    late.waitList = list;
-    late.event = event;
-    return launchNative(late, {copy.get(), dimensions, whole.offset.data(), whole.global.data(),
-                               whole.localGiven ? whole.local.data() : nullptr});
-  };
-  return commands_.defer(lock, command, usesOf(kernel), {std::move(call), /*compiles=*/true});
+    return nullptr;
+  if (!kernel.isOpaque)
+    kernel.clone = clone;
+  return clone;
 }
 
 /// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.
@@ -283,19 +256,16 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   kernels_.askForKinds(*kernel); // arguments may be gone before it runs, but for what is kept
   Command settled = command;
   settled.refusal = launch ? Refusal::No : refusalOf(cl_, *kernel, *stream, arguments);
-  if (kernel->isOpaque && settled.refusal == Refusal::No)
-    if (const auto status = launchCopy(lock, command, *kernel, *stream, arguments)) {
-      countUnsplit(*kernel, arguments, reason);
-      return *status;
-    }
-  if (kernel->isOpaque || settled.refusal != Refusal::No || !makeClone(*kernel)) {
+  const auto clone = settled.refusal == Refusal::No ? cloneOf(*kernel, *stream) : nullptr;
+  if (!clone) {
     countUnsplit(*kernel, arguments,
                  reason.empty() ? "the driver makes no second object of the kernel" : reason);
     return launchSettled(lock, enqueuing, settled, *kernel, arguments);
   }
   if (!launch)
     launch = snapshot(cl_, samplers_, *kernel, arguments);
-  launch->clone = kernel->clone;
+  launch->clone = clone;
+  launch->hasArguments = kernel->isOpaque;
   launch->reason = reason;
   launch->number = number;
   submit(stream, command, launch);

@@ -13,7 +13,6 @@
 #include "runtime/session/verifier.h"
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,11 +50,9 @@ private:
                       const CompletionPtr& noted = nullptr) const;
   cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                        const Kernel& kernel, const LaunchArguments& arguments);
-  std::optional<cl_int> launchCopy(Lock& lock, const Command& command, const Kernel& kernel,
-                                   const Stream& stream, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
                      const Kernel& kernel, bool isProfiled);
-  bool makeClone(Kernel& kernel) const;
+  std::shared_ptr<LaneKernel> cloneOf(Kernel& kernel, const Stream& stream) const;
 
   Shared& shared_;
   const Dispatch& cl_;

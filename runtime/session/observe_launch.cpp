@@ -196,7 +196,7 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
     moving += sample.transferSeconds;
   }
   countSplit(*launch.code, launch.key, *launch.plan, took.wall, shares_, seconds_);
-  if (history.record && launch.plan->pieces.size() > 1)
+  if (history.record && launch.plan->isCut())
     history.record->dimension = launch.plan->dimension;
   if (history.controller && history.controller->homeSeconds() > 0 &&
       history.controller->homeSeconds() < shared_.shortestLaunch())

@@ -58,11 +58,6 @@ std::vector<const Directory*> directoriesOf(const Launch& launch) {
   return directories;
 }
 
-/// Along its dimension; one piece says nothing of where to cut.
-bool isCut(const LaunchPlan& plan) {
-  return plan.pieces.size() > 1;
-}
-
 /// Launches that are still to come after the first `soFar`, where there were `before` in an earlier
 /// run: the rest of these, else as many again.
 std::uint64_t toCome(std::uint64_t before, std::uint64_t soFar) {
@@ -362,7 +357,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
   }
   if (made) {
     why = made->whyNone;
-    if (made->plan && isCut(*made->plan))
+    if (made->plan && made->plan->isCut())
       history.dimension = made->plan->dimension;
     if (!key.versions.empty() && launch.contentsRounds == 0) {
       history.budget.saved();
@@ -437,7 +432,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     launch.code->plans.keep(std::move(key), {nullptr, why});
     return nullptr;
   }
-  if (isCut(*best))
+  if (best->isCut())
     history.dimension = best->dimension;
   if (mayKeepShares)
     history.planned = key;
@@ -497,7 +492,7 @@ LaunchPlanner::boundariesFirstOf(Launch& launch, const std::shared_ptr<const Lau
     last = {plan, {}};
     return plan;
   }
-  if (plan->pieces.size() < 2 ||
+  if (!plan->isCut() ||
       std::ranges::none_of(launch.buffers, [](const std::shared_ptr<Buffer>& buffer) {
         return buffer->forecast().mayDepart();
       }))
