@@ -218,9 +218,8 @@ bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t membe
   lock.unlock();
   const cl_int status = issued.kernel->wait();
   double moving = 0;
-  for (const CompletionPtr& transfer : issued.transfers)
-    if (auto interval = transfer->interval())
-      moving += interval->seconds();
+  for (const Moved& transfer : issued.transfers)
+    moving += transfer.seconds();
   lock.lock();
   if (status < 0)
     return false; // others do the rest, and a recovery what this was to do

@@ -267,15 +267,14 @@ Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const 
 }
 
 /// Issues the graph's copies.
-std::vector<Mover::Moved> Executor::copy(Task& task, Launch& launch,
-                                         const InstructionGraph& graph) {
+std::vector<Moved> Executor::copy(Task& task, Launch& launch, const InstructionGraph& graph) {
   std::vector<BufferMove> moves;
   for (const InstructionGraph::Copy& copy : graph.copies)
     moves.push_back(
         {launch.buffers[copy.buffer].get(), copy.move, graph.states[copy.buffer].before});
-  std::vector<Mover::Moved> moved = mover_.transfer(task, moves);
+  std::vector<Moved> moved = mover_.transfer(task, moves);
   for (std::size_t c = 0; c < moved.size(); ++c) {
-    launch.issued[graph.copies[c].piece].transfers.push_back(moved[c].arrived);
+    launch.issued[graph.copies[c].piece].transfers.push_back(moved[c]);
     launch.bytesMoved += graph.copies[c].move.bytes.size();
   }
   return moved;
@@ -384,7 +383,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
                                              instruction.after);
     ends.push_back(instruction.done);
   }
-  const std::vector<Mover::Moved> moved = copy(task, *launch, *graph);
+  const std::vector<Moved> moved = copy(task, *launch, *graph);
   const std::vector<Merger::Kept> kept = merger_.snapshot(task, *launch);
   for (std::size_t p = 0; p < kernels.size(); ++p) {
     const InstructionGraph::Kernel& kernel = graph->kernels[p];

@@ -67,7 +67,7 @@ private:
   GroupLimits groupLimits(const Launch& launch) const;
   std::shared_ptr<const InstructionGraph> graphOf(Launch& launch,
                                                   std::shared_ptr<const LaunchPlan> plan) const;
-  std::vector<Mover::Moved> copy(Task& task, Launch& launch, const InstructionGraph& graph);
+  std::vector<Moved> copy(Task& task, Launch& launch, const InstructionGraph& graph);
   Compiled compile(const Launch& launch,
                    const std::shared_ptr<const InstructionGraph>& graph) const;
   void book(const Launch& launch, const CompiledGraph& compiled,

@@ -6,6 +6,7 @@
 #include "runtime/device/machine.h"
 #include "runtime/program/program.h"
 #include "runtime/session/contents.h"
+#include "runtime/session/moved.h"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ struct LaunchIssued {
   std::uint64_t groupBegin = 0, groupEnd = 0;
   std::shared_ptr<const Piece> piece;
   CompletionPtr kernel;
-  std::vector<CompletionPtr> transfers;
+  std::vector<Moved> transfers;
   std::vector<CompletionPtr> arrivals; ///< of what it changed, where that is merged
 };
 

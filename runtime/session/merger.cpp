@@ -389,7 +389,7 @@ std::vector<CompletionPtr> Merger::readParts(Task& task, Launch& launch) {
       });
       if (issued == launch.issued.end())
         continue;
-      issued->transfers.push_back(part.arrived);
+      issued->transfers.push_back({part.arrived, part.arrived});
       issued->arrivals.push_back(part.arrived);
       for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
         const PieceUse& use = issued->piece->uses[b];

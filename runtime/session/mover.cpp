@@ -47,6 +47,9 @@ struct Mover::Transfer {
   // What was issued last; the next chunk's waits for it.
   CompletionPtr left{};
   std::vector<CompletionPtr> arrived{}; ///< by receiver
+  // … and first, unless it goes without a ring.
+  CompletionPtr firstLeft{};
+  std::vector<CompletionPtr> firstArrived{};
 };
 
 /// Whether bytes that come to `node` have arrived: at a stop on the way they have not.
@@ -193,6 +196,7 @@ std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
     transfer.buffer->accesses().collect(each.move.to, {}, transfer.bytes,
                                         transfer.beforeArriving.emplace_back());
     transfer.arrived.emplace_back();
+    transfer.firstArrived.emplace_back();
   }
   for (Transfer& transfer : transfers) {
     const bool touchesHost = transfer.from == hostNode || transfer.to.front() == hostNode;
@@ -217,7 +221,7 @@ std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
   return transfers;
 }
 
-std::vector<Mover::Moved> Mover::transfer(Task& task, std::span<BufferMove> moves) {
+std::vector<Moved> Mover::transfer(Task& task, std::span<BufferMove> moves) {
   if (moves.empty())
     return {};
   std::vector<Transfer> transfers;
@@ -263,6 +267,10 @@ std::vector<Mover::Moved> Mover::transfer(Task& task, std::span<BufferMove> move
         done.push_back(std::make_shared<Completion>(cl_));
       const StagingRing::Part part = ring.take(each.chunks[index].size, done);
       issueLeaving(task, each, index, part);
+      if (index == 0) {
+        each.firstLeft = each.left;
+        each.firstArrived = done;
+      }
       arriving.push_back({&each, index, part.address, each.left, std::move(done)});
     }
   issueArrivals();
@@ -270,12 +278,14 @@ std::vector<Mover::Moved> Mover::transfer(Task& task, std::span<BufferMove> move
     each.buffer->accesses().add({each.from, each.bytes, {}, each.left, false});
   std::vector<Moved> moved;
   for (const BufferMove& each : moves) {
-    const CompletionPtr& arrived = transfers[each.transfer].arrived[each.receiver];
+    const Transfer& transfer = transfers[each.transfer];
+    const CompletionPtr& arrived = transfer.arrived[each.receiver];
     Buffer& buffer = *each.buffer;
     buffer.accesses().add({each.move.to, {}, each.move.bytes, arrived, false});
     buffer.journal().note(each.before, Journal::Effect::Arrives, each.move.to, each.move.bytes,
                           {arrived});
-    moved.push_back({transfers[each.transfer].left, arrived});
+    moved.push_back(
+        {transfer.left, arrived, transfer.firstLeft, transfer.firstArrived[each.receiver]});
     if (isDestination(each.move.to))
       stats_.bytesBetweenNodes += each.move.bytes.size();
     log(LogLevel::Debug, "node ", each.move.from, " to node ", each.move.to, ": ",
@@ -285,7 +295,7 @@ std::vector<Mover::Moved> Mover::transfer(Task& task, std::span<BufferMove> move
 }
 
 void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
-                  std::vector<CompletionPtr>* arrivals) {
+                  std::vector<Moved>* moved) {
   requireSomewhere(buffer, bytes);
   const Directory::State before = buffer.directory().state();
   const Directory::Need need{node, &bytes};
@@ -293,8 +303,8 @@ void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
   for (Directory::NeededMove& each : buffer.bringAll({&need, 1}))
     moves.push_back({&buffer, std::move(each.move), before});
   for (Moved& each : transfer(task, moves))
-    if (arrivals)
-      arrivals->push_back(std::move(each.arrived));
+    if (moved)
+      moved->push_back(std::move(each));
 }
 
 void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "runtime/session/issuer.h"
+#include "runtime/session/moved.h"
 
 #include <mutex>
 #include <span>
@@ -49,16 +50,11 @@ public:
       : cl_(shared.cl), machine_(shared.machine), stats_(shared.stats), tracer_(shared.tracer),
         mayHaveLost_(shared.mayHaveLost), issuer_(issuer) {}
 
-  /// Has `bytes` brought to `node`, where they are not valid yet. `arrivals`, if any, get what has
-  /// to be over before they are there. Throws LostBytes, or std::runtime_error where there is no
+  /// Has `bytes` brought to `node`, where they are not valid yet. `moves`, if any, get what that
+  /// takes. Throws LostBytes, or std::runtime_error where there is no
   /// memory for them.
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
-             std::vector<CompletionPtr>* arrivals = nullptr);
-  /// What has to be over before bytes may be overwritten where they came from, and before they are
-  /// where they go.
-  struct Moved {
-    CompletionPtr left, arrived;
-  };
+             std::vector<Moved>* moves = nullptr);
   /// Issues all of them at once; by move. Throws if something that it takes can't be had; the
   /// directories are as before then.
   std::vector<Moved> transfer(Task& task, std::span<BufferMove> moves);

@@ -131,9 +131,8 @@ LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream)
     took.complete = took.complete && interval;
     double seconds = interval ? interval->seconds() : 0;
     double transferSeconds = 0;
-    for (const CompletionPtr& transfer : issued.transfers)
-      if (auto moved = transfer->interval())
-        transferSeconds += moved->seconds();
+    for (const Moved& transfer : issued.transfers)
+      transferSeconds += transfer.seconds();
     // A device may have its groups in several parts.
     solver::DeviceSample& sample = samples_[issued.device];
     const bool isFirst = sample.groupBegin == sample.groupEnd;
@@ -276,9 +275,8 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     shares[issued.device] +=
         static_cast<double>(issued.groupEnd - issued.groupBegin) / static_cast<double>(groups);
     seconds[issued.device] += took;
-    for (const CompletionPtr& transfer : issued.transfers)
-      if (auto moved = transfer->interval())
-        seconds[issued.device] += moved->seconds();
+    for (const Moved& transfer : issued.transfers)
+      seconds[issued.device] += transfer.seconds();
   }
   LaunchHistory& history = launch.code->histories.at(launch.key);
   if (!launch.wasSplit) {

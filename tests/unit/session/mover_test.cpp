@@ -15,11 +15,12 @@ TEST(Mover, BringsBytesToAnotherMemory) {
   const auto buffer = world.buffer(bytes);
   const NodeId node = world.nodeOf(1);
   Task task;
-  std::vector<CompletionPtr> arrivals;
-  world.mover.bring(task, *buffer, node, ByteSet(0, bytes.size()), &arrivals);
+  std::vector<Moved> moves;
+  world.mover.bring(task, *buffer, node, ByteSet(0, bytes.size()), &moves);
   EXPECT_EQ(await(task), CL_SUCCESS);
-  ASSERT_FALSE(arrivals.empty());
-  EXPECT_TRUE(std::ranges::all_of(arrivals, [](const auto& each) { return each->succeeded(); }));
+  ASSERT_FALSE(moves.empty());
+  EXPECT_TRUE(
+      std::ranges::all_of(moves, [](const Moved& each) { return each.arrived->succeeded(); }));
   EXPECT_TRUE(buffer->directory().isValid(node, ByteSet(0, bytes.size())));
   EXPECT_TRUE(buffer->directory().isValid(world.nodeOf(0), ByteSet(0, bytes.size())));
   EXPECT_EQ(world.read(*buffer, 1), bytes);
@@ -100,8 +101,12 @@ TEST(Mover, ExchangesSeveralTimesWhatItsRingsHold) {
     moves.push_back({buffer.get(), std::move(each.move), before});
   ASSERT_EQ(moves.size(), 2U);
   Task task;
-  world.mover.transfer(task, moves);
+  const std::vector<Moved> moved = world.mover.transfer(task, moves);
   EXPECT_EQ(await(task), CL_SUCCESS);
+  for (const Moved& each : moved) { // of all parts, there and on
+    ASSERT_TRUE(each.arrived->interval());
+    EXPECT_GT(each.seconds(), 10 * each.arrived->interval()->seconds());
+  }
   EXPECT_EQ(world.read(*buffer, 0), expected);
   EXPECT_EQ(world.read(*buffer, 1), expected);
   EXPECT_EQ(world.shared.stats.bytesBetweenNodes, size);
