@@ -171,7 +171,8 @@ ShareController::Prior KnownSpeeds::prior(const std::string& kernel, const Launc
     for (double seconds : best->secondsPerItem)
       prior.speeds.push_back(seconds > 0 ? 1 / seconds : 0);
     const bool measured = prior.from == Prior::From::SameLaunch && best->homeSeconds > 0;
-    prior.homeSeconds = measured ? best->homeSeconds : best->secondsPerItem[home_] * items;
+    prior.homeSeconds =
+        measured ? best->homeSeconds * (items / best->items) : best->secondsPerItem[home_] * items;
     if (best->splitSeconds > 0 && best->homeSeconds > 0)
       prior.gain = best->homeSeconds / best->splitSeconds;
     return prior;

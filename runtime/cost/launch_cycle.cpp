@@ -542,7 +542,8 @@ bool LaunchCycle::balance(const Passing& last) {
   const solver::CycleShares joint =
       solver::balanceCycle(model->profiles, model->links, model->shares);
   log(LogLevel::Debug, "a cycle of ", places_.size(), " launches, ", model->links.size(),
-      " links: predicted ", now, " s, with joint shares ", joint.seconds, " s");
+      " links, ", last.secondsPerByte * 1e9, " s for a GB: predicted ", now,
+      " s, with joint shares ", joint.seconds, " s");
   if (!(joint.seconds < (1 - leastPromise) * now))
     return false;
   // Whoever went round so often is expected to do so as often again.

@@ -57,6 +57,12 @@ int valueClass(std::int64_t value) {
   return value < 0 ? -size : size;
 }
 
+int sizeClass(std::uint64_t count) {
+  constexpr std::uint64_t exact = 16;
+  return static_cast<int>(count < exact ? static_cast<double>(count)
+                                        : std::floor(4 * std::log2(count)));
+}
+
 std::vector<int> classesOf(std::span<const WorkScalar> scalars,
                            std::span<const ArgumentValue> arguments) {
   std::vector<int> classes;
@@ -105,10 +111,29 @@ LaunchHistory& LaunchHistories::at(const LaunchKey& key) {
   return last_->second.history;
 }
 
+LaunchHistories::RangeClass LaunchHistories::classOf(const NDRange& range, bool localGiven) {
+  RangeClass made{.dimensions = range.dimensions, .localGiven = localGiven};
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    const bool isGiven = localGiven && range.local[d] > 0; // drivers refuse others
+    if (isGiven)
+      made.local[d] = range.local[d];
+    made.size[d] = sizeClass(isGiven ? range.groups(d) : range.global[d]);
+    made.offset[d] = valueClass(static_cast<std::int64_t>(range.offset[d]));
+  }
+  return made;
+}
+
 const std::string& LaunchHistories::nameOf(const NDRange& range, bool localGiven) {
-  if (lastRange_.name.empty() || lastRange_.range != range || lastRange_.localGiven != localGiven)
-    lastRange_ = {range, localGiven, rangeName(range, localGiven)};
-  return lastRange_.name;
+  constexpr std::size_t mostNames = 1024;
+  if (!lastRange_.name || lastRange_.range != range || lastRange_.localGiven != localGiven) {
+    if (names_.size() >= mostNames)
+      names_.clear();
+    std::string& name = names_[classOf(range, localGiven)];
+    if (name.empty())
+      name = rangeName(range, localGiven);
+    lastRange_ = {range, localGiven, &name};
+  }
+  return *lastRange_.name;
 }
 
 } // namespace libsplit::runtime

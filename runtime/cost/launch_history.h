@@ -1,17 +1,21 @@
 // What is remembered of a kernel's launches, and under which key.
 //
-// Launches share their state where they can be expected to cost the same: same NDRange, and scalars
+// Launches share their state where they can be expected to cost about the same: NDRange and scalars
 // of one class each. Only scalars count that the analysis saw in a guard, a loop's length or an
 // offset: the width of a merge-sort pass, the step of an elimination, a multigrid level's size.
 //
-// A class is a single value up to 8 (flags, directions, colours of a red-black sweep) and a power
-// of two above, with the sign. Exact values would never come back where a scalar counts steps, and
-// nothing would ever be learnt; within a factor of two the solver follows as it follows any load
-// that drifts. A step counter goes through 8 + log2 of its range classes, each as long as all
-// before it; a new class begins with the speeds of its nearest neighbour (known_speeds.h).
+// A scalar's class is a single value up to 8 (flags, directions, colours of a red-black sweep) and
+// a power of two above, with the sign. Exact values would never come back where a scalar counts
+// steps, and nothing would ever be learnt; within a factor of two the solver follows as it follows
+// any load that drifts. A step counter goes through 8 + log2 of its range classes, each as long as
+// all before it; a new class begins with the speeds of its nearest neighbour (known_speeds.h).
+// An NDRange's class has work-group counts in steps of a fourth root of two, for the same reason,
+// and goes by the name of its first one; what a launch took is brought to that one's size.
 //
 // Worked example: lu(A, n, k) over 1024 x 1024 with the guard `i > k && j > k`. Steps k = 512 ..
 // 1023 are one class, 256 .. 511 another. The latter ends with shares that the former starts from.
+// Where it is launched over n - k rows instead, 1024 .. 862 of them are one class, 861 .. 725 the
+// next.
 #pragma once
 
 #include "runtime/cost/contents_budget.h"
@@ -49,11 +53,14 @@ std::vector<WorkScalar> workScalars(const KernelSummary& summary);
 /// 0; ±1 .. ±8 for themselves; beyond, ±(6 + floor(log2 |value|)).
 int valueClass(std::int64_t value);
 
+/// The class of a count of work-groups: itself below 16, then four for each doubling.
+int sizeClass(std::uint64_t count);
+
 /// "64x64/8x8", and the offset if there is one.
 std::string rangeName(const NDRange& range, bool localGiven);
 
 struct LaunchKey {
-  std::string range;        ///< "1024x1024/8x8"
+  std::string range;        ///< "1024x1024/8x8", the first of its class
   std::vector<int> classes; ///< by WorkScalar
   auto operator<=>(const LaunchKey&) const = default;
 };
@@ -92,7 +99,7 @@ public:
 
   /// Made on first use. Valid until the next call.
   LaunchHistory& at(const LaunchKey& key);
-  /// The range's name; a kernel's launches mostly repeat it.
+  /// The name of the first range asked for of the same class. Valid until the next call.
   const std::string& nameOf(const NDRange& range, bool localGiven);
   std::size_t size() const { return entries_.size(); }
 
@@ -104,11 +111,22 @@ private:
   std::map<LaunchKey, Entry> entries_;
   std::pair<const LaunchKey, Entry>* last_ = nullptr; ///< the one asked for last
   std::uint64_t uses_ = 0;
+  struct RangeClass {
+    unsigned dimensions = 0;
+    bool localGiven = false;
+    std::array<std::uint64_t, 3> local{}; ///< 0: left open
+    std::array<int, 3> size{};            ///< of its work-groups; of work-items, if left open
+    std::array<int, 3> offset{};
+    auto operator<=>(const RangeClass&) const = default;
+  };
+  static RangeClass classOf(const NDRange& range, bool localGiven);
+
+  std::map<RangeClass, std::string> names_;
   struct {
     NDRange range;
     bool localGiven = false;
-    std::string name; ///< empty: none yet
-  } lastRange_;
+    const std::string* name = nullptr; ///< null: none yet
+  } lastRange_;                        ///< a kernel's launches mostly repeat it
 };
 
 } // namespace libsplit::runtime

@@ -29,6 +29,7 @@ struct Way {
   std::vector<Merge> merges;
   double seconds = 0; ///< without moving
   Outlook::Step step;
+  std::shared_ptr<const Way> later; ///< of the step's later launch, if it has one
 };
 
 class Cycle {
@@ -103,20 +104,22 @@ private:
       return ways;
     std::vector<std::pair<std::pair<int, bool>, Way>> cuts;
     for (unsigned d = step.request.range.dimensions; d-- > 0;) {
-      const std::uint64_t groups = step.request.range.groups(d);
-      if (groups < 2 || (step.dimension && *step.dimension != d))
+      if (step.dimension && *step.dimension != d)
         continue;
-      const auto began = std::chrono::steady_clock::now();
-      PlanResult result =
-          planCut(step.request, step.devices, d, solver::roundToGroups(shares, groups));
-      auto* plan = std::get_if<LaunchPlan>(&result);
-      if (!plan)
+      std::optional<Way> way = cut(step, shares, d);
+      if (way && step.later) {
+        std::optional<Way> later = cut(*step.later, shares, d);
+        if (!later)
+          continue;
+        later->seconds += later->step.planningSeconds;
+        way->later = std::make_shared<const Way>(std::move(*later));
+      }
+      if (!way)
         continue;
-      const std::pair<int, bool> order{plan->merges.empty() ? 0 : static_cast<int>(plan->rung),
-                                       groups < fewGroups * shares.size()};
-      cuts.emplace_back(order, split(step, shares, d, std::move(*plan)));
-      cuts.back().second.step.planningSeconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      const std::pair<int, bool> order{way->merges.empty() ? 0
+                                                           : static_cast<int>(way->step.plan->rung),
+                                       step.request.range.groups(d) < fewGroups * shares.size()};
+      cuts.emplace_back(order, std::move(*way));
       if (!goesOn_())
         break;
     }
@@ -124,6 +127,24 @@ private:
     for (auto& [order, way] : cuts)
       ways.push_back(std::move(way));
     return ways;
+  }
+
+  /// Along that dimension; nothing if that can't be.
+  std::optional<Way> cut(const OutlookStep& step, const std::vector<double>& shares,
+                         unsigned dimension) const {
+    const std::uint64_t groups = step.request.range.groups(dimension);
+    if (groups < 2)
+      return std::nullopt;
+    const auto began = std::chrono::steady_clock::now();
+    PlanResult result =
+        planCut(step.request, step.devices, dimension, solver::roundToGroups(shares, groups));
+    auto* plan = std::get_if<LaunchPlan>(&result);
+    if (!plan)
+      return std::nullopt;
+    Way way = split(step, shares, dimension, std::move(*plan));
+    way.step.planningSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return way;
   }
 
   /// By the speeds of those that take part; empty if that is not more than one.
@@ -144,6 +165,8 @@ private:
 
   Way atHome(const OutlookStep& step) const {
     Way way;
+    if (step.later)
+      way.later = std::make_shared<const Way>(atHome(*step.later));
     way.seconds = step.homeSeconds;
     way.uses.resize(step.buffers.size());
     if (step.devices.empty()) {
@@ -192,7 +215,7 @@ private:
     }
   }
 
-  /// Two cycles, from all bytes at home.
+  /// Two cycles, one after the other, from all bytes at home.
   Played play(const std::vector<std::vector<Way>>& ways,
               const std::vector<std::size_t>& chosen) const {
     std::map<const void*, Directory> directories;
@@ -201,7 +224,8 @@ private:
     Played played;
     for (double* seconds : {&played.first, &played.each})
       for (std::size_t i = 0; i < ways.size(); ++i) {
-        const Way& way = ways[i][chosen[i]];
+        const Way& first = ways[i][chosen[i]];
+        const Way& way = seconds == &played.each && first.later ? *first.later : first;
         for (const ProgramCommand& command : steps_[i].before)
           if (const auto on = directories.find(command.buffer); on != directories.end())
             *seconds += move(command, on->second);

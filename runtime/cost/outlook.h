@@ -16,6 +16,11 @@
 // writes has to reach each device again, what it copies on its own device has to come home for it,
 // and what it reads comes from wherever it lies.
 //
+// Launches may drift: the steps of an elimination are alike, but each begins one row further down,
+// with a row that the one before it wrote. Played twice the same step would need that row once. So
+// where they drift the second time is played with the launches of the cycle after, each of which is
+// also planned anew.
+//
 // Worked example: a stencil and a copy of 1 ms each over 4096 rows of 64 KiB, two GPUs alike, 10
 // GB/s. Both cut in halves of rows: 0.5 ms each, and a halo of 64 KiB each way for the stencil,
 // 6.6 us. What is there to be brought once, 128 MiB of each buffer, takes 27 ms: it pays after 28
@@ -48,6 +53,8 @@ struct OutlookStep {
   std::vector<bool> writes;           ///< … whether it may write there, where it is not split
   std::vector<ProgramCommand> before; ///< what the program did since the launch before it
   std::shared_ptr<const void> keeps;  ///< what `request` points at
+  /// The launch in its place one cycle later, of the same buffers; null: the same again.
+  std::shared_ptr<const OutlookStep> later;
 };
 
 struct OutlookMachine {

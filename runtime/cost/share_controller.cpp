@@ -243,13 +243,15 @@ bool ShareController::gainsByWhatIsKnown() const {
          (prior.gain == 0 || prior.gain > leastGain);
 }
 
-/// Then even its first chunk would cost more than it can tell: drivers may have to compile the
-/// kernel anew for a part of its NDRange.
-bool ShareController::isKnownToBeShort() const {
+/// It is thought to be so short that all chunks would be home's. That tells no more than a launch
+/// that is timed there, and costs more: drivers may have to compile the kernel anew for a part of
+/// its NDRange.
+bool ShareController::gainsNothingByChunks() const {
   const Prior& prior = setup_.prior;
-  const double known = prior.from == Prior::From::SameLaunch ? prior.homeSeconds : 0;
-  const double seconds = known > 0 ? known : setup_.timedAtHome;
-  return seconds > 0 && seconds < setup_.minLaunchSeconds;
+  const double before = prior.from == Prior::From::SameLaunch ? prior.homeSeconds : 0;
+  const double own = before > 0 ? before : setup_.timedAtHome;
+  const double seconds = own > 0 ? own : lengthMargin * prior.homeSeconds;
+  return seconds > 0 && seconds < std::max(setup_.minLaunchSeconds, setup_.minChunkedSeconds);
 }
 
 ShareController::Decision ShareController::nextAuto(bool canChunk) {
@@ -267,7 +269,8 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
   if (homeSeconds_ < 0) {
     if (isFirst_ && gainsByWhatIsKnown())
       homeSeconds_ = setup_.prior.homeSeconds;
-    else if (isFirst_ && canChunk && !isKnownToBeShort() && launchesBeforeTrial(gainBefore()) == 0)
+    else if (isFirst_ && canChunk && !gainsNothingByChunks() &&
+             launchesBeforeTrial(gainBefore()) == 0)
       return chunks();
     else
       return {Action::Measure, {}};

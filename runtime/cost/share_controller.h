@@ -51,9 +51,10 @@ public:
     std::vector<bool> likeHome;
     /// Devices of which the prior knows only what few groups took.
     std::vector<bool> hasRehearsed;
-    std::size_t home = 0;        ///< the program's own device; speeds.size() if it takes no part
-    double minLaunchSeconds = 0; ///< `auto`: launches shorter than this stay at home
-    double movingSeconds = 0;    ///< that moving all its data to another memory seems to take
+    std::size_t home = 0;         ///< the program's own device; speeds.size() if it takes no part
+    double minLaunchSeconds = 0;  ///< `auto`: launches shorter than this stay at home
+    double minChunkedSeconds = 0; ///< what takes less stays there, too, where it begins in chunks
+    double movingSeconds = 0;     ///< that moving all its data to another memory seems to take
     double timedAtHome = 0; ///< what such launches took there before any was split; 0: not known
     Prior prior;
   };
@@ -117,7 +118,7 @@ private:
   Decision chunks();
   void keepFirstMoveShort();
   bool gainsByWhatIsKnown() const;
-  bool isKnownToBeShort() const;
+  bool gainsNothingByChunks() const;
   struct Expected {
     std::vector<double> speeds;  ///< by device, home's is 1; 0: takes no part
     std::vector<double> caution; ///< the part of it that may be relied on

@@ -55,8 +55,6 @@ struct ChunkedLaunch {
 
 namespace {
 
-/// A rest that takes less than this at home stays there.
-constexpr double longEnoughSeconds = 8e-3;
 constexpr double handoutSeconds = 100e-6; // what a chunk costs beside its work
 /// No chunk of a device that is measured is planned to take less.
 constexpr double leastChunkSeconds = 20 * handoutSeconds;
@@ -242,7 +240,7 @@ bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t membe
       (seconds - handoutSeconds) / static_cast<double>(range.size()) * static_cast<double>(left);
   log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": the rest would take ", rest,
       " s at home");
-  if (rest < longEnoughSeconds) {
+  if (rest < leastSeconds) {
     // A part of it, and then another look: the first groups may have been the easy ones.
     const bool sure = rest < leastChunkSeconds && chunked.homeTakes > 0;
     chunked.homeTakes = sure ? left : (left + 3) / 4;

@@ -20,6 +20,9 @@ struct ChunkedLaunch; // chunked_launch.cpp
 /// One at a time. Under the session's lock.
 class ChunkedLaunches {
 public:
+  /// What takes less at home stays there.
+  static constexpr double leastSeconds = 8e-3;
+
   ChunkedLaunches(Shared& shared, Scheduler& scheduler, TrackedBuffers& tracked, Provider& provider,
                   Issuer& issuer, Mover& mover, Executor& executor)
       : shared_(shared), cl_(shared.cl), options_(shared.options), machine_(shared.machine),

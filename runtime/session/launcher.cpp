@@ -138,7 +138,8 @@ void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& argumen
     return;
   KernelStats::PerRange& range =
       kernel.code->stats
-          ->ranges[isRange(arguments) ? rangeName(rangeOf(arguments), arguments.local != nullptr)
+          ->ranges[isRange(arguments) ? kernel.code->histories.nameOf(rangeOf(arguments),
+                                                                      arguments.local != nullptr)
                                       : "invalid"];
   ++range.launches;
   range.countUnsplit(why);

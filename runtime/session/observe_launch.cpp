@@ -34,6 +34,12 @@ const char* whyHomeAlone(const Machine& machine, const Launch& launch,
                           : "its shares leave all to the program's own device";
 }
 
+/// What makes seconds of a launch those of the one that its history is named after.
+double scaleOf(const LaunchHistory& history, const NDRange& range) {
+  const double items = history.record ? history.record->items : 0;
+  return items > 0 ? items / static_cast<double>(itemsOf(range)) : 1;
+}
+
 } // namespace
 
 std::uint64_t LaunchObserver::launches(Stream& stream) const {
@@ -173,8 +179,10 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& ove
     spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);
   over.code->stats->tookAtHome(over.code->stats->ranges[over.key.range], home.seconds);
   if (history.controller)
-    history.controller->observeHome(took.complete ? home.seconds - home.transferSeconds : took.wall,
-                                    groups);
+    history.controller->observeHome(
+        scaleOf(history, over.range) *
+            (took.complete ? home.seconds - home.transferSeconds : took.wall),
+        groups);
   remember(*over.code, history, groups);
 }
 
@@ -201,8 +209,14 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
       history.controller->homeSeconds() < shared_.shortestLaunch())
     spendOnShort(*launch.code, launch.range,
                  launch.lookSeconds + took.wall - history.controller->homeSeconds());
-  if (history.controller && took.complete)
-    history.controller->observeSplit(samples_, groups, took.own);
+  if (history.controller && took.complete) {
+    const double scale = scaleOf(history, launch.range);
+    for (solver::DeviceSample& sample : samples_) {
+      sample.seconds *= scale;
+      sample.transferSeconds *= scale;
+    }
+    history.controller->observeSplit(samples_, groups, scale * took.own);
+  }
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
     shared_.moving.note(moves, launch.bytesMoved, moving);
   remember(*launch.code, history, groups);
@@ -287,12 +301,14 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     if (home < shared_.shortestLaunch())
       spendOnShort(launch, launch.lookSeconds + wall - home);
     if (history.controller)
-      history.controller->observeHome(home);
+      history.controller->observeHome(scaleOf(history, launch.range) * home);
     remember(*launch.code, history, groups);
     return;
   }
   wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
   countSplit(*launch.code, launch.key, *launch.plan, wall, shares, seconds);
+  for (solver::ChunkSample& chunk : samples)
+    chunk.seconds *= scaleOf(history, launch.range);
   if (history.controller)
     history.controller->observeChunks(samples, groups);
   remember(*launch.code, history, groups);

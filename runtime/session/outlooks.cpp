@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <set>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -23,15 +24,10 @@ using Values = std::deque<std::vector<std::byte>>;
 
 } // namespace
 
-std::uint64_t Outlooks::idOfCall(const KernelCode& code, const NDRange& range, bool localGiven,
+std::uint64_t Outlooks::idOfCall(const KernelCode& code, const std::string& range,
                                  std::span<const std::shared_ptr<MemoryObject>> objects) {
   LaunchId id(&code);
-  id.mix(std::size_t{localGiven});
-  for (unsigned d = 0; d < range.dimensions; ++d) {
-    id.mix(range.global[d]);
-    id.mix(range.local[d]);
-    id.mix(range.offset[d]);
-  }
+  id.mix(std::hash<std::string>()(range));
   for (const auto& object : objects)
     id.mix(object.get());
   return id.value();
@@ -55,17 +51,39 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   cameWithCommands(noted);
   std::vector<double> speeds = history.controller->expectedSpeeds();
   auto takesPart = [](double speed) { return speed > 0; };
-  if (noted.code.lock() == launch.code && (noted.step.homeSeconds > 0) == (home > 0) &&
-      std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart))
+  const bool isNews = noted.code.lock() != launch.code ||
+                      (noted.step.homeSeconds > 0) != (home > 0) ||
+                      !std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart);
+  describe(launch, planKey_);
+  const bool isOther = !isNews && planKey_ != noted.planKey;
+  noted.passed = false;
+  if (isNews)
+    noted.wanted = 0;
+  else if (noted.wanted == 0 && (!isOther || noted.drifts))
     return;
-  byCall_[idOfCall(*launch.code, launch.range, launch.localGiven, launch.objects)] = id;
   noted.version = ++versions_;
+  noted.drifts = isOther || (noted.drifts && !isNews);
+  if (noted.wanted == 1) {
+    if (isOther)
+      noted.step.later =
+          std::make_shared<const OutlookStep>(stepOf(launch, history, std::move(speeds)));
+    noted.pair = looks_;
+    noted.wanted = 0;
+    return;
+  }
+  noted.pair = 0;
+  noted.wanted -= std::min(noted.wanted, 1u);
+  byCall_[idOfCall(*launch.code, launch.key.range, launch.objects)] = id;
   noted.code = launch.code;
   noted.isNative = false;
   noted.launchKey = launch.key;
-  describe(launch, noted.planKey);
-  OutlookStep& step = noted.step;
-  step = {};
+  noted.planKey = planKey_;
+  noted.step = stepOf(launch, history, std::move(speeds));
+}
+
+OutlookStep Outlooks::stepOf(const Launch& launch, const LaunchHistory& history,
+                             std::vector<double> speeds) const {
+  OutlookStep step;
   auto values = std::make_shared<Values>();
   step.request = launch.request;
   step.request.contents = nullptr;
@@ -73,13 +91,44 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
     argument.bytes = values->emplace_back(argument.bytes.begin(), argument.bytes.end());
   step.devices = planDevicesOf(*shared_.machine, launch);
   step.speeds = std::move(speeds);
-  step.homeSeconds = home;
+  step.homeSeconds = history.controller->expectedHomeSeconds();
   step.dimension = history.dimension;
   for (const auto& buffer : launch.buffers) {
     step.buffers.push_back(buffer.get());
     step.sizes.push_back(buffer->size());
   }
   step.keeps = std::move(values);
+  return step;
+}
+
+/// Whether launches of the cycle that drift are remembered from two rounds, one after the other.
+/// Else the next two are, unless some are not even looked at.
+bool Outlooks::hasFollowed(std::span<const std::uint64_t> ids) {
+  const auto noted = [this](std::uint64_t id) -> Noted& { return steps_.at(id); };
+  const auto isLooked = [&](std::uint64_t id) { return !noted(id).isNative; };
+  if (std::ranges::none_of(ids, [&](std::uint64_t id) { return noted(id).drifts; }))
+    return true;
+  // One that comes twice in a round would be taken for two rounds.
+  if (std::set<std::uint64_t>(ids.begin(), ids.end()).size() < ids.size())
+    return false;
+  std::uint64_t pair = 0;
+  for (const std::uint64_t id : ids)
+    if (isLooked(id))
+      pair = std::max(pair, noted(id).pair);
+  const auto isPaired = [&](std::uint64_t id) { return !isLooked(id) || noted(id).pair == pair; };
+  if (pair > 0 && std::ranges::all_of(ids, isPaired))
+    return true;
+  const auto isWanted = [&](std::uint64_t id) { return noted(id).wanted > 0; };
+  const auto passed = [&](std::uint64_t id) { return isLooked(id) && noted(id).passed; };
+  if (std::ranges::any_of(ids, isWanted) || std::ranges::any_of(ids, passed))
+    return false;
+  ++looks_;
+  for (const std::uint64_t id : ids)
+    if (isLooked(id)) {
+      noted(id).wanted = 2;
+      noted(id).pair = 0;
+    }
+  return false;
 }
 
 std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& arguments) {
@@ -87,10 +136,14 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
   std::vector<std::shared_ptr<MemoryObject>> objects;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
     objects.push_back(kernel.memoryOf(i));
-  const std::uint64_t call =
-      idOfCall(*kernel.code, rangeOf(arguments), arguments.local != nullptr, objects);
+  const std::string& range =
+      kernel.code->histories.nameOf(rangeOf(arguments), arguments.local != nullptr);
+  const std::uint64_t call = idOfCall(*kernel.code, range, objects);
   if (const auto known = byCall_.find(call); known != byCall_.end()) {
-    cameWithCommands(steps_[known->second]);
+    Noted& noted = steps_[known->second];
+    cameWithCommands(noted);
+    noted.passed = true;
+    noted.wanted = 0;
     return known->second;
   }
   Noted& noted = steps_[call];
@@ -132,6 +185,8 @@ const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
       return nullptr;
     version = std::max(version, noted->second.version);
   }
+  if (!hasFollowed(ids))
+    return nullptr;
   const double secondsPerByte = shared_.moving.perByteOrGuess();
   std::shared_ptr<Made>& made = outlooks_[{ids.begin(), ids.end()}];
   const bool isStale =

@@ -67,6 +67,10 @@ private:
     PlanKey planKey; ///< without groups
     UsualCommands usual;
     std::uint64_t version = 0;
+    bool drifts = false;    ///< launches with that id are not planned alike
+    bool passed = false;    ///< the last one was not looked at
+    unsigned wanted = 0;    ///< of the next ones, so many are to be remembered
+    std::uint64_t pair = 0; ///< … which were for that look at the cycle; 0: they were not
   };
   /// Shared with the job that makes it.
   struct Made {
@@ -75,9 +79,12 @@ private:
     bool isOver = false;
     std::optional<Outlook> outlook;
   };
-  static std::uint64_t idOfCall(const KernelCode& code, const NDRange& range, bool localGiven,
+  static std::uint64_t idOfCall(const KernelCode& code, const std::string& range,
                                 std::span<const std::shared_ptr<MemoryObject>> objects);
   void cameWithCommands(Noted& noted);
+  OutlookStep stepOf(const Launch& launch, const LaunchHistory& history,
+                     std::vector<double> speeds) const;
+  bool hasFollowed(std::span<const std::uint64_t> ids);
   OutlookMachine machine() const;
   void forgetIfMany();
   void make(std::span<const std::uint64_t> ids, const std::shared_ptr<Made>& made);
@@ -89,6 +96,8 @@ private:
   std::map<std::vector<std::uint64_t>, std::shared_ptr<Made>> outlooks_;
   BetweenLaunches between_;
   std::uint64_t versions_ = 0;
+  std::uint64_t looks_ = 0; ///< at cycles of launches that drift
+  PlanKey planKey_;         ///< of the launch that is noted
   std::atomic<bool> isWatching_ = false;
   std::shared_ptr<std::atomic<bool>> goesOn_ = std::make_shared<std::atomic<bool>>(true);
   Worker worker_;

@@ -92,6 +92,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   setup.policy = options_.policy;
   setup.home = machine_->home();
   setup.minLaunchSeconds = shared_.shortestLaunch();
+  setup.minChunkedSeconds = ChunkedLaunches::leastSeconds;
   history.lacksRoom.resize(machine_->devices().size());
   const auto items = static_cast<double>(itemsOf(launch.range));
   // Shares that the user has set need no knowledge.

@@ -36,6 +36,8 @@ TEST(KnownSpeeds, preferTheSameLaunchThenItsNearestThenOtherKernels) {
   auto same = speeds.prior("k", {"1024", {3}}, 1024);
   EXPECT_EQ(same.from, From::SameLaunch);
   EXPECT_DOUBLE_EQ(same.gain, 2);
+  EXPECT_NEAR(same.homeSeconds, 1024e-6, 1e-12);
+  EXPECT_NEAR(speeds.prior("k", {"1024", {3}}, 1152).homeSeconds, 1152e-6, 1e-12); // of its class
   auto near = speeds.prior("k", {"1024", {4}}, 1024);
   EXPECT_EQ(near.from, From::OtherLaunches);
   EXPECT_DOUBLE_EQ(near.speeds[1], 1 / 2e-6);

@@ -60,6 +60,41 @@ TEST(WorkScalars, areReadWithTheirSignAndNeverBeyondTheArgument) {
   EXPECT_EQ(classesOf(scalars, arguments), (std::vector<int>{-1, valueClass(0xFFFFFFFF), 0, 0}));
 }
 
+NDRange square(std::uint64_t side, std::uint64_t offset = 0) {
+  NDRange range;
+  range.dimensions = 2;
+  range.global = {side, side, 1};
+  range.local = {16, 16, 1};
+  range.offset = {offset, offset, 0};
+  return range;
+}
+
+TEST(LaunchHistories, NameRangesAfterTheFirstOfTheirClass) {
+  LaunchHistories histories;
+  EXPECT_EQ(histories.nameOf(square(1024), true), "1024x1024/16x16");
+  EXPECT_EQ(histories.nameOf(square(64), true), "64x64/16x16");
+  EXPECT_EQ(histories.nameOf(square(80), true), "80x80/16x16"); // so few work-groups count
+  EXPECT_EQ(histories.nameOf(square(1040), true), "1024x1024/16x16");
+  EXPECT_EQ(histories.nameOf(square(1040), false), "1040x1040");
+  EXPECT_EQ(histories.nameOf(square(1040, 3), true), "1040x1040/16x16+3x3");
+  EXPECT_EQ(histories.nameOf(square(2048), true), "2048x2048/16x16");
+}
+
+TEST(LaunchHistories, KnowAllStepsOfAnElimination) {
+  LaunchHistories histories;
+  std::set<std::string> names;
+  for (std::uint64_t k = 1; k < 4096; ++k)
+    names.insert(histories.nameOf(square((4096 - k + 15) / 16 * 16, k), true));
+  EXPECT_LE(names.size(), LaunchHistories::capacity);
+}
+
+TEST(LaunchHistories, NameRangesThatDriversRefuse) {
+  LaunchHistories histories;
+  NDRange range = square(64);
+  range.local[1] = 0;
+  EXPECT_EQ(histories.nameOf(range, true), "64x64/16x0");
+}
+
 TEST(LaunchHistories, forgetTheLongestUnused) {
   LaunchHistories histories;
   const LaunchKey first{"64", {}};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 
 namespace libsplit::runtime {
 namespace {
@@ -85,6 +86,35 @@ TEST(Outlook, TellsWhatBringingTheDataTakesOnce) {
   const Machine two;
   const Outlook outlook = two.of({two.step(two.stencil, 0, 1), two.step(two.copy, 1, 0)});
   EXPECT_NEAR(outlook.onceSeconds, 1e-9 * rows / 2 * width, 1e-5); // half of the first input
+}
+
+/// The step of an elimination: rows below `row` change by what is in it.
+KernelSummary elimination(std::int64_t row) {
+  KernelSummary kernel;
+  kernel.parameters = {{"a", "char*", ParameterKind::GlobalBuffer, 0},
+                       {"unused", "char*", ParameterKind::GlobalBuffer, 0}};
+  const Expr below = Expr::id(Expr::Op::GlobalId, 0) + Expr::constant(row + 1);
+  kernel.accesses = {rowsOf(0, Effect::Read, Expr::constant(row)), rowsOf(0, Effect::Read, below),
+                     rowsOf(0, Effect::Write, below)};
+  return kernel;
+}
+
+TEST(Outlook, SeesWhatLaunchesThatDriftHaveToMove) {
+  const Machine two;
+  const KernelSummary first = elimination(0), second = elimination(1);
+  const auto step = [&](const KernelSummary& kernel) {
+    OutlookStep made = two.step(kernel, 0, 1);
+    made.request.range.global[0] = rows - 2;
+    return made;
+  };
+  OutlookStep drifting = step(first);
+  const double alike = two.of({drifting}).seconds; // the row is there for ever
+  EXPECT_NEAR(alike, 0.5e-3 + 1e-5, 1e-6);
+  drifting.later = std::make_shared<const OutlookStep>(step(second));
+  const Outlook outlook = two.of({drifting});
+  ASSERT_TRUE(outlook.steps[0].plan);
+  // The next row, which one device has just written.
+  EXPECT_GE(outlook.seconds, alike + two.machine.secondsPerMove + 1e-9 * width - 1e-6);
 }
 
 TEST(Outlook, StaysAtHomeWhereNeighboursAreNotSplit) {

@@ -106,6 +106,24 @@ TEST(ShareController, AutoGivesNothingOutInChunksThatIsKnownToBeShort) {
   EXPECT_EQ(ShareController(remembered).next(/*canChunk=*/true).action, Action::Chunks);
 }
 
+TEST(ShareController, AutoGivesNothingOutInChunksThatHomeWouldDoAlone) {
+  auto known = setup("auto");
+  known.minChunkedSeconds = 8e-3;
+  known.timedAtHome = 7e-3;
+  EXPECT_EQ(ShareController(known).next(/*canChunk=*/true).action, Action::Measure);
+  known.timedAtHome = 9e-3;
+  EXPECT_EQ(ShareController(known).next(/*canChunk=*/true).action, Action::Chunks);
+
+  auto like = setup("auto");
+  like.minChunkedSeconds = 8e-3;
+  like.prior.from = ShareController::Prior::From::OtherLaunches;
+  like.prior.speeds = {1, 0};
+  like.prior.homeSeconds = 1e-3;
+  EXPECT_EQ(ShareController(like).next(/*canChunk=*/true).action, Action::Measure);
+  like.prior.homeSeconds = 3e-3; // or four times as long
+  EXPECT_EQ(ShareController(like).next(/*canChunk=*/true).action, Action::Chunks);
+}
+
 TEST(ShareController, AutoMeasuresHomeFirstAndLeavesShortLaunchesThere) {
   ShareController controller(setup("auto"));
   EXPECT_EQ(controller.next().action, Action::Measure);

@@ -35,7 +35,8 @@ Bytes someBytes(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-World::World(std::size_t stagingBytes) : cl(fakeDispatch()), shared(cl) {
+World::World(std::size_t stagingBytes, Options options)
+    : cl(fakeDispatch()), shared(cl, std::move(options)) {
   cl_platform_id platform = nullptr;
   require(cl.clGetPlatformIDs(1, &platform, nullptr), "no platform");
   require(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "no device");

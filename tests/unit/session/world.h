@@ -22,7 +22,7 @@ Bytes someBytes(std::size_t size, unsigned seed = 0);
 
 struct World {
   /// `stagingBytes`: what may be on its way from one memory to another.
-  explicit World(std::size_t stagingBytes = std::size_t{1} << 20);
+  explicit World(std::size_t stagingBytes = std::size_t{1} << 20, Options options = {});
 
   /// A buffer of the program's that holds `bytes`, and is tracked.
   std::shared_ptr<Buffer> buffer(const Bytes& bytes);
