@@ -88,6 +88,9 @@ std::shared_ptr<SpeedRecord> KnownSpeeds::record(const std::string& kernel, cons
   } else {
     record = std::make_shared<SpeedRecord>();
   }
+  if (record->items > 0)
+    for (double* seconds : {&record->homeSeconds, &record->splitSeconds})
+      *seconds *= items / record->items;
   record->items = items;
   record->secondsPerItem.resize(devices_);
   record->used = ++uses_;

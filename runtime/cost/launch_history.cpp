@@ -59,8 +59,10 @@ int valueClass(std::int64_t value) {
 
 int sizeClass(std::uint64_t count) {
   constexpr std::uint64_t exact = 16;
-  return static_cast<int>(count < exact ? static_cast<double>(count)
-                                        : std::floor(4 * std::log2(count)));
+  if (count < exact)
+    return static_cast<int>(count);
+  const int log = std::bit_width(count) - 1;
+  return 4 * log + static_cast<int>((count >> (log - 2)) & 3);
 }
 
 std::vector<int> classesOf(std::span<const WorkScalar> scalars,
@@ -115,8 +117,10 @@ LaunchHistories::RangeClass LaunchHistories::classOf(const NDRange& range, bool 
   RangeClass made{.dimensions = range.dimensions, .localGiven = localGiven};
   for (unsigned d = 0; d < range.dimensions; ++d) {
     const bool isGiven = localGiven && range.local[d] > 0; // drivers refuse others
-    if (isGiven)
+    if (isGiven) {
       made.local[d] = range.local[d];
+      made.isUneven[d] = !range.uniform(d);
+    }
     made.size[d] = sizeClass(isGiven ? range.groups(d) : range.global[d]);
     made.offset[d] = valueClass(static_cast<std::int64_t>(range.offset[d]));
   }
@@ -126,6 +130,7 @@ LaunchHistories::RangeClass LaunchHistories::classOf(const NDRange& range, bool 
 const std::string& LaunchHistories::nameOf(const NDRange& range, bool localGiven) {
   constexpr std::size_t mostNames = 1024;
   if (!lastRange_.name || lastRange_.range != range || lastRange_.localGiven != localGiven) {
+    lastRange_.name = nullptr;
     if (names_.size() >= mostNames)
       names_.clear();
     std::string& name = names_[classOf(range, localGiven)];

@@ -9,12 +9,13 @@
 // steps, and nothing would ever be learnt; within a factor of two the solver follows as it follows
 // any load that drifts. A step counter goes through 8 + log2 of its range classes, each as long as
 // all before it; a new class begins with the speeds of its nearest neighbour (known_speeds.h).
-// An NDRange's class has work-group counts in steps of a fourth root of two, for the same reason,
-// and goes by the name of its first one; what a launch took is brought to that one's size.
+// An NDRange's class has work-group counts in four steps for each doubling, for the same reason,
+// and goes by the name of its first one; what a launch took is brought to the size of the one that
+// its controller began with.
 //
 // Worked example: lu(A, n, k) over 1024 x 1024 with the guard `i > k && j > k`. Steps k = 512 ..
 // 1023 are one class, 256 .. 511 another. The latter ends with shares that the former starts from.
-// Where it is launched over n - k rows instead, 1024 .. 862 of them are one class, 861 .. 725 the
+// Where it is launched over n - k rows instead, 1023 .. 896 of them are one class, 895 .. 768 the
 // next.
 #pragma once
 
@@ -25,7 +26,9 @@
 #include "runtime/cost/share_controller.h"
 #include "runtime/plan/boundary.h"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,6 +78,7 @@ double distance(const LaunchKey& a, double itemsA, const LaunchKey& b, double it
 /// What is remembered of launches of one kernel under one key.
 struct LaunchHistory {
   std::unique_ptr<ShareController> controller;
+  std::optional<NDRange> base;         ///< of the launch that the controller began with
   std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
@@ -115,6 +119,7 @@ private:
     unsigned dimensions = 0;
     bool localGiven = false;
     std::array<std::uint64_t, 3> local{}; ///< 0: left open
+    std::array<bool, 3> isUneven{};       ///< the last work-group is smaller than the others
     std::array<int, 3> size{};            ///< of its work-groups; of work-items, if left open
     std::array<int, 3> offset{};
     auto operator<=>(const RangeClass&) const = default;

@@ -107,15 +107,13 @@ private:
       if (step.dimension && *step.dimension != d)
         continue;
       std::optional<Way> way = cut(step, shares, d);
-      if (way && step.later) {
-        std::optional<Way> later = cut(*step.later, shares, d);
-        if (!later)
-          continue;
+      std::optional<Way> later = way && step.later ? cut(*step.later, shares, d) : std::nullopt;
+      if (!way || (step.later && !later))
+        continue;
+      if (later) {
         later->seconds += later->step.planningSeconds;
         way->later = std::make_shared<const Way>(std::move(*later));
       }
-      if (!way)
-        continue;
       const std::pair<int, bool> order{way->merges.empty() ? 0
                                                            : static_cast<int>(way->step.plan->rung),
                                        step.request.range.groups(d) < fewGroups * shares.size()};
@@ -138,12 +136,12 @@ private:
     const auto began = std::chrono::steady_clock::now();
     PlanResult result =
         planCut(step.request, step.devices, dimension, solver::roundToGroups(shares, groups));
+    const std::chrono::duration<double> planning = std::chrono::steady_clock::now() - began;
     auto* plan = std::get_if<LaunchPlan>(&result);
     if (!plan)
       return std::nullopt;
     Way way = split(step, shares, dimension, std::move(*plan));
-    way.step.planningSeconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    way.step.planningSeconds = planning.count();
     return way;
   }
 

@@ -215,9 +215,7 @@ bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t membe
   chunked.launch->issued.push_back(issued);
   lock.unlock();
   const cl_int status = issued.kernel->wait();
-  double moving = 0;
-  for (const Moved& transfer : issued.transfers)
-    moving += transfer.seconds();
+  const double moving = secondsOf(issued.transfers);
   lock.lock();
   if (status < 0)
     return false; // others do the rest, and a recovery what this was to do

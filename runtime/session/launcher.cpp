@@ -2,9 +2,9 @@
 //
 // A launch that can't be split, or that is not worth it, goes to the driver as it came if nothing
 // is in its way. Otherwise a snapshot is taken (arguments may change and objects may go as soon as
-// the call returns) and a task made of it. When the task is planned the shares become
-// counts of work-groups, the planner's regions become transfers (plan_launch.cpp), and each piece
-// becomes an instruction of its device's lane (executor.h). When it retires it is measured
+// the call returns) and a task made of it. When the task is planned the shares become counts of
+// work-groups, the planner's regions become transfers (plan_launch.cpp), and each piece becomes an
+// instruction of its device's lane (executor.h). When it retires it is measured
 // (observe_launch.cpp).
 #include "runtime/session/launcher.h"
 

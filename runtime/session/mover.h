@@ -50,11 +50,10 @@ public:
       : cl_(shared.cl), machine_(shared.machine), stats_(shared.stats), tracer_(shared.tracer),
         mayHaveLost_(shared.mayHaveLost), issuer_(issuer) {}
 
-  /// Has `bytes` brought to `node`, where they are not valid yet. `moves`, if any, get what that
-  /// takes. Throws LostBytes, or std::runtime_error where there is no
-  /// memory for them.
+  /// Has `bytes` brought to `node`, where they are not valid yet. `moved`, if any, gets what that
+  /// takes. Throws LostBytes, or std::runtime_error where there is no memory for them.
   void bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
-             std::vector<Moved>* moves = nullptr);
+             std::vector<Moved>* moved = nullptr);
   /// Issues all of them at once; by move. Throws if something that it takes can't be had; the
   /// directories are as before then.
   std::vector<Moved> transfer(Task& task, std::span<BufferMove> moves);

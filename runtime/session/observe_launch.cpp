@@ -6,6 +6,7 @@
 #include "runtime/cost/known_speeds.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace libsplit::runtime {
 
@@ -34,11 +35,28 @@ const char* whyHomeAlone(const Machine& machine, const Launch& launch,
                           : "its shares leave all to the program's own device";
 }
 
-/// What makes seconds of a launch those of the one that its history is named after.
-double scaleOf(const LaunchHistory& history, const NDRange& range) {
-  const double items = history.record ? history.record->items : 0;
-  return items > 0 ? items / static_cast<double>(itemsOf(range)) : 1;
-}
+/// Brings what a launch took to the size of the one that its history's controller began with.
+class Sizing {
+public:
+  Sizing(const LaunchHistory& history, const NDRange& range, unsigned dimension)
+      : seconds_(static_cast<double>(itemsOf(history.base.value_or(range))) /
+                 static_cast<double>(itemsOf(range))),
+        groups_(history.base.value_or(range).groups(dimension)), own_(range.groups(dimension)) {}
+
+  double seconds(double taken) const { return seconds_ * taken; }
+  double taken(double seconds) const { return seconds / seconds_; }
+  std::uint64_t groups() const { return groups_; }
+  std::uint64_t group(std::uint64_t own) const {
+    return groups_ == own_ ? own
+                           : static_cast<std::uint64_t>(std::llround(static_cast<double>(own) *
+                                                                     static_cast<double>(groups_) /
+                                                                     static_cast<double>(own_)));
+  }
+
+private:
+  double seconds_;
+  std::uint64_t groups_, own_;
+};
 
 } // namespace
 
@@ -136,9 +154,7 @@ LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream)
     auto interval = issued.kernel->interval();
     took.complete = took.complete && interval;
     double seconds = interval ? interval->seconds() : 0;
-    double transferSeconds = 0;
-    for (const Moved& transfer : issued.transfers)
-      transferSeconds += transfer.seconds();
+    const double transferSeconds = secondsOf(issued.transfers);
     // A device may have its groups in several parts.
     solver::DeviceSample& sample = samples_[issued.device];
     const bool isFirst = sample.groupBegin == sample.groupEnd;
@@ -162,7 +178,8 @@ LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream)
   if (launch.wasSplit && history.controller)
     took.wall += history.controller->restCosts();
   if (launch.ticket.phase != 0 && took.complete)
-    stream.cycle.took(launch.ticket, took.wall);
+    stream.cycle.took(launch.ticket,
+                      Sizing(history, launch.range, launch.plan->dimension).seconds(took.wall));
   history.planning.earn(took.wall);
   return took;
 }
@@ -171,7 +188,7 @@ LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream)
 void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& over) {
   const Took took = measure(over, *task.stream);
   LaunchHistory& history = over.code->histories.at(over.key);
-  const std::uint64_t groups = over.range.groups(over.plan->dimension);
+  const Sizing sizing(history, over.range, over.plan->dimension);
   countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));
   // What it took to bring the data home says nothing of a program whose data always lies there.
   const solver::DeviceSample& home = samples_[machine_->home()];
@@ -180,10 +197,9 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& ove
   over.code->stats->tookAtHome(over.code->stats->ranges[over.key.range], home.seconds);
   if (history.controller)
     history.controller->observeHome(
-        scaleOf(history, over.range) *
-            (took.complete ? home.seconds - home.transferSeconds : took.wall),
-        groups);
-  remember(*over.code, history, groups);
+        sizing.seconds(took.complete ? home.seconds - home.transferSeconds : took.wall),
+        sizing.groups());
+  remember(*over.code, history, sizing.groups());
 }
 
 void LaunchObserver::learn(const Over& launch, Stream& stream) {
@@ -205,21 +221,19 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
   countSplit(*launch.code, launch.key, *launch.plan, took.wall, shares_, seconds_);
   if (history.record && launch.plan->isCut())
     history.record->dimension = launch.plan->dimension;
-  if (history.controller && history.controller->homeSeconds() > 0 &&
-      history.controller->homeSeconds() < shared_.shortestLaunch())
-    spendOnShort(*launch.code, launch.range,
-                 launch.lookSeconds + took.wall - history.controller->homeSeconds());
+  const Sizing sizing(history, launch.range, launch.plan->dimension);
+  const double home = history.controller ? history.controller->homeSeconds() : 0;
+  if (home > 0 && home < shared_.shortestLaunch())
+    spendOnShort(*launch.code, launch.range, launch.lookSeconds + took.wall - sizing.taken(home));
   if (history.controller && took.complete) {
-    const double scale = scaleOf(history, launch.range);
-    for (solver::DeviceSample& sample : samples_) {
-      sample.seconds *= scale;
-      sample.transferSeconds *= scale;
-    }
-    history.controller->observeSplit(samples_, groups, scale * took.own);
+    for (solver::DeviceSample& sample : samples_)
+      sample = {sizing.group(sample.groupBegin), sizing.group(sample.groupEnd),
+                sizing.seconds(sample.seconds), sizing.seconds(sample.transferSeconds)};
+    history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own));
   }
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
     shared_.moving.note(moves, launch.bytesMoved, moving);
-  remember(*launch.code, history, groups);
+  remember(*launch.code, history, sizing.groups());
 }
 
 void LaunchObserver::spendOnShort(KernelCode& code, const NDRange& range, double seconds) const {
@@ -253,6 +267,7 @@ void LaunchObserver::remember(const KernelCode& code, LaunchHistory& history,
   if (!history.controller || !history.record)
     return;
   SpeedRecord& record = *history.record;
+  record.items = static_cast<double>(itemsOf(*history.base));
   const double groupItems = record.items / static_cast<double>(groups);
   std::span<const double> speeds = history.controller->speeds();
   for (std::size_t i = 0; i < record.secondsPerItem.size(); ++i)
@@ -289,10 +304,10 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     shares[issued.device] +=
         static_cast<double>(issued.groupEnd - issued.groupBegin) / static_cast<double>(groups);
     seconds[issued.device] += took;
-    for (const Moved& transfer : issued.transfers)
-      seconds[issued.device] += transfer.seconds();
+    seconds[issued.device] += secondsOf(issued.transfers);
   }
   LaunchHistory& history = launch.code->histories.at(launch.key);
+  const Sizing sizing(history, launch.range, launch.plan->dimension);
   if (!launch.wasSplit) {
     double home = 0;
     for (const solver::ChunkSample& chunk : samples)
@@ -301,17 +316,20 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     if (home < shared_.shortestLaunch())
       spendOnShort(launch, launch.lookSeconds + wall - home);
     if (history.controller)
-      history.controller->observeHome(scaleOf(history, launch.range) * home);
-    remember(*launch.code, history, groups);
+      history.controller->observeHome(sizing.seconds(home));
+    remember(*launch.code, history, sizing.groups());
     return;
   }
   wall = std::max(wall, *std::max_element(seconds.begin(), seconds.end()));
   countSplit(*launch.code, launch.key, *launch.plan, wall, shares, seconds);
-  for (solver::ChunkSample& chunk : samples)
-    chunk.seconds *= scaleOf(history, launch.range);
+  for (solver::ChunkSample& chunk : samples) {
+    chunk.groupBegin = sizing.group(chunk.groupBegin);
+    chunk.groupEnd = sizing.group(chunk.groupEnd);
+    chunk.seconds = sizing.seconds(chunk.seconds);
+  }
   if (history.controller)
-    history.controller->observeChunks(samples, groups);
-  remember(*launch.code, history, groups);
+    history.controller->observeChunks(samples, sizing.groups());
+  remember(*launch.code, history, sizing.groups());
 }
 
 } // namespace libsplit::runtime

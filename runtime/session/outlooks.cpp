@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -55,24 +56,20 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
                       (noted.step.homeSeconds > 0) != (home > 0) ||
                       !std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart);
   describe(launch, planKey_);
-  const bool isOther = !isNews && planKey_ != noted.planKey;
+  noted.drifts = !isNews && planKey_ != noted.lastKey;
+  noted.lastKey = planKey_;
   noted.passed = false;
   if (isNews)
-    noted.wanted = 0;
-  else if (noted.wanted == 0 && (!isOther || noted.drifts))
+    noted.giveUp();
+  else if (noted.wanted == 0)
     return;
   noted.version = ++versions_;
-  noted.drifts = isOther || (noted.drifts && !isNews);
-  if (noted.wanted == 1) {
-    if (isOther)
+  if (noted.wanted > 0 && --noted.wanted == 0) {
+    if (noted.drifts)
       noted.step.later =
           std::make_shared<const OutlookStep>(stepOf(launch, history, std::move(speeds)));
-    noted.pair = looks_;
-    noted.wanted = 0;
     return;
   }
-  noted.pair = 0;
-  noted.wanted -= std::min(noted.wanted, 1u);
   byCall_[idOfCall(*launch.code, launch.key.range, launch.objects)] = id;
   noted.code = launch.code;
   noted.isNative = false;
@@ -101,34 +98,27 @@ OutlookStep Outlooks::stepOf(const Launch& launch, const LaunchHistory& history,
   return step;
 }
 
-/// Whether launches of the cycle that drift are remembered from two rounds, one after the other.
-/// Else the next two are, unless some are not even looked at.
-bool Outlooks::hasFollowed(std::span<const std::uint64_t> ids) {
-  const auto noted = [this](std::uint64_t id) -> Noted& { return steps_.at(id); };
-  const auto isLooked = [&](std::uint64_t id) { return !noted(id).isNative; };
-  if (std::ranges::none_of(ids, [&](std::uint64_t id) { return noted(id).drifts; }))
-    return true;
-  // One that comes twice in a round would be taken for two rounds.
-  if (std::set<std::uint64_t>(ids.begin(), ids.end()).size() < ids.size())
-    return false;
-  std::uint64_t pair = 0;
-  for (const std::uint64_t id : ids)
-    if (isLooked(id))
-      pair = std::max(pair, noted(id).pair);
-  const auto isPaired = [&](std::uint64_t id) { return !isLooked(id) || noted(id).pair == pair; };
-  if (pair > 0 && std::ranges::all_of(ids, isPaired))
-    return true;
-  const auto isWanted = [&](std::uint64_t id) { return noted(id).wanted > 0; };
-  const auto passed = [&](std::uint64_t id) { return isLooked(id) && noted(id).passed; };
-  if (std::ranges::any_of(ids, isWanted) || std::ranges::any_of(ids, passed))
-    return false;
+/// Whether the launches of the cycle that drift are remembered from the same two rounds, one after
+/// the other.
+bool Outlooks::areOfTwoRounds(std::span<const std::uint64_t> drifting) const {
+  const std::uint64_t pair = drifting.empty() ? 0 : steps_.at(drifting.front()).pair;
+  return std::ranges::all_of(drifting, [&](std::uint64_t id) {
+    const Noted& noted = steps_.at(id);
+    return noted.pair == pair && pair > 0 && noted.wanted == 0;
+  });
+}
+
+/// Remembers the next two of each, unless some are about to be, or are not even looked at.
+void Outlooks::wantTwoRounds(std::span<const std::uint64_t> drifting) {
+  for (const std::uint64_t id : drifting)
+    if (const Noted& noted = steps_.at(id); noted.wanted > 0 || noted.passed)
+      return;
   ++looks_;
-  for (const std::uint64_t id : ids)
-    if (isLooked(id)) {
-      noted(id).wanted = 2;
-      noted(id).pair = 0;
-    }
-  return false;
+  for (const std::uint64_t id : drifting) {
+    Noted& noted = steps_.at(id);
+    noted.wanted = 2;
+    noted.pair = looks_;
+  }
 }
 
 std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& arguments) {
@@ -143,7 +133,8 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
     Noted& noted = steps_[known->second];
     cameWithCommands(noted);
     noted.passed = true;
-    noted.wanted = 0;
+    if (noted.wanted > 0)
+      noted.giveUp();
     return known->second;
   }
   Noted& noted = steps_[call];
@@ -185,8 +176,15 @@ const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
       return nullptr;
     version = std::max(version, noted->second.version);
   }
-  if (!hasFollowed(ids))
+  std::vector<std::uint64_t> drifting;
+  std::ranges::copy_if(ids, std::back_inserter(drifting),
+                       [this](std::uint64_t id) { return steps_.at(id).drifts; });
+  if (!areOfTwoRounds(drifting)) {
+    // One that comes twice in a round would be taken for two rounds.
+    if (std::set<std::uint64_t>(ids.begin(), ids.end()).size() == ids.size())
+      wantTwoRounds(drifting);
     return nullptr;
+  }
   const double secondsPerByte = shared_.moving.perByteOrGuess();
   std::shared_ptr<Made>& made = outlooks_[{ids.begin(), ids.end()}];
   const bool isStale =

@@ -67,10 +67,12 @@ private:
     PlanKey planKey; ///< without groups
     UsualCommands usual;
     std::uint64_t version = 0;
-    bool drifts = false;    ///< launches with that id are not planned alike
-    bool passed = false;    ///< the last one was not looked at
+    PlanKey lastKey;        ///< of the last launch with that id
+    bool drifts = false;    ///< which was planned otherwise than the one before it
+    bool passed = false;    ///< … or was not looked at
     unsigned wanted = 0;    ///< of the next ones, so many are to be remembered
-    std::uint64_t pair = 0; ///< … which were for that look at the cycle; 0: they were not
+    std::uint64_t pair = 0; ///< … of the rounds that began then; 0: they are not of two rounds
+    void giveUp() { wanted = 0, pair = 0; }
   };
   /// Shared with the job that makes it.
   struct Made {
@@ -84,7 +86,8 @@ private:
   void cameWithCommands(Noted& noted);
   OutlookStep stepOf(const Launch& launch, const LaunchHistory& history,
                      std::vector<double> speeds) const;
-  bool hasFollowed(std::span<const std::uint64_t> ids);
+  bool areOfTwoRounds(std::span<const std::uint64_t> drifting) const;
+  void wantTwoRounds(std::span<const std::uint64_t> drifting);
   OutlookMachine machine() const;
   void forgetIfMany();
   void make(std::span<const std::uint64_t> ids, const std::shared_ptr<Made>& made);

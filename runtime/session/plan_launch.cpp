@@ -110,6 +110,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   }
   setup.movingSeconds = movingSeconds(launch);
   history.controller = std::make_unique<ShareController>(std::move(setup));
+  history.base = launch.range;
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
   // Those before the kernel was ready count as well, if all seem to be like this one.
   if (history.record->launchesNow == 0 && launch.code->histories.size() == 1 &&

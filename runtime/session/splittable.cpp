@@ -217,6 +217,7 @@ bool isOfOneContext(const Stream& stream, const Kernel& kernel) {
 
 std::vector<BufferUse> usesOf(const Kernel& kernel) {
   std::vector<BufferUse> uses;
+  uses.reserve(kernel.arguments.size());
   const std::vector<bool>& writes = kernel.code->writes;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     if (!kernel.memoryOf(i))

@@ -78,6 +78,7 @@ TEST(LaunchHistories, NameRangesAfterTheFirstOfTheirClass) {
   EXPECT_EQ(histories.nameOf(square(1040), false), "1040x1040");
   EXPECT_EQ(histories.nameOf(square(1040, 3), true), "1040x1040/16x16+3x3");
   EXPECT_EQ(histories.nameOf(square(2048), true), "2048x2048/16x16");
+  EXPECT_EQ(histories.nameOf(square(2043), true), "2043x2043/16x16"); // work-groups that differ
 }
 
 TEST(LaunchHistories, KnowAllStepsOfAnElimination) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace libsplit::runtime {
 namespace {
@@ -105,11 +106,33 @@ TEST(Mover, ExchangesSeveralTimesWhatItsRingsHold) {
   EXPECT_EQ(await(task), CL_SUCCESS);
   for (const Moved& each : moved) { // of all parts, there and on
     ASSERT_TRUE(each.arrived->interval());
-    EXPECT_GT(each.seconds(), 10 * each.arrived->interval()->seconds());
+    EXPECT_GT(secondsOf({&each, 1}), 10 * each.arrived->interval()->seconds());
   }
   EXPECT_EQ(world.read(*buffer, 0), expected);
   EXPECT_EQ(world.read(*buffer, 1), expected);
   EXPECT_EQ(world.shared.stats.bytesBetweenNodes, size);
+}
+
+TEST(Mover, TellsHowLongSeveralTransfersTookTogether) {
+  constexpr std::size_t ring = 64 << 10, size = 10 * ring;
+  World world(ring);
+  const Bytes bytes = someBytes(size);
+  const std::array buffers = {world.buffer(bytes), world.buffer(bytes)};
+  const ByteSet all(0, size);
+  const Directory::Need need{world.nodeOf(1), &all};
+  std::vector<BufferMove> moves;
+  for (const auto& buffer : buffers) {
+    const Directory::State before = buffer->directory().state();
+    for (Directory::NeededMove& each : buffer->directory().bringAll({&need, 1}, true))
+      moves.push_back({buffer.get(), std::move(each.move), before});
+  }
+  Task task;
+  const std::vector<Moved> moved = world.mover.transfer(task, moves);
+  EXPECT_EQ(await(task), CL_SUCCESS);
+  ASSERT_EQ(moved.size(), 2U);
+  const double one = secondsOf({&moved[0], 1}), other = secondsOf({&moved[1], 1});
+  EXPECT_GE(secondsOf(moved), std::max(one, other));
+  EXPECT_LT(secondsOf(moved), 0.8 * (one + other)); // part by part they go side by side
 }
 
 TEST(Mover, SaysSoIfBytesAreNowhereAnyMore) {
