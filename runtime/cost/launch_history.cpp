@@ -31,6 +31,15 @@ std::int64_t valueOf(const WorkScalar& scalar, std::span<const std::byte> bytes)
                          : static_cast<std::int64_t>(bits >> unused);
 }
 
+/// The class of a count of work-groups: itself below 16, then four for each doubling.
+int sizeClass(std::uint64_t count) {
+  constexpr std::uint64_t exact = 16;
+  if (count < exact)
+    return static_cast<int>(count);
+  const int log = std::bit_width(count) - 1;
+  return 4 * log + static_cast<int>((count >> (log - 2)) & 3);
+}
+
 } // namespace
 
 std::vector<WorkScalar> workScalars(const KernelSummary& summary) {
@@ -55,14 +64,6 @@ int valueClass(std::int64_t value) {
   const int size = magnitude <= 8 ? static_cast<int>(magnitude)
                                   : 5 + static_cast<int>(std::bit_width(magnitude));
   return value < 0 ? -size : size;
-}
-
-int sizeClass(std::uint64_t count) {
-  constexpr std::uint64_t exact = 16;
-  if (count < exact)
-    return static_cast<int>(count);
-  const int log = std::bit_width(count) - 1;
-  return 4 * log + static_cast<int>((count >> (log - 2)) & 3);
 }
 
 std::vector<int> classesOf(std::span<const WorkScalar> scalars,

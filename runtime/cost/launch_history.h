@@ -56,9 +56,6 @@ std::vector<WorkScalar> workScalars(const KernelSummary& summary);
 /// 0; ±1 .. ±8 for themselves; beyond, ±(6 + floor(log2 |value|)).
 int valueClass(std::int64_t value);
 
-/// The class of a count of work-groups: itself below 16, then four for each doubling.
-int sizeClass(std::uint64_t count);
-
 /// "64x64/8x8", and the offset if there is one.
 std::string rangeName(const NDRange& range, bool localGiven);
 

@@ -1,6 +1,7 @@
 #include "runtime/session/moved.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace libsplit::runtime {

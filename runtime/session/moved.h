@@ -11,7 +11,6 @@
 
 #include "runtime/core/completion.h"
 
-#include <optional>
 #include <span>
 
 namespace libsplit::runtime {

@@ -38,24 +38,23 @@ const char* whyHomeAlone(const Machine& machine, const Launch& launch,
 /// Brings what a launch took to the size of the one that its history's controller began with.
 class Sizing {
 public:
-  Sizing(const LaunchHistory& history, const NDRange& range, unsigned dimension)
-      : seconds_(static_cast<double>(itemsOf(history.base.value_or(range))) /
-                 static_cast<double>(itemsOf(range))),
-        groups_(history.base.value_or(range).groups(dimension)), own_(range.groups(dimension)) {}
+  Sizing(const LaunchHistory& history, const NDRange& range, unsigned dimension) {
+    const NDRange& base = history.base ? *history.base : range;
+    groups_ = base.groups(dimension);
+    groupsRatio_ = static_cast<double>(groups_) / static_cast<double>(range.groups(dimension));
+    itemsRatio_ = static_cast<double>(itemsOf(base)) / static_cast<double>(itemsOf(range));
+  }
 
-  double seconds(double taken) const { return seconds_ * taken; }
-  double taken(double seconds) const { return seconds / seconds_; }
+  double seconds(double taken) const { return itemsRatio_ * taken; }
+  double taken(double seconds) const { return seconds / itemsRatio_; }
   std::uint64_t groups() const { return groups_; }
   std::uint64_t group(std::uint64_t own) const {
-    return groups_ == own_ ? own
-                           : static_cast<std::uint64_t>(std::llround(static_cast<double>(own) *
-                                                                     static_cast<double>(groups_) /
-                                                                     static_cast<double>(own_)));
+    return static_cast<std::uint64_t>(std::llround(groupsRatio_ * static_cast<double>(own)));
   }
 
 private:
-  double seconds_;
-  std::uint64_t groups_, own_;
+  std::uint64_t groups_ = 0;
+  double groupsRatio_ = 1, itemsRatio_ = 1;
 };
 
 } // namespace

@@ -57,7 +57,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
                       !std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart);
   describe(launch, planKey_);
   noted.drifts = !isNews && planKey_ != noted.lastKey;
-  noted.lastKey = planKey_;
+  std::swap(noted.lastKey, planKey_);
   noted.passed = false;
   if (isNews)
     noted.giveUp();
@@ -74,7 +74,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   noted.code = launch.code;
   noted.isNative = false;
   noted.launchKey = launch.key;
-  noted.planKey = planKey_;
+  noted.planKey = noted.lastKey;
   noted.step = stepOf(launch, history, std::move(speeds));
 }
 
