@@ -49,10 +49,13 @@ TEST(CommandTimer, GivesThoseTheSameThatItFindsOverTogether) {
   TimerWorld world;
   const auto first = world.command(), second = world.command(), third = world.command();
   // The timer is busy until all are over.
-  std::promise<void> isEnded;
-  world.timer.time(first, CommandTimer::Clock::now(),
-                   [ended = isEnded.get_future().share()](cl_event, double) { ended.wait(); });
+  std::promise<void> isBusy, isEnded;
+  world.timer.time(first, CommandTimer::Clock::now(), [&isBusy, &isEnded](cl_event, double) {
+    isBusy.set_value();
+    isEnded.get_future().wait();
+  });
   world.end(first);
+  isBusy.get_future().wait();
   auto timeOfSecond = world.time(second), timeOfThird = world.time(third);
   world.end(second);
   world.end(third);
