@@ -320,22 +320,31 @@ void ShareController::tellSolver(double homeSeconds, std::uint64_t totalGroups) 
   solver_->observe(usableSamples_, totalGroups);
 }
 
-void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
+/// Seconds that a program waits longer for a launch at home than home is at work. The least of the
+/// last few: what held one up says nothing of the others.
+double ShareController::waitCosts() const {
+  const auto known = std::span(waits_).first(std::min(waitCount_, waits_.size()));
+  return known.empty() ? 0 : *std::ranges::min_element(known);
+}
+
+void ShareController::observeHome(double seconds, std::uint64_t totalGroups, double waitedSeconds) {
   isFirst_ = false;
   homeIsGuessed_ = false;
+  if (waitedSeconds > 0)
+    waits_[waitCount_++ % waits_.size()] = std::max(waitedSeconds - seconds, 0.0);
   ++age_;
   tellSolver(seconds, totalGroups);
   if (toHear_ > 0) {
     remeasured_ += seconds;
     if (--toHear_ > 0)
       return;
-    homeSeconds_ = remeasured_ / remeasures;
+    homeSeconds_ = remeasured_ / remeasures + waitCosts();
     isToJudge_ = true;
     return;
   }
-  homeSeconds_ = seconds;
+  homeSeconds_ = seconds + waitCosts();
   beginTrial();
-  if (seconds < setup_.minLaunchSeconds) {
+  if (homeSeconds_ < setup_.minLaunchSeconds) {
     restingLaunches_ = shortRest_;
     shortRest_ = std::min(longestRest, shortRest_ * 4);
   } else if (!hasSplit_ && !std::exchange(hasPaidForTrial_, true)) {
@@ -345,7 +354,8 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups) {
 }
 
 void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
-                                   std::uint64_t totalGroups, double wallSeconds) {
+                                   std::uint64_t totalGroups, double wallSeconds,
+                                   bool isWaitedFor) {
   if (!solver_) // it was split before a device was left out
     return;
   isFirst_ = false;
@@ -363,7 +373,8 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   for (const solver::DeviceSample& s : usableSamples_)
     moving = std::max(moving, s.transferSeconds);
   // A device that was tried and is slow says nothing of a launch without it.
-  const double seconds = wallSeconds - std::min(solver_->probeSeconds(), wallSeconds);
+  const double seconds = wallSeconds - std::min(solver_->probeSeconds(), wallSeconds) +
+                         (isWaitedFor ? 0 : waitCosts());
   // What moves because the shares have changed does not move again.
   const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * seconds ||
                          tried_ >= judged_.size() + mostUntypical;

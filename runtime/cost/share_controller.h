@@ -15,12 +15,17 @@
 // their shares were new are not judged: that was paid once. What follows a split launch belongs to
 // what splitting costs (rest_times.h); until home is known to be followed by as much, it is enough
 // for suspicion.
+//
+// A program that waits for a launch waits longer than the device is at work: its call has to reach
+// the driver, and it has to be woken up. Split launches show that, so it is added to what home
+// takes; and to split launches that nobody waited for, so that both sides have it.
 #pragma once
 
 #include "runtime/core/options.h"
 #include "runtime/cost/rest_times.h"
 #include "solver/share_solver.h"
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -77,11 +82,13 @@ public:
   /// The solver's shares, for a launch that others decided to split.
   Decision split();
 
-  /// `totalGroups`: of the launch, if it was planned; else 0.
-  void observeHome(double seconds, std::uint64_t totalGroups = 0);
+  /// `totalGroups`: of the launch, if it was planned; else 0. `waitedSeconds`: how long the program
+  /// had to wait for it, if it was alone in its queue and began at once; 0: not known.
+  void observeHome(double seconds, std::uint64_t totalGroups = 0, double waitedSeconds = 0);
   /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
+  /// `isWaitedFor`: that is how long the program had to wait, for this launch alone.
   void observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
-                    double wallSeconds);
+                    double wallSeconds, bool isWaitedFor = true);
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
   /// So many seconds passed between a launch and the one after it.
   void passed(bool wasSplit, double seconds) { rests_.passed(wasSplit, seconds); }
@@ -126,6 +133,7 @@ private:
   Expected expected() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
+  double waitCosts() const;
   bool keepsShares(std::uint64_t totalGroups);
   void tellSolver(double homeSeconds, std::uint64_t totalGroups);
   struct Estimate {
@@ -151,9 +159,11 @@ private:
   std::vector<double> speeds_;     ///< by device: groups per second, smoothed
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
-  double homeSeconds_ = -1;
-  bool homeIsGuessed_ = false;   ///< from what home did beside others
-  RestTimes rests_;              ///< after the launches
+  double homeSeconds_ = -1;       ///< with what waiting costs
+  std::array<double, 4> waits_{}; ///< what it cost for the latest at home that tell
+  std::size_t waitCount_ = 0;     ///< … so far
+  bool homeIsGuessed_ = false;    ///< from what home did beside others
+  RestTimes rests_;               ///< after the launches
   Estimate split_;               ///< of the launches that the last verdict was about, without rests
   std::vector<double> judged_;   ///< wall times of those that the next is about
   double fastestSplit_ = 0;      ///< since the last verdict

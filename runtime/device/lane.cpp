@@ -35,7 +35,10 @@ cl_int awaitBefore(Instruction& instruction, std::vector<Ref<cl_event>>& awaited
 
 } // namespace
 
-Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {}
+Lane::Lane(const Dispatch& cl, std::string name, bool isPlaced) : cl_(cl), name_(std::move(name)) {
+  if (isPlaced)
+    placing_.emplace();
+}
 
 Lane::~Lane() {
   {
@@ -51,10 +54,13 @@ void Lane::issue(Instruction instruction) {
   if (instruction.immediate && runImmediately(instruction))
     return;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     try {
       if (startLocked()) {
         queue_.push_back(std::move(instruction));
+        if (placing_ && !busy_)
+          placing_->here();
+        lock.unlock(); // which it would wait for
         changed_.notify_one();
         return;
       }
@@ -176,8 +182,12 @@ void Lane::executeAlone(Instruction& instruction) {
 
 void Lane::loop() {
   std::unique_lock lock(mutex_);
+  if (placing_)
+    placing_->begin();
   while (true) {
     changed_.wait(lock, [&] { return !busy_ && (stopping_ || !queue_.empty()); });
+    if (placing_)
+      placing_->lift();
     if (queue_.empty())
       return;
     // While it has to wait for others to be enqueued anybody may run it.

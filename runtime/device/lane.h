@@ -12,15 +12,19 @@
 //
 // Handing an instruction to another thread costs tens of microseconds. One that is marked immediate
 // is enqueued by whoever issues it, if the lane has nothing else to do and nothing to wait for; and
-// a thread of the application that waits for a lane's work meanwhile does it (`help`).
+// a thread of the application that waits for a lane's work meanwhile does it (`help`). What a lane
+// computes itself is its thread's, which is woken where the caller runs if the devices have all
+// processors (placing.h).
 #pragma once
 
 #include "runtime/core/completion.h"
+#include "runtime/core/placing.h"
 #include "runtime/core/thread.h"
 #include "runtime/trace/trace.h"
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -63,7 +67,8 @@ struct Instruction {
 
 class Lane {
 public:
-  Lane(const Dispatch& cl, std::string name);
+  /// `isPlaced`: its thread computes beside others that leave no processor idle.
+  Lane(const Dispatch& cl, std::string name, bool isPlaced = false);
   /// Finishes what was issued, then joins the thread.
   ~Lane();
   Lane(const Lane&) = delete;
@@ -109,6 +114,7 @@ private:
   bool halted_ = false;                  ///< an instruction was not begun
   std::vector<CompletionPtr> compiling_; ///< begun, perhaps over
   std::condition_variable changed_;
+  std::optional<Placing> placing_; ///< of its thread
   std::deque<Instruction> queue_;
   bool busy_ = false; ///< an instruction is being executed
   bool stopping_ = false;

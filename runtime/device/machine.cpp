@@ -1,5 +1,6 @@
 #include "runtime/device/machine.h"
 
+#include "runtime/core/cpu_use.h"
 #include "runtime/core/log.h"
 
 #include <algorithm>
@@ -98,18 +99,11 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
   }
   home_ = static_cast<std::size_t>(found - devices_.begin());
   assignNodes(setup.separateNodes, homeContext);
-  devices_[home_].runsInCaller = homeRunsInCaller(homeContext);
-  for (std::size_t i = 0; i < devices_.size(); ++i)
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    findWhoRuns(i, homeContext);
     devices_[i].quirks = probeQuirks(cl_, contextOf(i, homeContext), queueOf(i, homeContext));
-  static constexpr const char* suffixes[engineCount] = {"", " in", " out", " marks"};
-  for (Device& device : devices_)
-    for (std::size_t engine = 0; engine < device.engines(); ++engine)
-      device.lanes.push_back(std::make_unique<Lane>(cl_, device.label + suffixes[engine]));
-  for (Device& device : devices_)
-    if (device.engines() > 1) { // copies in, kernels, copies out: each step of an exchange
-      device.lane(Engine::CopyIn).setFollower(&device.lane(Engine::Kernels));
-      device.lane(Engine::Kernels).setFollower(&device.lane(Engine::CopyOut));
-    }
+  }
+  makeLanes();
   // Helpers start theirs when they are to help; what home has to do nobody may refuse.
   if (!hostLane_->start() || !devices_[home_].startLanes())
     throw std::runtime_error("there is no thread to be had");
@@ -117,6 +111,23 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
   for (const Device& device : devices_)
     if (nodes_ > 1 && device.isGpu)
       ring(device.node, homeContext);
+}
+
+void Machine::makeLanes() {
+  static constexpr const char* suffixes[engineCount] = {"", " in", " out", " marks"};
+  unsigned processors = 0; // that devices compute on
+  for (const Device& device : devices_)
+    processors += device.isGpu ? 0 : device.computeUnits;
+  const bool leaveNone = processors >= static_cast<unsigned>(usableProcessors());
+  for (Device& device : devices_) {
+    for (std::size_t engine = 0; engine < device.engines(); ++engine)
+      device.lanes.push_back(std::make_unique<Lane>(cl_, device.label + suffixes[engine],
+                                                    device.runsInCaller && leaveNone));
+    if (device.engines() > 1) { // copies in, kernels, copies out: each step of an exchange
+      device.lane(Engine::CopyIn).setFollower(&device.lane(Engine::Kernels));
+      device.lane(Engine::Kernels).setFollower(&device.lane(Engine::CopyOut));
+    }
+  }
 }
 
 std::size_t Machine::participants() const {
@@ -397,20 +408,26 @@ bool Machine::worksInHostMemory(const Device& device) const {
   return sharesMemory(cl_, device.context.get(), device.queues[0].get(), memory.data());
 }
 
-/// Asked by a native kernel, which tells its thread. Devices that have none are GPUs.
-bool Machine::homeRunsInCaller(cl_context homeContext) {
-  cl_command_queue queue = queueOf(home_, homeContext);
-  if (!hasNativeKernels(cl_, devices_[home_]) || !queue)
-    return false;
+/// On which thread the device runs commands: a native kernel tells. Of those that have none, GPUs
+/// aside, nothing is known.
+void Machine::findWhoRuns(std::size_t device, cl_context homeContext) {
+  Device& asked = devices_[device];
+  asked.returnsAtOnce = asked.isGpu;
+  cl_command_queue queue = queueOf(device, homeContext);
+  if (!hasNativeKernels(cl_, asked) || !queue)
+    return;
   struct Answer {
     std::thread::id* thread;
   };
   std::thread::id thread;
   Answer answer{&thread};
   auto tell = [](void* data) { *static_cast<Answer*>(data)->thread = std::this_thread::get_id(); };
-  return cl_.clEnqueueNativeKernel(queue, tell, &answer, sizeof answer, 0, nullptr, nullptr, 0,
-                                   nullptr, nullptr) == CL_SUCCESS &&
-         cl_.clFinish(queue) == CL_SUCCESS && thread == std::this_thread::get_id();
+  if (cl_.clEnqueueNativeKernel(queue, tell, &answer, sizeof answer, 0, nullptr, nullptr, 0,
+                                nullptr, nullptr) != CL_SUCCESS ||
+      cl_.clFinish(queue) != CL_SUCCESS || thread == std::thread::id())
+    return;
+  asked.runsInCaller = thread == std::this_thread::get_id();
+  asked.returnsAtOnce = asked.returnsAtOnce || !asked.runsInCaller;
 }
 
 /// Whether the home device's buffers lie in host memory, and `other` can work on them there in
@@ -474,7 +491,7 @@ void Machine::help(const std::vector<CompletionPtr>& parts) {
   while (helped && !std::all_of(parts.begin(), parts.end(), isSubmitted)) {
     helped = false;
     for (const Device& device : devices_)
-      for (std::size_t lane = 0; device.isGpu && lane < device.lanes.size(); ++lane)
+      for (std::size_t lane = 0; device.returnsAtOnce && lane < device.lanes.size(); ++lane)
         helped |= device.lanes[lane]->help();
   }
 }

@@ -59,9 +59,12 @@ struct Device {
   bool nonUniformGroups = false;
   std::uint64_t localMemory = 0; ///< bytes of a work-group
   std::uint64_t constants = 0;   ///< bytes that a `__constant` argument may have
-  /// Of the home device: commands run inside the calls that enqueue or wait (PoCL's basic does so).
-  /// Such a queue may hang when two threads use it.
+  /// Commands run inside the calls that enqueue or wait (PoCL's basic does so). Such a queue may
+  /// hang when two threads use it.
   bool runsInCaller = false;
+  /// A call that enqueues returns in microseconds, whatever the device does: a GPU's, or a CPU's
+  /// that was seen to run commands on threads of its own.
+  bool returnsAtOnce = false;
   /// Of buffers' copies: how many bytes there may be in all and in one, and how they are aligned.
   std::uint64_t memory = 0, largestBuffer = 0, bufferAlignment = 1;
   /// … and how many there are. Any thread.
@@ -124,7 +127,8 @@ public:
   StagingRing* ring(NodeId node, cl_context homeContext);
   /// Copies between host memories.
   Lane& hostLane() { return *hostLane_; }
-  /// Does on the calling thread what the GPUs' lanes have to do until `parts` are all enqueued.
+  /// Does on the calling thread what the lanes have to do of devices whose calls return at once,
+  /// until `parts` are all enqueued.
   void help(const std::vector<CompletionPtr>& parts);
   /// The device whose lane reads and writes the memory of `node` (not the host's alone).
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
@@ -157,7 +161,8 @@ private:
   void describe(Device& device) const;
   bool open(Device& device) const;
   bool worksInHostMemory(const Device& device) const;
-  bool homeRunsInCaller(cl_context homeContext);
+  void findWhoRuns(std::size_t device, cl_context homeContext);
+  void makeLanes();
   bool homeSharesMemoryWith(cl_context homeContext, const Device& other);
   void assignNodes(SeparateNodes separate, cl_context homeContext);
 

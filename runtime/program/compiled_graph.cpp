@@ -30,7 +30,7 @@ Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool com
   Instruction instruction;
   instruction.queue = command->queue.get();
   instruction.context = command->context;
-  instruction.immediate = command->isImmediate;
+  instruction.immediate = command->isImmediate && !(compiles && command->compilesInCall);
   instruction.compiles = compiles;
   instruction.done = std::make_shared<Completion>(command->cl);
   instruction.run = [it = command.get(), done = instruction.done.get()](WaitList waits,

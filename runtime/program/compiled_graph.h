@@ -37,6 +37,7 @@ struct KernelCommand {
   Ref<cl_command_queue> queue{};
   cl_context context = nullptr; ///< as an instruction has it
   bool isImmediate = false;
+  bool compilesInCall = false; ///< if the driver has to: that is not immediate
   KernelCall call{};
 };
 

@@ -220,8 +220,12 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
     call.arguments.push_back(settingOf(windows));
   }
   const cl_context context = launch.program->context;
-  return {cl_, Ref<cl_command_queue>::retain(cl_, machine_->queueOf(piece.device, context)),
-          machine_->waitingContextOf(piece.device, context), device.isGpu, std::move(call)};
+  return {cl_,
+          Ref<cl_command_queue>::retain(cl_, machine_->queueOf(piece.device, context)),
+          machine_->waitingContextOf(piece.device, context),
+          device.returnsAtOnce,
+          !device.isGpu,
+          std::move(call)};
 }
 
 Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece) const {
@@ -401,8 +405,14 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     launch->issued[p].kernel = kernels[p].done;
     if (atHome(plan->pieces[p]) && (p == 0 || !atHome(plan->pieces[p - 1])))
       task.begin = kernels[p].done;
-    issuer_.issue(task, plan->pieces[p].device, std::move(kernels[p]));
   }
+  // Devices first that have threads of their own: lanes that compute themselves run where this
+  // thread does (placing.h), so the others have to be under way by then.
+  for (const bool returnsAtOnce : {true, false})
+    for (std::size_t p = 0; p < kernels.size(); ++p)
+      if (const std::size_t device = plan->pieces[p].device;
+          machine_->devices()[device].returnsAtOnce == returnsAtOnce)
+        issuer_.issue(task, device, std::move(kernels[p]));
   for (const std::shared_ptr<Buffer>& buffer : launch->buffers)
     buffer->accesses().forgetDone(); // which takes the driver a while
   merger_.issue(task, *launch);

@@ -119,8 +119,6 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
                    whyHomeAlone(*machine_, launch, launch.code->histories.at(launch.key)));
     return;
   }
-  if (!task.endedUnseen)
-    task.stream->lastLaunch = {launch.number, launch.code, launch.key, launch.wasSplit, now};
   Over over{.code = launch.code,
             .key = launch.wasSplit ? std::move(launch.key) : launch.key,
             .range = launch.range,
@@ -134,11 +132,19 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .isSeen = !task.endedUnseen,
             .wasAlone =
                 task.planned >= task.stream->lastRetired && launch.number == task.stream->launches};
-  if (!launch.wasSplit)
-    return learnHome(task, launch, over);
+  // What natively would have been enqueued at once, behind nothing else, and by no other thread.
+  if (over.isSeen && over.wasAlone && task.events.empty() && machine_->homeDevice().returnsAtOnce)
+    over.waited = std::chrono::duration<double>(now - task.issued).count();
   // Nobody waits for this to decide about the next launch, unless all is new.
+  if (!launch.wasSplit)
+    learnHome(task, launch, over);
+  else if (!mayWait)
+    learn(over, stream);
+  if (over.isSeen) // what was learnt is no part of what passes until the next one
+    stream.lastLaunch = {launch.number, over.code, over.key, over.wasSplit,
+                         std::chrono::steady_clock::now()};
   if (!mayWait)
-    return learn(over, stream);
+    return;
   stream.aftermath.jobs.emplace_back(
       [this, &stream, kept = std::make_shared<const Over>(std::move(over))] {
         learn(*kept, stream);
@@ -197,7 +203,8 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& ove
   if (history.controller)
     history.controller->observeHome(
         sizing.seconds(took.complete ? home.seconds - home.transferSeconds : took.wall),
-        sizing.groups());
+        sizing.groups(),
+        took.complete && home.transferSeconds == 0 ? sizing.seconds(over.waited) : 0);
   remember(*over.code, history, sizing.groups());
 }
 
@@ -228,7 +235,8 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
     for (solver::DeviceSample& sample : samples_)
       sample = {sizing.group(sample.groupBegin), sizing.group(sample.groupEnd),
                 sizing.seconds(sample.seconds), sizing.seconds(sample.transferSeconds)};
-    history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own));
+    history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own),
+                                     launch.wasAlone);
   }
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
     shared_.moving.note(moves, launch.bytesMoved, moving);

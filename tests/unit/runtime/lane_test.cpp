@@ -10,6 +10,8 @@
 #include <random>
 #include <stdexcept>
 
+#include <sched.h>
+
 namespace libsplit::runtime {
 namespace {
 
@@ -216,6 +218,61 @@ TEST(Lane, RunsWhatIsImmediateInTheThreadThatIssuesIt) {
   immediate.immediate = true;
   lane.issue(std::move(immediate));
   EXPECT_EQ(ranIn, std::this_thread::get_id());
+}
+
+/// The processors that the calling thread may run on, one by one; its own again at the end.
+class Pinned {
+public:
+  Pinned() { sched_getaffinity(0, sizeof before_, &before_); }
+  ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
+  std::vector<int> processors() const {
+    std::vector<int> all;
+    for (int each = 0; each < CPU_SETSIZE; ++each)
+      if (CPU_ISSET(static_cast<std::size_t>(each), &before_))
+        all.push_back(each);
+    return all;
+  }
+  void to(int processor) const {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<std::size_t>(processor), &only);
+    ASSERT_EQ(sched_setaffinity(0, sizeof only, &only), 0);
+  }
+
+private:
+  cpu_set_t before_{};
+};
+
+TEST(Lane, ThatComputesItselfIsWokenWhereTheCallerRuns) {
+  Pinned pinned;
+  Lane lane(cl, "lane", true);
+  const auto ran = [&] {
+    int processor = -1, allowed = 0;
+    const Instruction made = instruction({}, [&] {
+      cpu_set_t set;
+      sched_getaffinity(0, sizeof set, &set);
+      allowed = CPU_COUNT(&set);
+      processor = sched_getcpu();
+      return CL_SUCCESS;
+    });
+    lane.issue(made);
+    EXPECT_EQ(made.done->wait(), CL_SUCCESS);
+    return std::pair(processor, allowed);
+  };
+  const int all = ran().second;
+  EXPECT_EQ(all, static_cast<int>(pinned.processors().size()));
+  constexpr int rounds = 20;
+  for (const int processor : pinned.processors()) {
+    pinned.to(processor);
+    int there = 0;
+    for (int i = 0; i < rounds; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1)); // until it sleeps
+      const auto [where, allowed] = ran();
+      there += where == processor;
+      EXPECT_EQ(allowed, all) << "it was to be for the wake-up alone";
+    }
+    EXPECT_GT(there, rounds / 2) << "it may be moved once it runs";
+  }
 }
 
 TEST(Lane, LanesThatDependOnEachOtherRunAllOnceAndInOrder) {

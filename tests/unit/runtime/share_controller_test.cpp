@@ -190,6 +190,41 @@ TEST(ShareController, AutoGoesHomeWhenSplittingIsSlower) {
     EXPECT_EQ(controller.next().action, Action::Native) << i;
 }
 
+/// How many of twenty launches are split that take 1 s at home, for which the program waits for
+/// `waitedAtHome` (0: not known), and `split` seconds split.
+int splitsOfTwenty(double waitedAtHome, bool areWaitedFor, double split) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1.0, 100, waitedAtHome);
+  int splits = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto decision = controller.next();
+    if (decision.action == Action::Measure)
+      controller.observeHome(1.0, 100, waitedAtHome);
+    if (decision.action != Action::Split)
+      continue;
+    ++splits;
+    const solver::DeviceSample samples[] = {{0, 50, 0.6}, {50, 100, 0.6}};
+    controller.observeSplit(samples, 100, split, areWaitedFor);
+  }
+  return splits;
+}
+
+TEST(ShareController, AutoComparesWhatTheProgramWaitsFor) {
+  EXPECT_EQ(splitsOfTwenty(1.5, true, 1.2), 20) << "home takes 1.5 s, too";
+  EXPECT_LT(splitsOfTwenty(0, true, 1.2), 10) << "it is not known to";
+  EXPECT_LT(splitsOfTwenty(1.5, false, 1.2), 10) << "nobody waits, for either of them";
+  EXPECT_EQ(splitsOfTwenty(1.5, false, 0.8), 20);
+}
+
+TEST(ShareController, OneLongWaitSaysNothing) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  for (const double waited : {1.1, 7.0, 1.1})
+    controller.observeHome(1.0, 100, waited);
+  EXPECT_NEAR(controller.homeSeconds(), 1.1, 1e-9);
+}
+
 /// What becomes of launches that take 10 ms at home and, split, so many by turns: s split, h home.
 std::string decisions(std::initializer_list<double> splitMilliseconds) {
   ShareController controller(setup("auto"));
