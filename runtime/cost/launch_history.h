@@ -87,7 +87,7 @@ struct LaunchHistory {
     std::shared_ptr<const LaunchPlan> whole;
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
-  PlanningBudget planning;
+  PlanningBudget planning, learning;
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains

@@ -345,6 +345,10 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
   homeSeconds_ = seconds + waitCosts();
   beginTrial();
   if (homeSeconds_ < setup_.minLaunchSeconds) {
+    if (waitCount_ == 0 && !std::exchange(hasLookedTwice_, true)) {
+      homeSeconds_ = -1; // the next one is behind no native one, and may tell
+      return;
+    }
     restingLaunches_ = shortRest_;
     shortRest_ = std::min(longestRest, shortRest_ * 4);
   } else if (!hasSplit_ && !std::exchange(hasPaidForTrial_, true)) {
@@ -353,11 +357,11 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
   }
 }
 
-void ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
-                                   std::uint64_t totalGroups, double wallSeconds,
-                                   bool isWaitedFor) {
+bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
+                                   std::uint64_t totalGroups, double wallSeconds, bool isWaitedFor,
+                                   bool mayLearn) {
   if (!solver_) // it was split before a device was left out
-    return;
+    return false;
   isFirst_ = false;
   hasSplit_ = hasMoved_ = true;
   usableSamples_.clear();
@@ -366,9 +370,19 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     usableSamples_.push_back(s);
     show(i, static_cast<double>(s.groupEnd - s.groupBegin), s.seconds - s.transferSeconds);
   }
-  solver_->observe(usableSamples_, totalGroups);
-  if (setup_.policy.kind != Policy::Kind::Auto)
-    return;
+  const bool keeps = keepsShares(totalGroups);
+  const bool learns = mayLearn || !keeps || setup_.policy.kind != Policy::Kind::Auto;
+  if (learns)
+    solver_->observe(usableSamples_, totalGroups);
+  else
+    solver_->skip(1);
+  if (setup_.policy.kind == Policy::Kind::Auto)
+    weigh(wallSeconds, keeps, isWaitedFor);
+  return learns;
+}
+
+/// Whether splitting pays, by what the launch took in all.
+void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedFor) {
   double moving = 0;
   for (const solver::DeviceSample& s : usableSamples_)
     moving = std::max(moving, s.transferSeconds);
@@ -376,8 +390,8 @@ void ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   const double seconds = wallSeconds - std::min(solver_->probeSeconds(), wallSeconds) +
                          (isWaitedFor ? 0 : waitCosts());
   // What moves because the shares have changed does not move again.
-  const bool isTypical = keepsShares(totalGroups) || moving <= littleMoving * seconds ||
-                         tried_ >= judged_.size() + mostUntypical;
+  const bool isTypical =
+      keepsShares || moving <= littleMoving * seconds || tried_ >= judged_.size() + mostUntypical;
   const double cost = seconds + restCosts(), hopeless = hopelessFactor * homeSeconds_;
   slowInARow_ = cost > hopeless ? slowInARow_ + 1 : 0;
   lost_ += cost - homeSeconds_;

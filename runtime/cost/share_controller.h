@@ -87,8 +87,10 @@ public:
   void observeHome(double seconds, std::uint64_t totalGroups = 0, double waitedSeconds = 0);
   /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
   /// `isWaitedFor`: that is how long the program had to wait, for this launch alone.
-  void observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
-                    double wallSeconds, bool isWaitedFor = true);
+  /// `mayLearn`: there is time for the solver to learn from it; under `auto` it need not, if the
+  /// launch before had the same shares. Whether it did.
+  bool observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
+                    double wallSeconds, bool isWaitedFor = true, bool mayLearn = true);
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
   /// So many seconds passed between a launch and the one after it.
   void passed(bool wasSplit, double seconds) { rests_.passed(wasSplit, seconds); }
@@ -133,6 +135,7 @@ private:
   Expected expected() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
+  void weigh(double wallSeconds, bool keepsShares, bool isWaitedFor);
   double waitCosts() const;
   bool keepsShares(std::uint64_t totalGroups);
   void tellSolver(double homeSeconds, std::uint64_t totalGroups);
@@ -187,6 +190,7 @@ private:
   bool hasSplit_ = false;        ///< the solver has seen the other devices
   bool hasMoved_ = false;        ///< a launch was split by shares
   bool hasPaidForTrial_ = false; ///< of what an earlier run found to be slower
+  bool hasLookedTwice_ = false;  ///< before the first launch that seemed too short was one
   bool chunksRefused_ = false;
 };
 

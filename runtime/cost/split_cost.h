@@ -8,11 +8,17 @@
 // their queue to themselves, and kept for the next run. Until then it is a guess, and a low one:
 // a launch that is split in vain shows what it costs, and one that is not shows nothing.
 //
-// Two devices alike take half as long each. So what takes less than twice the cost can't gain by
-// being split, and is left alone; what takes longer may, and whether it does is then measured.
+// A launch at home also takes longer than its device is at work, if the program waits for it: that
+// is noted as well, and is no cost of splitting.
+//
+// Two devices alike take half as long each. So what takes less than twice the cost, less what home
+// costs anyway, can't gain by being split, and is left alone; what takes longer may, and whether it
+// does is then measured. Neither is what takes less than splitting costs in all: its trials would
+// take longer than they could ever gain.
 //
 // Worked example: a launch of 1 ms is split in halves and is over after 0.56 ms. Splitting costs 60
-// us; launches of 120 us or less stay at home.
+// us; launches of 120 us or less stay at home. Where the program waits for 1.02 ms at home, those
+// of 100 us do.
 //
 // A machine that was busy makes it look dear, and launches that therefore are not split can't show
 // that it is not. So what counts is what the cheaper ones of the latest launches cost, and each
@@ -32,15 +38,12 @@ class SplitCost {
 public:
   /// A launch that was alone in its queue took `wall` seconds, its longest piece `longest` of them.
   void note(double wall, double longest) {
-    latest_[count_++ % latest_.size()] = std::max(wall - longest, 0.0);
-    if (!isMeasured())
-      return;
-    auto sorted = latest_;
-    const std::size_t size = std::min(count_, sorted.size());
-    const auto lower = sorted.begin() + static_cast<std::ptrdiff_t>(size / 4);
-    std::nth_element(sorted.begin(), lower, sorted.begin() + static_cast<std::ptrdiff_t>(size));
-    seconds_ = *lower;
+    split_.note(wall - longest);
+    if (isMeasured())
+      seconds_ = split_.cheaper();
   }
+  /// The program waited `wall` seconds for a launch at home, which was at work for `seconds`.
+  void noteAtHome(double wall, double seconds) { home_.note(wall - seconds); }
   /// An earlier run left so much. Ignored once something is known of this one.
   void begin(double seconds) {
     if (!isMeasured())
@@ -48,23 +51,43 @@ public:
   }
   /// For the next run; nothing if that need not know.
   std::optional<double> toKeep() const {
-    return isMeasured() || seconds_ > guessed ? std::optional(seconds_) : std::nullopt;
+    return isMeasured() || seconds_ > guessed ? std::optional(shortestLaunch() / 2) : std::nullopt;
   }
   /// Of one launch.
   double seconds() const { return seconds_; }
   /// Launches that take less at home can't gain.
-  double shortestLaunch() const { return 2 * seconds_; }
+  double shortestLaunch() const {
+    const double atHome = home_.tells() ? home_.cheaper() : 0;
+    return std::max(2 * seconds_ - atHome, seconds_);
+  }
 
 private:
-  bool isMeasured() const { return count_ >= least; }
+  /// What the latest launches cost.
+  class Latest {
+  public:
+    void note(double seconds) { seconds_[count_++ % seconds_.size()] = std::max(seconds, 0.0); }
+    bool tells() const { return count_ >= least; }
+    /// What the cheaper ones do.
+    double cheaper() const {
+      auto sorted = seconds_;
+      const std::size_t size = std::min(count_, sorted.size());
+      const auto lower = sorted.begin() + static_cast<std::ptrdiff_t>(size / 4);
+      std::nth_element(sorted.begin(), lower, sorted.begin() + static_cast<std::ptrdiff_t>(size));
+      return *lower;
+    }
+
+  private:
+    static constexpr std::size_t least = 4; ///< launches that tell anything
+    std::array<double, 16> seconds_{};
+    std::size_t count_ = 0; ///< so far
+  };
+  bool isMeasured() const { return split_.tells(); }
 
   static constexpr double guessed = 50e-6;
   static constexpr double kept = 0.8;
-  static constexpr std::size_t least = 4; ///< launches that tell anything
 
   double seconds_ = guessed;
-  std::array<double, 16> latest_{};
-  std::size_t count_ = 0; ///< so far
+  Latest split_, home_;
 };
 
 } // namespace libsplit::runtime

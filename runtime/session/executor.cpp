@@ -408,6 +408,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   }
   // Devices first that have threads of their own: lanes that compute themselves run where this
   // thread does (placing.h), so the others have to be under way by then.
+  task.issued = std::chrono::steady_clock::now();
   for (const bool returnsAtOnce : {true, false})
     for (std::size_t p = 0; p < kernels.size(); ++p)
       if (const std::size_t device = plan->pieces[p].device;

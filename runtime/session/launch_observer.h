@@ -50,7 +50,7 @@ private:
     double wall = 0;       ///< seconds that passed; 0: nobody knows
     bool isSeen = false;   ///< when it ended is known
     bool wasAlone = false; ///< in its queue
-    double waited = 0;     ///< seconds that it took from when it was enqueued; 0: not known
+    double waited = 0;     ///< seconds for it, from when it was enqueued; 0: not known
   };
   struct Took {
     double wall = 0;       ///< seconds, with what follows

@@ -35,6 +35,9 @@ const char* whyHomeAlone(const Machine& machine, const Launch& launch,
                           : "its shares leave all to the program's own device";
 }
 
+/// Split launches of a kind from which all there is to learn is learnt, whatever that takes.
+constexpr std::uint64_t mustLearn = 16;
+
 /// Brings what a launch took to the size of the one that its history's controller began with.
 class Sizing {
 public:
@@ -132,7 +135,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .isSeen = !task.endedUnseen,
             .wasAlone =
                 task.planned >= task.stream->lastRetired && launch.number == task.stream->launches};
-  // What natively would have been enqueued at once, behind nothing else, and by no other thread.
+  // As natively: enqueued by the program's thread, with nothing before it.
   if (over.isSeen && over.wasAlone && task.events.empty() && machine_->homeDevice().returnsAtOnce)
     over.waited = std::chrono::duration<double>(now - task.issued).count();
   // Nobody waits for this to decide about the next launch, unless all is new.
@@ -186,6 +189,7 @@ LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream)
     stream.cycle.took(launch.ticket,
                       Sizing(history, launch.range, launch.plan->dimension).seconds(took.wall));
   history.planning.earn(took.wall);
+  history.learning.earn(took.wall);
   return took;
 }
 
@@ -199,12 +203,14 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& ove
   const solver::DeviceSample& home = samples_[machine_->home()];
   if (took.complete && home.seconds < shared_.shortestLaunch())
     spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);
+  const double waited = took.complete && home.transferSeconds == 0 ? over.waited : 0;
+  if (waited > 0)
+    shared_.splitCost.noteAtHome(waited, home.seconds);
   over.code->stats->tookAtHome(over.code->stats->ranges[over.key.range], home.seconds);
   if (history.controller)
     history.controller->observeHome(
         sizing.seconds(took.complete ? home.seconds - home.transferSeconds : took.wall),
-        sizing.groups(),
-        took.complete && home.transferSeconds == 0 ? sizing.seconds(over.waited) : 0);
+        sizing.groups(), sizing.seconds(waited));
   remember(*over.code, history, sizing.groups());
 }
 
@@ -235,8 +241,12 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
     for (solver::DeviceSample& sample : samples_)
       sample = {sizing.group(sample.groupBegin), sizing.group(sample.groupEnd),
                 sizing.seconds(sample.seconds), sizing.seconds(sample.transferSeconds)};
-    history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own),
-                                     launch.wasAlone);
+    const auto begin = std::chrono::steady_clock::now();
+    if (history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own),
+                                         launch.wasAlone,
+                                         history.splits <= mustLearn || history.learning.affords()))
+      history.learning.spend(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   if (launch.plan->merges.empty()) // merges move what was found changed, which no plan knows
     shared_.moving.note(moves, launch.bytesMoved, moving);

@@ -417,7 +417,6 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
     callPlan(*task);
   else
     failures_.loseOutputs(*task);
-  task->issued = std::chrono::steady_clock::now();
   stream.aftermath.settle();
   stream.hasNew = true;
   static_cast<void>(startRetiring(task->stream)); // whoever waits can do it as well

@@ -167,7 +167,8 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<CompletionPtr> awaited; ///< where buffers lie, and the ends of unbooked work on them
   bool learning = false;              ///< its timing decides what comes next
   std::chrono::steady_clock::time_point planned{}; ///< when that began
-  std::chrono::steady_clock::time_point issued{};  ///< … and ended
+  /// When the first kernel of a launch was about to be enqueued, as natively it would have been.
+  std::chrono::steady_clock::time_point issued{};
   cl_int status = CL_SUCCESS;
   bool hasLost = false; ///< it failed for want of bytes that a device had alone which failed
   unsigned helpers = 0; ///< threads of the application that wait for it

@@ -127,7 +127,7 @@ TEST(ShareController, AutoGivesNothingOutInChunksThatHomeWouldDoAlone) {
 TEST(ShareController, AutoMeasuresHomeFirstAndLeavesShortLaunchesThere) {
   ShareController controller(setup("auto"));
   EXPECT_EQ(controller.next().action, Action::Measure);
-  controller.observeHome(1e-4);
+  controller.observeHome(1e-4, 100, 1.1e-4);
   for (int i = 0; i < 20; ++i)
     EXPECT_EQ(controller.next().action, Action::Native);
 }
@@ -215,6 +215,64 @@ TEST(ShareController, AutoComparesWhatTheProgramWaitsFor) {
   EXPECT_LT(splitsOfTwenty(0, true, 1.2), 10) << "it is not known to";
   EXPECT_LT(splitsOfTwenty(1.5, false, 1.2), 10) << "nobody waits, for either of them";
   EXPECT_EQ(splitsOfTwenty(1.5, false, 0.8), 20);
+}
+
+/// So many launches of 60 and 40 ms on two devices that start with halves, in whole groups of 1 ms,
+/// of which the solver learns from one in `learnsFromOneIn`. The share of the first device then.
+double shareAfter(int launches, int learnsFromOneIn) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(100e-3);
+  double share = 0;
+  for (int i = 0; i < launches; ++i) {
+    const auto decision = controller.next();
+    if (decision.action != Action::Split)
+      continue;
+    share = decision.shares[0];
+    const double first = share * 120e-3, second = (1 - share) * 80e-3;
+    const auto groups = static_cast<std::uint64_t>(std::lround(100 * share));
+    const solver::DeviceSample samples[] = {{0, groups, first}, {groups, 100, second}};
+    controller.observeSplit(samples, 100, std::max(first, second), true, i % learnsFromOneIn == 0);
+  }
+  return share;
+}
+
+TEST(ShareController, AutoFindsTheSharesByFewOfTheLaunchesToo) {
+  EXPECT_NEAR(shareAfter(20, 1), 0.4, 0.02);
+  EXPECT_NEAR(shareAfter(200, 10), 0.4, 0.02);
+}
+
+TEST(ShareController, AutoLearnsFromALaunchWithOtherSharesInAnyCase) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1.0);
+  auto split = [&](std::uint64_t groups) {
+    const solver::DeviceSample samples[] = {{0, groups, 0.5}, {groups, 100, 0.5}};
+    return controller.observeSplit(samples, 100, 0.5, true, false);
+  };
+  EXPECT_TRUE(split(50));
+  EXPECT_FALSE(split(50));
+  EXPECT_TRUE(split(60));
+  ShareController fixedPoint(setup("fixed-point"));
+  const solver::DeviceSample samples[] = {{0, 50, 0.5}, {50, 100, 0.5}};
+  EXPECT_TRUE(fixedPoint.observeSplit(samples, 100, 0.5, true, false));
+  EXPECT_TRUE(fixedPoint.observeSplit(samples, 100, 0.5, true, false)) << "as it is published";
+}
+
+TEST(ShareController, AutoLooksTwiceBeforeALaunchIsTooShort) {
+  // The first one was behind native ones, and did not tell how long the program waits.
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(0.9e-3);
+  EXPECT_EQ(controller.next().action, Action::Measure);
+  controller.observeHome(0.9e-3, 100, 1.5e-3);
+  EXPECT_EQ(controller.next().action, Action::Split);
+  ShareController shorter(setup("auto"));
+  shorter.next();
+  shorter.observeHome(0.9e-3);
+  shorter.next();
+  shorter.observeHome(0.9e-3);
+  EXPECT_EQ(shorter.next().action, Action::Native);
 }
 
 TEST(ShareController, OneLongWaitSaysNothing) {

@@ -25,6 +25,29 @@ TEST(SplitCost, LaunchesOfTwiceAsMuchCanGain) {
   EXPECT_NEAR(cost.shortestLaunch(), 120e-6, 1e-9);
 }
 
+TEST(SplitCost, WhatHomeCostsAnywayIsNoCostOfSplitting) {
+  SplitCost cost;
+  for (int i = 0; i < 16; ++i) {
+    cost.note(560e-6, 500e-6);
+    cost.noteAtHome(1020e-6, 1000e-6);
+  }
+  EXPECT_NEAR(cost.shortestLaunch(), 100e-6, 1e-9);
+  EXPECT_NEAR(cost.seconds(), 60e-6, 1e-9);
+  // The next run begins with that.
+  SplitCost next;
+  next.begin(*cost.toKeep());
+  EXPECT_NEAR(next.shortestLaunch(), 100e-6, 1e-9);
+}
+
+TEST(SplitCost, LaunchesShorterThanItNeverGain) {
+  SplitCost cost;
+  for (int i = 0; i < 16; ++i) {
+    cost.note(560e-6, 500e-6);
+    cost.noteAtHome(1080e-6, 1000e-6);
+  }
+  EXPECT_NEAR(cost.shortestLaunch(), 60e-6, 1e-9);
+}
+
 TEST(SplitCost, MomentsOfABusyMachineDoNotCount) {
   SplitCost cost;
   for (int i = 0; i < 64; ++i)
