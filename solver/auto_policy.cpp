@@ -136,6 +136,7 @@ public:
   }
 
   void skip(std::uint64_t launches) override { skipped_ += launches; }
+  bool wantsToHear() const override { return trial_.isTrying() || isProbing() || doubted_; }
 
   std::span<const double> propose() override {
     return view(isAlone() ? alone_ : isProbing() && probeBegan_ ? beforeProbe_ : shares_);

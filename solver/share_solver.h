@@ -85,8 +85,13 @@ public:
   /// tried in it.
   virtual double probeSeconds() const { return 0; }
 
-  /// So many launches went by unseen, on one device: they count in how often others are probed.
+  /// So many launches went by unseen, on one device or as the last one: they count in how often
+  /// others are probed.
   virtual void skip(std::uint64_t /*launches*/) {}
+
+  /// Something is being tried: what the next launch takes has to be observed, also where it runs as
+  /// the one before did.
+  virtual bool wantsToHear() const { return true; }
 
   /// True if the next launch should be given out in chunks (chunk_plan.h) if it is long enough.
   /// Whoever can't do that uses propose().

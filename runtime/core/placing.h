@@ -12,7 +12,7 @@
 //
 // Worked example: two devices on two processors, launches of 0.33 ms a piece. The program's thread
 // runs on 0, the first device's thread is woken on 1, the second's last ran on 1 as well. Placed,
-// it runs on 0 from when the program's thread sleeps; unplaced, on 1 after 0.33 ms.
+// it runs on 0 as soon as the program's thread sleeps, if not before; unplaced, on 1 after 0.33 ms.
 #pragma once
 
 #include <sched.h>

@@ -12,6 +12,8 @@ namespace libsplit::runtime {
 
 namespace {
 
+/// Split launches from which all there is to learn is learnt.
+constexpr unsigned firstLearnt = 16;
 /// Splitting is judged by the latter half of so many launches. Their mean, not their best: when
 /// launches overlap, only the sum of their times means anything.
 constexpr unsigned firstVerdict = 6;
@@ -338,14 +340,14 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
     remeasured_ += seconds;
     if (--toHear_ > 0)
       return;
-    homeSeconds_ = remeasured_ / remeasures + waitCosts();
+    homeSeconds_ = remeasured_ / remeasures;
     isToJudge_ = true;
     return;
   }
-  homeSeconds_ = seconds + waitCosts();
+  homeSeconds_ = seconds;
   beginTrial();
-  if (homeSeconds_ < setup_.minLaunchSeconds) {
-    if (waitCount_ == 0 && !std::exchange(hasLookedTwice_, true)) {
+  if (homeSeconds() < setup_.minLaunchSeconds) {
+    if (setup_.tellsWaits && waitCount_ == 0 && !std::exchange(hasLookedTwice_, true)) {
       homeSeconds_ = -1; // the next one is behind no native one, and may tell
       return;
     }
@@ -370,38 +372,50 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     usableSamples_.push_back(s);
     show(i, static_cast<double>(s.groupEnd - s.groupBegin), s.seconds - s.transferSeconds);
   }
-  const bool keeps = keepsShares(totalGroups);
-  const bool learns = mayLearn || !keeps || setup_.policy.kind != Policy::Kind::Auto;
-  if (learns)
+  const bool learns = mayLearn || mustLearn();
+  if (learns) {
     solver_->observe(usableSamples_, totalGroups);
-  else
+    ++learnt_;
+    learntGroups_.clear();
+    for (const solver::DeviceSample& s : usableSamples_)
+      learntGroups_.push_back(s.groupEnd);
+  } else {
     solver_->skip(1);
+  }
   if (setup_.policy.kind == Policy::Kind::Auto)
-    weigh(wallSeconds, keeps, isWaitedFor);
+    weigh(wallSeconds, learns ? solver_->probeSeconds() : 0, keepsShares(totalGroups), isWaitedFor);
   return learns;
 }
 
+/// Whether the solver has to hear of the launch of `usableSamples_`, whatever time that takes.
+bool ShareController::mustLearn() const {
+  return learnt_ < firstLearnt || solver_->wantsToHear() ||
+         !std::ranges::equal(usableSamples_, learntGroups_, {}, &solver::DeviceSample::groupEnd);
+}
+
 /// Whether splitting pays, by what the launch took in all.
-void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedFor) {
+void ShareController::weigh(double wallSeconds, double probeSeconds, bool keepsShares,
+                            bool isWaitedFor) {
   double moving = 0;
   for (const solver::DeviceSample& s : usableSamples_)
     moving = std::max(moving, s.transferSeconds);
   // A device that was tried and is slow says nothing of a launch without it.
-  const double seconds = wallSeconds - std::min(solver_->probeSeconds(), wallSeconds) +
-                         (isWaitedFor ? 0 : waitCosts());
+  const double seconds =
+      wallSeconds - std::min(probeSeconds, wallSeconds) + (isWaitedFor ? 0 : waitCosts());
   // What moves because the shares have changed does not move again.
   const bool isTypical =
       keepsShares || moving <= littleMoving * seconds || tried_ >= judged_.size() + mostUntypical;
-  const double cost = seconds + restCosts(), hopeless = hopelessFactor * homeSeconds_;
+  const double home = homeSeconds();
+  const double cost = seconds + restCosts(), hopeless = hopelessFactor * home;
   slowInARow_ = cost > hopeless ? slowInARow_ + 1 : 0;
-  lost_ += cost - homeSeconds_;
+  lost_ += cost - home;
   ++age_;
   const double shown = isTypical ? seconds : seconds - std::min(moving, seconds);
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   if (isTypical)
     judged_.push_back(seconds);
   const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ + restCosts() > hopeless;
-  const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * homeSeconds_;
+  const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * home;
   if (isHopeless || isRuinous)
     split_ = {isRuinous ? seconds : fastestSplit_, 0};
   else if (!concludes())
@@ -440,7 +454,7 @@ bool ShareController::concludes() {
 
 /// What a launch takes at home, as far as splitting is judged by it.
 double ShareController::comparedHome() const {
-  return homeSeconds_ / (homeIsGuessed_ ? companyMargin : 1);
+  return homeSeconds() / (homeIsGuessed_ ? companyMargin : 1);
 }
 
 bool ShareController::isSlower(double restCosts) const {

@@ -60,6 +60,7 @@ public:
     double minLaunchSeconds = 0;  ///< `auto`: launches shorter than this stay at home
     double minChunkedSeconds = 0; ///< what takes less stays there, too, where it begins in chunks
     double movingSeconds = 0;     ///< that moving all its data to another memory seems to take
+    bool tellsWaits = false;      ///< `observeHome` may get to know what the program waits for
     double timedAtHome = 0; ///< what such launches took there before any was split; 0: not known
     Prior prior;
   };
@@ -87,8 +88,8 @@ public:
   void observeHome(double seconds, std::uint64_t totalGroups = 0, double waitedSeconds = 0);
   /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
   /// `isWaitedFor`: that is how long the program had to wait, for this launch alone.
-  /// `mayLearn`: there is time for the solver to learn from it; under `auto` it need not, if the
-  /// launch before had the same shares. Whether it did.
+  /// `mayLearn`: there is time for the solver to learn from it; under `auto` it need not, once it
+  /// knows launches with these shares. Whether it did.
   bool observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds, bool isWaitedFor = true, bool mayLearn = true);
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
@@ -107,7 +108,7 @@ public:
   std::vector<double> expectedSpeeds() const;
   /// Seconds at home that are known, or known of a launch like it; 0: none are.
   double expectedHomeSeconds() const {
-    return homeSeconds_ > 0               ? homeSeconds_
+    return homeSeconds_ > 0               ? homeSeconds()
            : setup_.prior.homeSeconds > 0 ? setup_.prior.homeSeconds
                                           : setup_.timedAtHome;
   }
@@ -118,8 +119,11 @@ public:
   /// What is known of the load by position, one entry per device (whole: infinite where nothing
   /// is). False if nothing is known at all.
   bool describe(solver::LoadProfile& profile, std::uint64_t totalGroups) const;
-  /// Seconds at home and split, as the last verdict knew them; 0 where not known.
-  double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ : 0; }
+  /// Seconds at home and split, as the last verdict knew them, for a program that waits; 0 where
+  /// not known.
+  double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ + waitCosts() : 0; }
+  /// … that home itself is at work.
+  double homeWorkSeconds() const { return std::max(homeSeconds_, 0.0); }
   double splitSeconds() const { return split_.mean > 0 ? split_.mean + restCosts() : 0; }
 
 private:
@@ -135,7 +139,8 @@ private:
   Expected expected() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
-  void weigh(double wallSeconds, bool keepsShares, bool isWaitedFor);
+  bool mustLearn() const;
+  void weigh(double wallSeconds, double probeSeconds, bool keepsShares, bool isWaitedFor);
   double waitCosts() const;
   bool keepsShares(std::uint64_t totalGroups);
   void tellSolver(double homeSeconds, std::uint64_t totalGroups);
@@ -157,13 +162,15 @@ private:
   Setup setup_;
   std::vector<std::size_t> usable_; ///< devices that can run the kernel: the solver's devices
   std::unique_ptr<solver::ShareSolver> solver_;
-  std::vector<double> shares_;     ///< by device
-  std::vector<double> lastShares_; ///< of the last split launch, by usable device
-  std::vector<double> speeds_;     ///< by device: groups per second, smoothed
+  std::vector<double> shares_;              ///< by device
+  std::vector<double> lastShares_;          ///< of the last split launch, by usable device
+  std::vector<std::uint64_t> learntGroups_; ///< that each ended with in the one last learnt from
+  unsigned learnt_ = 0;                     ///< split launches
+  std::vector<double> speeds_;              ///< by device: groups per second, smoothed
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
-  double homeSeconds_ = -1;       ///< with what waiting costs
-  std::array<double, 4> waits_{}; ///< what it cost for the latest at home that tell
+  double homeSeconds_ = -1;       ///< that it is at work
+  std::array<double, 4> waits_{}; ///< what waiting cost for the latest at home that tell
   std::size_t waitCount_ = 0;     ///< … so far
   bool homeIsGuessed_ = false;    ///< from what home did beside others
   RestTimes rests_;               ///< after the launches

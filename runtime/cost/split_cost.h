@@ -11,14 +11,14 @@
 // A launch at home also takes longer than its device is at work, if the program waits for it: that
 // is noted as well, and is no cost of splitting.
 //
-// Two devices alike take half as long each. So what takes less than twice the cost, less what home
-// costs anyway, can't gain by being split, and is left alone; what takes longer may, and whether it
-// does is then measured. Neither is what takes less than splitting costs in all: its trials would
-// take longer than they could ever gain.
+// Two devices alike take half as long each. So what the program waits for less than twice the cost,
+// less what home costs anyway, can't gain by being split, and is left alone; what takes longer may,
+// and whether it does is then measured. What takes less than splitting costs in all is left alone
+// in any case: to try it would take longer than it could ever gain.
 //
 // Worked example: a launch of 1 ms is split in halves and is over after 0.56 ms. Splitting costs 60
-// us; launches of 120 us or less stay at home. Where the program waits for 1.02 ms at home, those
-// of 100 us do.
+// us; launches of 120 us or less stay at home. Where the program waits at home for 1.02 ms, those
+// stay that it would wait for for 100 us or less.
 //
 // A machine that was busy makes it look dear, and launches that therefore are not split can't show
 // that it is not. So what counts is what the cheaper ones of the latest launches cost, and each
@@ -57,7 +57,8 @@ public:
   double seconds() const { return seconds_; }
   /// Launches that take less at home can't gain.
   double shortestLaunch() const {
-    const double atHome = home_.tells() ? home_.cheaper() : 0;
+    // What an earlier run left has it off already.
+    const double atHome = isMeasured() && home_.tells() ? home_.cheaper() : 0;
     return std::max(2 * seconds_ - atHome, seconds_);
   }
 

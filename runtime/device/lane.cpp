@@ -35,10 +35,7 @@ cl_int awaitBefore(Instruction& instruction, std::vector<Ref<cl_event>>& awaited
 
 } // namespace
 
-Lane::Lane(const Dispatch& cl, std::string name, bool isPlaced) : cl_(cl), name_(std::move(name)) {
-  if (isPlaced)
-    placing_.emplace();
-}
+Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {}
 
 Lane::~Lane() {
   {
@@ -57,9 +54,9 @@ void Lane::issue(Instruction instruction) {
     std::unique_lock lock(mutex_);
     try {
       if (startLocked()) {
+        if (instruction.isPlaced && !busy_ && queue_.empty())
+          placing_.here();
         queue_.push_back(std::move(instruction));
-        if (placing_ && !busy_)
-          placing_->here();
         lock.unlock(); // which it would wait for
         changed_.notify_one();
         return;
@@ -153,6 +150,8 @@ bool Lane::help() {
     std::lock_guard lock(mutex_);
     if (busy_ || queue_.empty())
       return false;
+    if (queue_.front().compiles && !queue_.front().immediate)
+      return false; // who waits need not wait for that
     const std::vector<CompletionPtr>& after = queue_.front().after;
     if (!std::all_of(after.begin(), after.end(),
                      [](const CompletionPtr& before) { return before->submitted(); }))
@@ -182,12 +181,12 @@ void Lane::executeAlone(Instruction& instruction) {
 
 void Lane::loop() {
   std::unique_lock lock(mutex_);
-  if (placing_)
-    placing_->begin();
+  placing_.begin();
   while (true) {
-    changed_.wait(lock, [&] { return !busy_ && (stopping_ || !queue_.empty()); });
-    if (placing_)
-      placing_->lift();
+    changed_.wait(lock, [&] {
+      placing_.lift();
+      return !busy_ && (stopping_ || !queue_.empty());
+    });
     if (queue_.empty())
       return;
     // While it has to wait for others to be enqueued anybody may run it.

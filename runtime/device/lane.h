@@ -13,8 +13,8 @@
 // Handing an instruction to another thread costs tens of microseconds. One that is marked immediate
 // is enqueued by whoever issues it, if the lane has nothing else to do and nothing to wait for; and
 // a thread of the application that waits for a lane's work meanwhile does it (`help`). What a lane
-// computes itself is its thread's, which is woken where the caller runs if the devices have all
-// processors (placing.h).
+// computes itself is its thread's, which is woken where the caller runs if it is asked for
+// (placing.h).
 #pragma once
 
 #include "runtime/core/completion.h"
@@ -24,7 +24,6 @@
 
 #include <deque>
 #include <functional>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,6 +52,8 @@ struct Instruction {
   CompletionPtr done;
   /// `run` returns in microseconds, whatever the device does: it may run in the issuing thread.
   bool immediate = false;
+  /// Whoever issues it is about to wait: the lane's thread is to run where that one does.
+  bool isPlaced = false;
   /// The driver may have to compile for it, in the call or on a thread of its own: the first run of
   /// a kernel over a work-group of that size.
   bool compiles = false;
@@ -67,8 +68,7 @@ struct Instruction {
 
 class Lane {
 public:
-  /// `isPlaced`: its thread computes beside others that leave no processor idle.
-  Lane(const Dispatch& cl, std::string name, bool isPlaced = false);
+  Lane(const Dispatch& cl, std::string name);
   /// Finishes what was issued, then joins the thread.
   ~Lane();
   Lane(const Lane&) = delete;
@@ -114,7 +114,7 @@ private:
   bool halted_ = false;                  ///< an instruction was not begun
   std::vector<CompletionPtr> compiling_; ///< begun, perhaps over
   std::condition_variable changed_;
-  std::optional<Placing> placing_; ///< of its thread
+  Placing placing_; ///< of its thread
   std::deque<Instruction> queue_;
   bool busy_ = false; ///< an instruction is being executed
   bool stopping_ = false;

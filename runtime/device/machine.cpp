@@ -115,19 +115,22 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
 
 void Machine::makeLanes() {
   static constexpr const char* suffixes[engineCount] = {"", " in", " out", " marks"};
-  unsigned processors = 0; // that devices compute on
-  for (const Device& device : devices_)
-    processors += device.isGpu ? 0 : device.computeUnits;
-  const bool leaveNone = processors >= static_cast<unsigned>(usableProcessors());
   for (Device& device : devices_) {
     for (std::size_t engine = 0; engine < device.engines(); ++engine)
-      device.lanes.push_back(std::make_unique<Lane>(cl_, device.label + suffixes[engine],
-                                                    device.runsInCaller && leaveNone));
+      device.lanes.push_back(std::make_unique<Lane>(cl_, device.label + suffixes[engine]));
     if (device.engines() > 1) { // copies in, kernels, copies out: each step of an exchange
       device.lane(Engine::CopyIn).setFollower(&device.lane(Engine::Kernels));
       device.lane(Engine::Kernels).setFollower(&device.lane(Engine::CopyOut));
     }
   }
+  // Only one can have the processor of who launches.
+  unsigned processors = 0;
+  for (const Device& device : devices_)
+    processors += device.isGpu ? 0 : device.computeUnits;
+  const auto computes = [](const Device& device) { return !device.returnsAtOnce; };
+  const auto only = std::ranges::find_if(devices_, computes);
+  if (only != devices_.end() && processors >= static_cast<unsigned>(usableProcessors()))
+    only->isPlaced = std::ranges::count_if(devices_, computes) == 1;
 }
 
 std::size_t Machine::participants() const {
@@ -427,7 +430,7 @@ void Machine::findWhoRuns(std::size_t device, cl_context homeContext) {
       cl_.clFinish(queue) != CL_SUCCESS || thread == std::thread::id())
     return;
   asked.runsInCaller = thread == std::this_thread::get_id();
-  asked.returnsAtOnce = asked.returnsAtOnce || !asked.runsInCaller;
+  asked.returnsAtOnce = asked.isGpu || !asked.runsInCaller;
 }
 
 /// Whether the home device's buffers lie in host memory, and `other` can work on them there in

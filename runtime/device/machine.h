@@ -65,6 +65,9 @@ struct Device {
   /// A call that enqueues returns in microseconds, whatever the device does: a GPU's, or a CPU's
   /// that was seen to run commands on threads of its own.
   bool returnsAtOnce = false;
+  /// Its lane computes itself, and beside the others' threads there is no processor left: it is to
+  /// run where the thread does that hands it its part, and then waits (placing.h).
+  bool isPlaced = false;
   /// Of buffers' copies: how many bytes there may be in all and in one, and how they are aligned.
   std::uint64_t memory = 0, largestBuffer = 0, bufferAlignment = 1;
   /// … and how many there are. Any thread.

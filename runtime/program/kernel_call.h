@@ -16,8 +16,8 @@
 
 namespace libsplit::runtime {
 
-/// A kernel object for one lane. Arguments are set by that lane's thread only, and only when they
-/// differ from what it was given last.
+/// A kernel object for one lane. Arguments are set by whoever executes that lane's instructions,
+/// one at a time, and only when they differ from what it was given last.
 struct LaneKernel {
   Ref<cl_kernel> kernel;
   std::size_t maxGroup = 0;     ///< work-items

@@ -382,6 +382,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     const bool compiles = !isRepeated && command->call.kernel->isNew(command->call.range);
     Instruction& instruction = kernels.emplace_back(instructionOf(command, compiles));
     instruction.traced = tracer_.piece(*launch, piece, plan->dimension);
+    instruction.isPlaced = machine_->devices()[piece.device].isPlaced && plan->isCut();
     for (std::size_t b = 0; b < launch->buffers.size(); ++b)
       launch->buffers[b]->accesses().collect(kernel.node, piece.uses[b].needs, kernel.stores[b],
                                              instruction.after);
@@ -406,14 +407,16 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     if (atHome(plan->pieces[p]) && (p == 0 || !atHome(plan->pieces[p - 1])))
       task.begin = kernels[p].done;
   }
-  // Devices first that have threads of their own: lanes that compute themselves run where this
-  // thread does (placing.h), so the others have to be under way by then.
   task.issued = std::chrono::steady_clock::now();
-  for (const bool returnsAtOnce : {true, false})
-    for (std::size_t p = 0; p < kernels.size(); ++p)
-      if (const std::size_t device = plan->pieces[p].device;
-          machine_->devices()[device].returnsAtOnce == returnsAtOnce)
+  const auto issueThose = [&](bool returningAtOnce) {
+    for (std::size_t p = 0; p < kernels.size(); ++p) {
+      const std::size_t device = plan->pieces[p].device;
+      if (machine_->devices()[device].returnsAtOnce == returningAtOnce)
         issuer_.issue(task, device, std::move(kernels[p]));
+    }
+  };
+  issueThose(true);
+  issueThose(false); // these may take this thread's processor, so the others come first
   for (const std::shared_ptr<Buffer>& buffer : launch->buffers)
     buffer->accesses().forgetDone(); // which takes the driver a while
   merger_.issue(task, *launch);

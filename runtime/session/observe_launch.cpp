@@ -35,9 +35,6 @@ const char* whyHomeAlone(const Machine& machine, const Launch& launch,
                           : "its shares leave all to the program's own device";
 }
 
-/// Split launches of a kind from which all there is to learn is learnt, whatever that takes.
-constexpr std::uint64_t mustLearn = 16;
-
 /// Brings what a launch took to the size of the one that its history's controller began with.
 class Sizing {
 public:
@@ -136,7 +133,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .wasAlone =
                 task.planned >= task.stream->lastRetired && launch.number == task.stream->launches};
   // As natively: enqueued by the program's thread, with nothing before it.
-  if (over.isSeen && over.wasAlone && task.events.empty() && machine_->homeDevice().returnsAtOnce)
+  if (over.isSeen && over.wasAlone && task.after.empty() && machine_->homeDevice().returnsAtOnce)
     over.waited = std::chrono::duration<double>(now - task.issued).count();
   // Nobody waits for this to decide about the next launch, unless all is new.
   if (!launch.wasSplit)
@@ -201,11 +198,11 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& ove
   countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));
   // What it took to bring the data home says nothing of a program whose data always lies there.
   const solver::DeviceSample& home = samples_[machine_->home()];
-  if (took.complete && home.seconds < shared_.shortestLaunch())
-    spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);
   const double waited = took.complete && home.transferSeconds == 0 ? over.waited : 0;
   if (waited > 0)
     shared_.splitCost.noteAtHome(waited, home.seconds);
+  if (took.complete && std::max(waited, home.seconds) < shared_.shortestLaunch())
+    spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);
   over.code->stats->tookAtHome(over.code->stats->ranges[over.key.range], home.seconds);
   if (history.controller)
     history.controller->observeHome(
@@ -243,8 +240,7 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
                 sizing.seconds(sample.seconds), sizing.seconds(sample.transferSeconds)};
     const auto begin = std::chrono::steady_clock::now();
     if (history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own),
-                                         launch.wasAlone,
-                                         history.splits <= mustLearn || history.learning.affords()))
+                                         launch.wasAlone, history.learning.affords()))
       history.learning.spend(
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
@@ -295,7 +291,7 @@ void LaunchObserver::remember(const KernelCode& code, LaunchHistory& history,
     record.homeSeconds = home;
   double& homePerItem = record.secondsPerItem[machine_->home()];
   if (homePerItem == 0)
-    homePerItem = home / record.items;
+    homePerItem = history.controller->homeWorkSeconds() / record.items;
   if (history.controller->splitSeconds() > 0)
     record.splitSeconds = history.controller->splitSeconds();
   record.secondsPerByte = shared_.moving.perByte();

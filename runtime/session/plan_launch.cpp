@@ -92,6 +92,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   setup.policy = options_.policy;
   setup.home = machine_->home();
   setup.minLaunchSeconds = shared_.shortestLaunch();
+  setup.tellsWaits = machine_->homeDevice().returnsAtOnce;
   setup.minChunkedSeconds = ChunkedLaunches::leastSeconds;
   history.lacksRoom.resize(machine_->devices().size());
   const auto items = static_cast<double>(itemsOf(launch.range));
@@ -110,6 +111,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   }
   setup.movingSeconds = movingSeconds(launch);
   history.controller = std::make_unique<ShareController>(std::move(setup));
+  history.learning = {};
   history.base = launch.range;
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
   // Those before the kernel was ready count as well, if all seem to be like this one.

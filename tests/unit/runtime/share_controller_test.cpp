@@ -242,35 +242,40 @@ TEST(ShareController, AutoFindsTheSharesByFewOfTheLaunchesToo) {
   EXPECT_NEAR(shareAfter(200, 10), 0.4, 0.02);
 }
 
+/// Whether `controller` learns from a launch of 1,000 groups, so many on the first device, though
+/// it has no time to.
+bool learns(ShareController& controller, std::uint64_t groups) {
+  const double part = static_cast<double>(groups) / 1000;
+  const solver::DeviceSample samples[] = {{0, groups, part}, {groups, 1000, 1 - part}};
+  return controller.observeSplit(samples, 1000, std::max(part, 1 - part), true, false);
+}
+
 TEST(ShareController, AutoLearnsFromALaunchWithOtherSharesInAnyCase) {
   ShareController controller(setup("auto"));
   controller.next();
   controller.observeHome(1.0);
-  auto split = [&](std::uint64_t groups) {
-    const solver::DeviceSample samples[] = {{0, groups, 0.5}, {groups, 100, 0.5}};
-    return controller.observeSplit(samples, 100, 0.5, true, false);
-  };
-  EXPECT_TRUE(split(50));
-  EXPECT_FALSE(split(50));
-  EXPECT_TRUE(split(60));
+  for (int i = 0; i < 16; ++i)
+    EXPECT_TRUE(learns(controller, 500)) << "the first ones tell most";
+  EXPECT_FALSE(learns(controller, 500));
+  EXPECT_TRUE(learns(controller, 501)) << "by one group more somebody may be tried";
+  EXPECT_FALSE(learns(controller, 501));
   ShareController fixedPoint(setup("fixed-point"));
-  const solver::DeviceSample samples[] = {{0, 50, 0.5}, {50, 100, 0.5}};
-  EXPECT_TRUE(fixedPoint.observeSplit(samples, 100, 0.5, true, false));
-  EXPECT_TRUE(fixedPoint.observeSplit(samples, 100, 0.5, true, false)) << "as it is published";
+  for (int i = 0; i < 20; ++i)
+    EXPECT_TRUE(learns(fixedPoint, 500)) << "as it is published";
 }
 
 TEST(ShareController, AutoLooksTwiceBeforeALaunchIsTooShort) {
   // The first one was behind native ones, and did not tell how long the program waits.
-  ShareController controller(setup("auto"));
-  controller.next();
-  controller.observeHome(0.9e-3);
-  EXPECT_EQ(controller.next().action, Action::Measure);
+  auto made = setup("auto");
+  made.tellsWaits = true;
+  ShareController controller(made), shorter(made);
+  for (ShareController* each : {&controller, &shorter}) {
+    each->next();
+    each->observeHome(0.9e-3);
+    EXPECT_EQ(each->next().action, Action::Measure);
+  }
   controller.observeHome(0.9e-3, 100, 1.5e-3);
   EXPECT_EQ(controller.next().action, Action::Split);
-  ShareController shorter(setup("auto"));
-  shorter.next();
-  shorter.observeHome(0.9e-3);
-  shorter.next();
   shorter.observeHome(0.9e-3);
   EXPECT_EQ(shorter.next().action, Action::Native);
 }
