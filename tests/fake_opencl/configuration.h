@@ -36,6 +36,10 @@ struct DeviceConfiguration {
   bool inCaller = false; ///< commands run inside the call that enqueues them
   /// A fault: rect commands take the host's rows to lie one behind the other, whatever their pitch.
   bool denseRects = false;
+
+  /// Those that tell by it that they have a thread of their own; it would be the wrong one where
+  /// commands seem to run in the caller.
+  bool runsNativeKernels() const { return !isGpu && !inCaller; }
 };
 
 struct PlatformConfiguration {

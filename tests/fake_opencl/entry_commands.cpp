@@ -452,6 +452,40 @@ cl_int CL_API_CALL enqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint
                 kernel, 1, nullptr, &one, &one);
 }
 
+/// A function of the caller's, on the thread that runs commands.
+cl_int CL_API_CALL nativeKernel(cl_command_queue queue, void(CL_CALLBACK* function)(void*),
+                                void* arguments, std::size_t size, cl_uint count,
+                                const cl_mem* memories, const void** places, cl_uint waitCount,
+                                const cl_event* waitList, cl_event* event) {
+  Call call("clEnqueueNativeKernel", queue);
+  if (call.error)
+    return call.error;
+  if (!queue->device->configuration.runsNativeKernels())
+    return CL_INVALID_OPERATION;
+  if (!function || (arguments == nullptr) != (size == 0) || (count > 0 && size == 0) ||
+      (memories == nullptr) != (count == 0) || (places == nullptr) != (count == 0))
+    return CL_INVALID_VALUE;
+  const auto* first = static_cast<const std::byte*>(arguments);
+  std::vector<std::byte> block(first, first + size);
+  std::vector<Keep<cl_mem>> kept;
+  for (cl_uint i = 0; i < count; ++i) {
+    if (const cl_int error = complaint(queue, memories[i]))
+      return error;
+    const std::byte* address = memories[i]->storage;
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(places[i]) - first);
+    if (offset > size || size - offset < sizeof address)
+      return CL_INVALID_VALUE;
+    std::memcpy(block.data() + offset, &address, sizeof address);
+    kept.emplace_back(memories[i]);
+  }
+  auto work = [function, bytes = std::move(block)](bool) mutable {
+    function(bytes.data());
+    return CL_SUCCESS;
+  };
+  return enqueue(call, {queue, CL_COMMAND_NATIVE_KERNEL, waitCount, waitList, event, false},
+                 Resource::Kernels, 0, std::move(work), std::move(kept));
+}
+
 cl_int order(const char* name, const Enqueue& how) {
   Call call(name, how.queue);
   if (call.error)
@@ -496,6 +530,7 @@ void addCommands(cl_icd_dispatch& table) {
   table.clEnqueueMigrateMemObjects = migrate;
   table.clEnqueueNDRangeKernel = enqueueKernel;
   table.clEnqueueTask = enqueueTask;
+  table.clEnqueueNativeKernel = nativeKernel;
   table.clEnqueueMarkerWithWaitList = markerWithWaitList;
   table.clEnqueueBarrierWithWaitList = barrierWithWaitList;
   table.clEnqueueMarker = marker;

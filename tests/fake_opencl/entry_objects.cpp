@@ -130,7 +130,8 @@ cl_int CL_API_CALL getDeviceInfo(cl_device_id device, cl_device_info name, std::
   case CL_DEVICE_LINKER_AVAILABLE:
     return flag(false);
   case CL_DEVICE_EXECUTION_CAPABILITIES:
-    return answer.one<cl_device_exec_capabilities>(CL_EXEC_KERNEL);
+    return answer.one<cl_device_exec_capabilities>(
+        CL_EXEC_KERNEL | (is.runsNativeKernels() ? CL_EXEC_NATIVE_KERNEL : 0));
   case CL_DEVICE_QUEUE_PROPERTIES:
     return answer.one<cl_command_queue_properties>(CL_QUEUE_PROFILING_ENABLE |
                                                    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
