@@ -382,7 +382,9 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     const bool compiles = !isRepeated && command->call.kernel->isNew(command->call.range);
     Instruction& instruction = kernels.emplace_back(instructionOf(command, compiles));
     instruction.traced = tracer_.piece(*launch, piece, plan->dimension);
-    instruction.isPlaced = machine_->devices()[piece.device].isPlaced && plan->isCut();
+    // With others before it in the queue, who issues it has more to do than to wait.
+    instruction.isPlaced = machine_->devices()[piece.device].isPlaced && plan->isCut() &&
+                           task.stream->active.size() == 1;
     for (std::size_t b = 0; b < launch->buffers.size(); ++b)
       launch->buffers[b]->accesses().collect(kernel.node, piece.uses[b].needs, kernel.stores[b],
                                              instruction.after);
