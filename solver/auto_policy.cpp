@@ -135,7 +135,10 @@ public:
       seenAlone_[device] = seconds;
   }
 
-  void skip(std::uint64_t launches) override { skipped_ += launches; }
+  void skip(std::uint64_t launches) override {
+    skipped_ += launches;
+    probeSeconds_ = 0; // it was another one's
+  }
   bool wantsToHear() const override { return trial_.isTrying() || isProbing() || doubted_; }
 
   std::span<const double> propose() override {

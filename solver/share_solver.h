@@ -81,8 +81,8 @@ public:
   /// A launch took so many seconds on that device alone, natively: not one that was proposed.
   virtual void observeAlone(unsigned /*device*/, double /*seconds*/) {}
 
-  /// By how much the launch that was observed last took longer because a device without work was
-  /// tried in it.
+  /// By how much the last launch took longer because a device without work was tried in it; 0 if it
+  /// went by unseen.
   virtual double probeSeconds() const { return 0; }
 
   /// So many launches went by unseen, on one device or as the last one: they count in how often

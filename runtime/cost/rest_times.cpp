@@ -5,28 +5,19 @@
 namespace libsplit::runtime {
 
 void RestTimes::passed(bool wasSplit, double seconds) {
-  Times& times = wasSplit ? split_ : home_;
-  times.seconds[times.count++ % most] = seconds;
+  (wasSplit ? split_ : home_).note(seconds);
 }
 
 double RestTimes::leastAfterSplit() const {
-  return split_.size() < least
-             ? 0
-             : *std::min_element(split_.seconds.begin(), split_.seconds.begin() + split_.size());
+  return split_.known().size() < least ? 0 : split_.quantile(0);
 }
 
 double RestTimes::mostSplitCosts() const {
-  return home_.size() < least ? leastAfterSplit() : splitCosts();
+  return home_.known().size() < least ? leastAfterSplit() : splitCosts();
 }
 
 double RestTimes::splitCosts() const {
-  if (home_.size() < least)
-    return 0;
-  auto home = home_.seconds;
-  auto* const end = home.begin() + home_.size();
-  auto* const median = home.begin() + home_.size() / 2;
-  std::nth_element(home.begin(), median, end);
-  return std::max(0.0, leastAfterSplit() - *median);
+  return home_.known().size() < least ? 0 : std::max(0.0, leastAfterSplit() - home_.quantile(0.5));
 }
 
 } // namespace libsplit::runtime

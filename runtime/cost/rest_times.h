@@ -13,7 +13,8 @@
 // Pure. Not thread-safe.
 #pragma once
 
-#include <array>
+#include "runtime/cost/latest.h"
+
 #include <cstddef>
 
 namespace libsplit::runtime {
@@ -28,15 +29,9 @@ public:
   double mostSplitCosts() const;
 
 private:
-  static constexpr std::size_t most = 5;  ///< that are remembered, the last ones
   static constexpr std::size_t least = 2; ///< that tell anything
-  struct Times {
-    std::array<double, most> seconds{};
-    std::size_t count = 0; ///< so far
-    std::size_t size() const { return count < most ? count : most; }
-  };
-  double leastAfterSplit() const; ///< 0: not known
-  Times home_, split_;
+  double leastAfterSplit() const;         ///< 0: not known
+  Latest<5> home_, split_;
 };
 
 } // namespace libsplit::runtime

@@ -325,15 +325,14 @@ void ShareController::tellSolver(double homeSeconds, std::uint64_t totalGroups) 
 /// Seconds that a program waits longer for a launch at home than home is at work. The least of the
 /// last few: what held one up says nothing of the others.
 double ShareController::waitCosts() const {
-  const auto known = std::span(waits_).first(std::min(waitCount_, waits_.size()));
-  return known.empty() ? 0 : *std::ranges::min_element(known);
+  return waits_.known().empty() ? 0 : waits_.quantile(0);
 }
 
 void ShareController::observeHome(double seconds, std::uint64_t totalGroups, double waitedSeconds) {
   isFirst_ = false;
   homeIsGuessed_ = false;
   if (waitedSeconds > 0)
-    waits_[waitCount_++ % waits_.size()] = std::max(waitedSeconds - seconds, 0.0);
+    waits_.note(std::max(waitedSeconds - seconds, 0.0));
   ++age_;
   tellSolver(seconds, totalGroups);
   if (toHear_ > 0) {
@@ -347,7 +346,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
   homeSeconds_ = seconds;
   beginTrial();
   if (homeSeconds() < setup_.minLaunchSeconds) {
-    if (setup_.tellsWaits && waitCount_ == 0 && !std::exchange(hasLookedTwice_, true)) {
+    if (setup_.tellsWaits && waits_.known().empty() && !std::exchange(hasLookedTwice_, true)) {
       homeSeconds_ = -1; // the next one is behind no native one, and may tell
       return;
     }
@@ -383,7 +382,7 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     solver_->skip(1);
   }
   if (setup_.policy.kind == Policy::Kind::Auto)
-    weigh(wallSeconds, learns ? solver_->probeSeconds() : 0, keepsShares(totalGroups), isWaitedFor);
+    weigh(wallSeconds, keepsShares(totalGroups), isWaitedFor);
   return learns;
 }
 
@@ -394,14 +393,13 @@ bool ShareController::mustLearn() const {
 }
 
 /// Whether splitting pays, by what the launch took in all.
-void ShareController::weigh(double wallSeconds, double probeSeconds, bool keepsShares,
-                            bool isWaitedFor) {
+void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedFor) {
   double moving = 0;
   for (const solver::DeviceSample& s : usableSamples_)
     moving = std::max(moving, s.transferSeconds);
   // A device that was tried and is slow says nothing of a launch without it.
-  const double seconds =
-      wallSeconds - std::min(probeSeconds, wallSeconds) + (isWaitedFor ? 0 : waitCosts());
+  const double seconds = wallSeconds - std::min(solver_->probeSeconds(), wallSeconds) +
+                         (isWaitedFor ? 0 : waitCosts());
   // What moves because the shares have changed does not move again.
   const bool isTypical =
       keepsShares || moving <= littleMoving * seconds || tried_ >= judged_.size() + mostUntypical;

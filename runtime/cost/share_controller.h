@@ -22,10 +22,11 @@
 #pragma once
 
 #include "runtime/core/options.h"
+#include "runtime/cost/latest.h"
 #include "runtime/cost/rest_times.h"
 #include "solver/share_solver.h"
 
-#include <array>
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -140,7 +141,7 @@ private:
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
   bool mustLearn() const;
-  void weigh(double wallSeconds, double probeSeconds, bool keepsShares, bool isWaitedFor);
+  void weigh(double wallSeconds, bool keepsShares, bool isWaitedFor);
   double waitCosts() const;
   bool keepsShares(std::uint64_t totalGroups);
   void tellSolver(double homeSeconds, std::uint64_t totalGroups);
@@ -169,11 +170,10 @@ private:
   std::vector<double> speeds_;              ///< by device: groups per second, smoothed
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
-  double homeSeconds_ = -1;       ///< that it is at work
-  std::array<double, 4> waits_{}; ///< what waiting cost for the latest at home that tell
-  std::size_t waitCount_ = 0;     ///< … so far
-  bool homeIsGuessed_ = false;    ///< from what home did beside others
-  RestTimes rests_;               ///< after the launches
+  double homeSeconds_ = -1;      ///< that it is at work
+  Latest<4> waits_;              ///< what waiting cost for those at home that tell
+  bool homeIsGuessed_ = false;   ///< from what home did beside others
+  RestTimes rests_;              ///< after the launches
   Estimate split_;               ///< of the launches that the last verdict was about, without rests
   std::vector<double> judged_;   ///< wall times of those that the next is about
   double fastestSplit_ = 0;      ///< since the last verdict

@@ -26,8 +26,9 @@
 // itself.
 #pragma once
 
+#include "runtime/cost/latest.h"
+
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 
@@ -38,12 +39,12 @@ class SplitCost {
 public:
   /// A launch that was alone in its queue took `wall` seconds, its longest piece `longest` of them.
   void note(double wall, double longest) {
-    split_.note(wall - longest);
+    split_.note(std::max(wall - longest, 0.0));
     if (isMeasured())
-      seconds_ = split_.cheaper();
+      seconds_ = cheaper(split_);
   }
   /// The program waited `wall` seconds for a launch at home, which was at work for `seconds`.
-  void noteAtHome(double wall, double seconds) { home_.note(wall - seconds); }
+  void noteAtHome(double wall, double seconds) { home_.note(std::max(wall - seconds, 0.0)); }
   /// An earlier run left so much. Ignored once something is known of this one.
   void begin(double seconds) {
     if (!isMeasured())
@@ -58,37 +59,22 @@ public:
   /// Launches that take less at home can't gain.
   double shortestLaunch() const {
     // What an earlier run left has it off already.
-    const double atHome = isMeasured() && home_.tells() ? home_.cheaper() : 0;
+    const double atHome = isMeasured() && tells(home_) ? cheaper(home_) : 0;
     return std::max(2 * seconds_ - atHome, seconds_);
   }
 
 private:
-  /// What the latest launches cost.
-  class Latest {
-  public:
-    void note(double seconds) { seconds_[count_++ % seconds_.size()] = std::max(seconds, 0.0); }
-    bool tells() const { return count_ >= least; }
-    /// What the cheaper ones do.
-    double cheaper() const {
-      auto sorted = seconds_;
-      const std::size_t size = std::min(count_, sorted.size());
-      const auto lower = sorted.begin() + static_cast<std::ptrdiff_t>(size / 4);
-      std::nth_element(sorted.begin(), lower, sorted.begin() + static_cast<std::ptrdiff_t>(size));
-      return *lower;
-    }
-
-  private:
-    static constexpr std::size_t least = 4; ///< launches that tell anything
-    std::array<double, 16> seconds_{};
-    std::size_t count_ = 0; ///< so far
-  };
-  bool isMeasured() const { return split_.tells(); }
+  using Costs = Latest<16>;
+  static bool tells(const Costs& costs) { return costs.known().size() >= least; }
+  static double cheaper(const Costs& costs) { return costs.quantile(0.25); }
+  bool isMeasured() const { return tells(split_); }
 
   static constexpr double guessed = 50e-6;
   static constexpr double kept = 0.8;
+  static constexpr std::size_t least = 4; ///< launches that tell anything
 
   double seconds_ = guessed;
-  Latest split_, home_;
+  Costs split_, home_;
 };
 
 } // namespace libsplit::runtime

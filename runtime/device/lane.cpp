@@ -184,7 +184,7 @@ void Lane::loop() {
   placing_.begin();
   while (true) {
     changed_.wait(lock, [&] {
-      placing_.lift();
+      placing_.lift(); // woken or not, this thread runs
       return !busy_ && (stopping_ || !queue_.empty());
     });
     if (queue_.empty())

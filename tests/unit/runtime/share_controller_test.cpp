@@ -127,7 +127,7 @@ TEST(ShareController, AutoGivesNothingOutInChunksThatHomeWouldDoAlone) {
 TEST(ShareController, AutoMeasuresHomeFirstAndLeavesShortLaunchesThere) {
   ShareController controller(setup("auto"));
   EXPECT_EQ(controller.next().action, Action::Measure);
-  controller.observeHome(1e-4, 100, 1.1e-4);
+  controller.observeHome(1e-4);
   for (int i = 0; i < 20; ++i)
     EXPECT_EQ(controller.next().action, Action::Native);
 }
@@ -217,8 +217,8 @@ TEST(ShareController, AutoComparesWhatTheProgramWaitsFor) {
   EXPECT_EQ(splitsOfTwenty(1.5, false, 0.8), 20);
 }
 
-/// So many launches of 60 and 40 ms on two devices that start with halves, in whole groups of 1 ms,
-/// of which the solver learns from one in `learnsFromOneIn`. The share of the first device then.
+/// So many launches that would take two devices 120 and 80 ms alone, of which the solver learns
+/// from one in `learnsFromOneIn`. The share of the first device then.
 double shareAfter(int launches, int learnsFromOneIn) {
   ShareController controller(setup("auto"));
   controller.next();
