@@ -79,7 +79,8 @@ struct LaunchHistory {
   std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
   std::optional<unsigned> dimension;   ///< in which the last split went
   std::uint64_t splits = 0;            ///< launches split so far
-  bool isSplit = false; ///< the last launch was, but for those that are timed at home meanwhile
+  bool isSplit = false;    ///< the last launch was, but for those that are timed at home meanwhile
+  bool isWaitedFor = true; ///< the program waited for the last one that was timed
   std::vector<bool> lacksRoom;       ///< by device: it has no room for what launches need
   std::vector<Rehearsal> rehearsals; ///< by device; of latecomers (isLatecomer)
   /// The last plan, and what came of it where it was cut by what departs (plan/boundary.h).

@@ -196,7 +196,8 @@ private:
       way.seconds =
           std::max(way.seconds, part * step.homeSeconds * home / step.speeds[piece.device]);
     }
-    way.seconds += machine_.secondsPerSplit;
+    way.seconds = step.isWaitedFor ? way.seconds + machine_.secondsPerSplit
+                                   : std::max(way.seconds, machine_.secondsBehind);
     way.merges = plan.merges;
     way.step.shares = shares;
     way.step.dimension = dimension;

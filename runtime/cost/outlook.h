@@ -47,6 +47,7 @@ struct OutlookStep {
   std::vector<PlanDevice> devices;
   std::vector<double> speeds;         ///< by device, only ratios mean anything; 0: takes no part
   double homeSeconds = 0;             ///< 0: not known, which counts as nothing
+  bool isWaitedFor = true;            ///< by the program; else the host is ahead of the devices
   std::optional<unsigned> dimension;  ///< along which it has to be cut, if at all
   std::vector<const void*> buffers;   ///< by the request's distinct buffers; only compared
   std::vector<std::uint64_t> sizes;   ///< … their bytes
@@ -65,6 +66,7 @@ struct OutlookMachine {
   double secondsPerHomeByte = 0; ///< between the program's memory and its own device
   double secondsPerMove = 0;     ///< whatever its size
   double secondsPerSplit = 0;    ///< that a launch takes longer for being split
+  double secondsBehind = 0;      ///< … that it takes at least where nobody waits for it
 };
 
 struct Outlook {

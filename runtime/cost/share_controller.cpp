@@ -359,8 +359,8 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
 }
 
 bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples,
-                                   std::uint64_t totalGroups, double wallSeconds, bool isWaitedFor,
-                                   bool mayLearn) {
+                                   std::uint64_t totalGroups, double wallSeconds,
+                                   const SplitCircumstances& circumstances) {
   if (!solver_) // it was split before a device was left out
     return false;
   isFirst_ = false;
@@ -371,7 +371,7 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     usableSamples_.push_back(s);
     show(i, static_cast<double>(s.groupEnd - s.groupBegin), s.seconds - s.transferSeconds);
   }
-  const bool learns = mayLearn || mustLearn();
+  const bool learns = circumstances.mayLearn || mustLearn();
   if (learns) {
     solver_->observe(usableSamples_, totalGroups);
     ++learnt_;
@@ -381,8 +381,9 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   } else {
     solver_->skip(1);
   }
-  if (setup_.policy.kind == Policy::Kind::Auto)
-    weigh(wallSeconds, keepsShares(totalGroups), isWaitedFor);
+  const bool keeps = keepsShares(totalGroups);
+  if (setup_.policy.kind == Policy::Kind::Auto && circumstances.isTelling)
+    weigh(wallSeconds, keeps, circumstances.isWaitedFor);
   return learns;
 }
 

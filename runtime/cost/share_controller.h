@@ -33,6 +33,17 @@
 
 namespace libsplit::runtime {
 
+/// Of a split launch that is over.
+struct SplitCircumstances {
+  /// Its seconds are how long the program had to wait, for this launch alone.
+  bool isWaitedFor = true;
+  /// There is time for the solver to learn from it; under `auto` it need not, once it knows
+  /// launches with these shares.
+  bool mayLearn = true;
+  /// What it took in all is known.
+  bool isTelling = true;
+};
+
 class ShareController {
 public:
   /// What is known of a launch before it first ran here.
@@ -87,12 +98,10 @@ public:
   /// `totalGroups`: of the launch, if it was planned; else 0. `waitedSeconds`: how long the program
   /// had to wait for it, if it was alone in its queue and began at once; 0: not known.
   void observeHome(double seconds, std::uint64_t totalGroups = 0, double waitedSeconds = 0);
-  /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices.
-  /// `isWaitedFor`: that is how long the program had to wait, for this launch alone.
-  /// `mayLearn`: there is time for the solver to learn from it; under `auto` it need not, once it
-  /// knows launches with these shares. Whether it did.
+  /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices; of a
+  /// launch for which nobody waits, what it took of its queue. Whether the solver learnt from it.
   bool observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
-                    double wallSeconds, bool isWaitedFor = true, bool mayLearn = true);
+                    double wallSeconds, const SplitCircumstances& circumstances = {});
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
   /// So many seconds passed between a launch and the one after it.
   void passed(bool wasSplit, double seconds) { rests_.passed(wasSplit, seconds); }

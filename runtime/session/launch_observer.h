@@ -44,22 +44,25 @@ private:
     std::shared_ptr<const LaunchPlan> plan;
     std::vector<LaunchIssued> issued;
     LaunchCycle::Ticket ticket;
+    LaunchEnds::Launch ended; ///< without the ends
     bool wasSplit = false;
     std::uint64_t bytesMoved = 0;
     double lookSeconds = 0;
     double wall = 0;       ///< seconds that passed; 0: nobody knows
     bool isSeen = false;   ///< when it ended is known
     bool wasAlone = false; ///< in its queue
+    bool heldUp = false;   ///< others waited for it to be measured before they were planned
     double waited = 0;     ///< seconds for it, from when it was enqueued; 0: not known
   };
   struct Took {
-    double wall = 0;       ///< seconds, with what follows
-    double own = 0;        ///< … without
-    bool complete = false; ///< all of it is known
+    double wall = 0;        ///< seconds, with what follows
+    double own = 0;         ///< … without
+    bool complete = false;  ///< what each device did is known
+    bool isTelling = false; ///< … and what it took in all
   };
-  Took measure(const Over& launch, Stream& stream);
-  void learn(const Over& launch, Stream& stream);
-  void learnHome(Task& task, const Launch& launch, const Over& over);
+  Took measure(Over& launch, Stream& stream);
+  void learn(Over& launch, Stream& stream);
+  void learnHome(Task& task, const Launch& launch, Over& over);
   void spendOnShort(KernelCode& code, const NDRange& range, double seconds) const;
   static void starts(Stream& stream, std::uint64_t number,
                      std::chrono::steady_clock::time_point now);
@@ -76,6 +79,7 @@ private:
   bool hasSplit_ = false;
   // By device, of the launch that is observed; they keep their memory.
   std::vector<solver::DeviceSample> samples_;
+  std::vector<LaunchEnds::End> ends_;
   std::vector<double> shares_, seconds_;
 };
 

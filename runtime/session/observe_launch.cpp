@@ -57,6 +57,11 @@ private:
   double groupsRatio_ = 1, itemsRatio_ = 1;
 };
 
+/// Seconds on the host's clock, since some time in the past.
+double secondsAt(std::chrono::steady_clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
 } // namespace
 
 std::uint64_t LaunchObserver::launches(Stream& stream) const {
@@ -125,13 +130,18 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .plan = launch.plan,
             .issued = std::move(launch.issued),
             .ticket = launch.ticket,
+            .ended = {.number = launch.number,
+                      .task = task.number,
+                      .called = secondsAt(task.called),
+                      .noticed = secondsAt(now),
+                      .isSeen = !task.endedUnseen},
             .wasSplit = launch.wasSplit,
             .bytesMoved = launch.bytesMoved,
             .lookSeconds = launch.lookSeconds,
             .wall = wall,
             .isSeen = !task.endedUnseen,
-            .wasAlone =
-                task.planned >= task.stream->lastRetired && launch.number == task.stream->launches};
+            .wasAlone = task.planned >= stream.lastRetired && launch.number == stream.launches,
+            .heldUp = task.learning && launch.number != stream.launches};
   // As natively: enqueued by the program's thread, with nothing before it.
   if (over.isSeen && over.wasAlone && task.after.empty() && machine_->homeDevice().returnsAtOnce)
     over.waited = std::chrono::duration<double>(now - task.issued).count();
@@ -146,18 +156,19 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   if (!mayWait)
     return;
   stream.aftermath.jobs.emplace_back(
-      [this, &stream, kept = std::make_shared<const Over>(std::move(over))] {
-        learn(*kept, stream);
-      });
+      [this, &stream, kept = std::make_shared<Over>(std::move(over))] { learn(*kept, stream); });
 }
 
-/// By device, in `samples_`, and in all.
-LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream) {
+/// By device, in `samples_`, and in all. Launches of a queue in their order.
+LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
   samples_.assign(machine_->devices().size(), {});
-  Took took{.wall = launch.wall, .complete = launch.isSeen};
+  ends_.clear();
+  Took took{.complete = true};
   for (const LaunchIssued& issued : launch.issued) {
     auto interval = issued.kernel->interval();
     took.complete = took.complete && interval;
+    if (interval)
+      ends_.push_back({issued.device, 1e-9 * static_cast<double>(interval->end)});
     double seconds = interval ? interval->seconds() : 0;
     const double transferSeconds = secondsOf(issued.transfers);
     // A device may have its groups in several parts.
@@ -169,20 +180,36 @@ LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream)
     sample.seconds += seconds + transferSeconds;
     sample.transferSeconds += transferSeconds;
   }
-  // Devices that share a processor take longer together than any of them; but where tasks retire
-  // together, what passed since the one before says nothing.
   double longest = 0;
   for (const solver::DeviceSample& sample : samples_)
     longest = std::max(longest, sample.seconds);
+  // What is merged ends on the host.
+  const bool endsOnDevices = took.complete && launch.plan->merges.empty() && !options_.verify;
+  std::optional<double> behind;
+  if (endsOnDevices) {
+    launch.ended.ends = ends_;
+    behind = stream.ends.took(launch.ended);
+  }
+  // Devices that share a processor take longer together than any of them. Launches behind which
+  // others are held up until they are measured take the host's time as no others do. And where
+  // several end before anybody looks, what passed since the one before says nothing.
+  const bool isWaitedFor = launch.wasAlone && launch.isSeen;
   const bool isWhole = launch.issued.size() == launch.plan->pieces.size(); // no boundaries first
-  if (launch.wasSplit && took.complete && launch.wasAlone && isWhole &&
-      launch.plan->merges.empty() && !options_.verify)
-    shared_.splitCost.note(took.wall, longest);
-  took.own = took.wall = std::max(took.wall, longest);
+  took.isTelling = took.complete && (isWaitedFor || launch.heldUp || behind || launch.isSeen);
+  if (isWaitedFor)
+    took.own = launch.wall;
+  else if (!launch.heldUp)
+    took.own = behind.value_or(launch.wall);
+  if (launch.wasSplit && endsOnDevices && isWaitedFor && isWhole)
+    shared_.splitCost.note(took.own, longest);
+  else if (launch.wasSplit && behind && !launch.wasAlone && !launch.heldUp)
+    shared_.splitCost.noteBehind(std::max(*behind, longest));
+  took.own = took.wall = std::max(took.own, longest);
   LaunchHistory& history = launch.code->histories.at(launch.key);
+  history.isWaitedFor = launch.wasAlone;
   if (launch.wasSplit && history.controller)
     took.wall += history.controller->restCosts();
-  if (launch.ticket.phase != 0 && took.complete)
+  if (launch.ticket.phase != 0 && took.isTelling)
     stream.cycle.took(launch.ticket,
                       Sizing(history, launch.range, launch.plan->dimension).seconds(took.wall));
   history.planning.earn(took.wall);
@@ -191,7 +218,7 @@ LaunchObserver::Took LaunchObserver::measure(const Over& launch, Stream& stream)
 }
 
 /// From one that home did alone.
-void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& over) {
+void LaunchObserver::learnHome(Task& task, const Launch& launch, Over& over) {
   const Took took = measure(over, *task.stream);
   LaunchHistory& history = over.code->histories.at(over.key);
   const Sizing sizing(history, over.range, over.plan->dimension);
@@ -211,7 +238,7 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, const Over& ove
   remember(*over.code, history, sizing.groups());
 }
 
-void LaunchObserver::learn(const Over& launch, Stream& stream) {
+void LaunchObserver::learn(Over& launch, Stream& stream) {
   const Took took = measure(launch, stream);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   const std::uint64_t groups = launch.range.groups(launch.plan->dimension);
@@ -240,7 +267,9 @@ void LaunchObserver::learn(const Over& launch, Stream& stream) {
                 sizing.seconds(sample.seconds), sizing.seconds(sample.transferSeconds)};
     const auto begin = std::chrono::steady_clock::now();
     if (history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own),
-                                         launch.wasAlone, history.learning.affords()))
+                                         {.isWaitedFor = launch.wasAlone && launch.isSeen,
+                                          .mayLearn = history.learning.affords(),
+                                          .isTelling = took.isTelling}))
       history.learning.spend(
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }

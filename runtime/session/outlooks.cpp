@@ -54,6 +54,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   auto takesPart = [](double speed) { return speed > 0; };
   const bool isNews = noted.code.lock() != launch.code ||
                       (noted.step.homeSeconds > 0) != (home > 0) ||
+                      noted.step.isWaitedFor != history.isWaitedFor ||
                       !std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart);
   describe(launch, planKey_);
   noted.drifts = !isNews && planKey_ != noted.lastKey;
@@ -89,6 +90,7 @@ OutlookStep Outlooks::stepOf(const Launch& launch, const LaunchHistory& history,
   step.devices = planDevicesOf(*shared_.machine, launch);
   step.speeds = std::move(speeds);
   step.homeSeconds = history.controller->expectedHomeSeconds();
+  step.isWaitedFor = history.isWaitedFor;
   step.dimension = history.dimension;
   for (const auto& buffer : launch.buffers) {
     step.buffers.push_back(buffer.get());
@@ -164,7 +166,8 @@ OutlookMachine Outlooks::machine() const {
           .secondsPerByte = shared_.moving.perByteOrGuess(),
           .secondsPerHomeByte = shared_.moving.perByteToHome(),
           .secondsPerMove = shared_.moving.perMove(),
-          .secondsPerSplit = shared_.splitCost.seconds()};
+          .secondsPerSplit = shared_.splitCost.seconds(),
+          .secondsBehind = shared_.splitCost.shortestBehind()};
 }
 
 const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {

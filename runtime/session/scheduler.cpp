@@ -146,6 +146,7 @@ std::shared_ptr<Task> Scheduler::create(const std::shared_ptr<Stream>& stream,
                                         const Command& command) {
   auto task = std::make_shared<Task>();
   task->stream = stream;
+  task->called = std::chrono::steady_clock::now();
   shared_.tracer.callBegins(*task, command.type, command.blocking != CL_FALSE);
   addWaitList(task, command);
   if (!stream->inOrder)

@@ -21,7 +21,7 @@ Access rowsOf(unsigned parameter, Effect effect, const Expr& row, std::uint64_t 
 }
 
 /// Two devices alike with memories of their own, device 0 at home; 1 ms a launch there.
-struct Machine {
+struct TwoDevices {
   /// in -> out: row r from rows r - 1 .. r + 1.
   KernelSummary stencil;
   /// in -> out, row by row.
@@ -37,7 +37,7 @@ struct Machine {
                          .secondsPerMove = 1e-5,
                          .secondsPerSplit = 1e-5};
 
-  Machine() {
+  TwoDevices() {
     const Expr row = Expr::id(Expr::Op::GlobalId, 0);
     for (KernelSummary* kernel : {&stencil, &copy, &gather})
       kernel->parameters = {{"in", "char*", ParameterKind::GlobalBuffer, 0},
@@ -69,7 +69,7 @@ struct Machine {
 };
 
 TEST(Outlook, PromisesHalvesAndTheHaloOfAStencilBesideACopy) {
-  const Machine two;
+  const TwoDevices two;
   const Outlook outlook = two.of({two.step(two.stencil, 0, 1), two.step(two.copy, 1, 0)});
   EXPECT_DOUBLE_EQ(outlook.homeSeconds, 2e-3);
   // Halves, being split twice, and a row each way.
@@ -83,9 +83,23 @@ TEST(Outlook, PromisesHalvesAndTheHaloOfAStencilBesideACopy) {
 }
 
 TEST(Outlook, TellsWhatBringingTheDataTakesOnce) {
-  const Machine two;
+  const TwoDevices two;
   const Outlook outlook = two.of({two.step(two.stencil, 0, 1), two.step(two.copy, 1, 0)});
   EXPECT_NEAR(outlook.onceSeconds, 1e-9 * rows / 2 * width, 1e-5); // half of the first input
+}
+
+TEST(Outlook, WhereNobodyWaitsTheHostIsBusyBesideTheDevices) {
+  TwoDevices two;
+  two.machine.secondsPerSplit = two.machine.secondsBehind = 0.3e-3;
+  const auto seconds = [&](double atHome, bool isWaitedFor) {
+    OutlookStep step = two.step(two.copy, 0, 1);
+    step.homeSeconds = atHome;
+    step.isWaitedFor = isWaitedFor;
+    return two.of({step}).seconds;
+  };
+  EXPECT_NEAR(seconds(1e-3, true), 0.8e-3, 1e-6);
+  EXPECT_NEAR(seconds(1e-3, false), 0.5e-3, 1e-6) << "while they are, it prepares the next";
+  EXPECT_NEAR(seconds(0.4e-3, false), 0.3e-3, 1e-6) << "and they wait for it";
 }
 
 /// The step of an elimination: rows below `row` change by what is in it.
@@ -100,7 +114,7 @@ KernelSummary elimination(std::int64_t row) {
 }
 
 TEST(Outlook, SeesWhatLaunchesThatDriftHaveToMove) {
-  const Machine two;
+  const TwoDevices two;
   const KernelSummary first = elimination(0), second = elimination(1);
   const auto step = [&](const KernelSummary& kernel) {
     OutlookStep made = two.step(kernel, 0, 1);
@@ -118,7 +132,7 @@ TEST(Outlook, SeesWhatLaunchesThatDriftHaveToMove) {
 }
 
 TEST(Outlook, StaysAtHomeWhereNeighboursAreNotSplit) {
-  const Machine two;
+  const TwoDevices two;
   OutlookStep native = two.step(two.copy, 1, 0);
   native.devices.clear();
   native.writes = {false, true};
@@ -131,7 +145,7 @@ TEST(Outlook, StaysAtHomeWhereNeighboursAreNotSplit) {
 }
 
 TEST(Outlook, StaysAtHomeWhereAllIsReadAndWrittenAgain) {
-  Machine two;
+  TwoDevices two;
   two.machine.secondsPerByte = 1e-8; // 1.3 ms for half of a buffer
   const Outlook outlook = two.of({two.step(two.gather, 0, 1), two.step(two.gather, 1, 0)});
   EXPECT_EQ(outlook.gain(), 0);
@@ -143,7 +157,7 @@ ProgramCommand command(const void* buffer, ProgramCommand::Kind kind) {
 }
 
 TEST(Outlook, StaysAtHomeWhereTheProgramsOwnDeviceWritesAnewWhatAllRead) {
-  Machine two;
+  TwoDevices two;
   two.machine.secondsPerByte = 4e-9; // 1 ms for a buffer
   OutlookStep step = two.step(two.gather, 0, 1);
   EXPECT_GT(two.of({step}).gain(), 0);
@@ -152,7 +166,7 @@ TEST(Outlook, StaysAtHomeWhereTheProgramsOwnDeviceWritesAnewWhatAllRead) {
 }
 
 TEST(Outlook, DoesNotChargeHomeForAnothersLink) {
-  Machine two;
+  TwoDevices two;
   two.machine.secondsPerHomeByte = 1e-10;
   OutlookStep step = two.step(two.copy, 0, 1);
   step.before = {command(step.buffers[1], ProgramCommand::Kind::Read),
@@ -164,7 +178,7 @@ TEST(Outlook, DoesNotChargeHomeForAnothersLink) {
 }
 
 TEST(Outlook, BringsHomeWhatACommandThereReads) {
-  const Machine two;
+  const TwoDevices two;
   OutlookStep step = two.step(two.copy, 0, 1);
   const double without = two.of({step}).seconds;
   step.before = {command(step.buffers[1], ProgramCommand::Kind::HomeReads)};
@@ -172,7 +186,7 @@ TEST(Outlook, BringsHomeWhatACommandThereReads) {
 }
 
 TEST(Outlook, TakesTheSameWritesAndReadsForGrantedAtHome) {
-  const Machine two;
+  const TwoDevices two;
   OutlookStep step = two.step(two.copy, 0, 1);
   step.before = {command(step.buffers[1], ProgramCommand::Kind::Read),
                  command(step.buffers[0], ProgramCommand::Kind::Write)};
@@ -184,7 +198,7 @@ TEST(Outlook, TakesTheSameWritesAndReadsForGrantedAtHome) {
 }
 
 TEST(Outlook, MakesNothingOfWhatNoLaunchUses) {
-  const Machine two;
+  const TwoDevices two;
   OutlookStep step = two.step(two.copy, 0, 0);
   const double without = two.of({step}).seconds;
   step.before = {command(&two.buffers[1], ProgramCommand::Kind::Read)};
@@ -192,7 +206,7 @@ TEST(Outlook, MakesNothingOfWhatNoLaunchUses) {
 }
 
 TEST(Outlook, SplitsWhatPaysBesideWhatDoesNot) {
-  const Machine two;
+  const TwoDevices two;
   OutlookStep tiny = two.step(two.copy, 1, 0);
   tiny.homeSeconds = 1e-6;
   OutlookStep apart = two.step(two.stencil, 0, 1);
@@ -205,7 +219,7 @@ TEST(Outlook, SplitsWhatPaysBesideWhatDoesNot) {
 }
 
 TEST(Outlook, GivesNoWorkToWhoTakesNoPart) {
-  const Machine two;
+  const TwoDevices two;
   OutlookStep step = two.step(two.copy, 0, 1);
   step.speeds = {1, 0};
   const Outlook outlook = two.of({step});
@@ -214,7 +228,7 @@ TEST(Outlook, GivesNoWorkToWhoTakesNoPart) {
 }
 
 TEST(Outlook, LeavesOutADeviceThatIsNotWorthItsSplitting) {
-  const Machine two;
+  const TwoDevices two;
   OutlookStep step = two.step(two.copy, 0, 1);
   step.devices.push_back({hostNode, &two.copy});
   step.speeds = {1, 1, 0.03}; // a group takes it longer than half of all the others
@@ -225,13 +239,13 @@ TEST(Outlook, LeavesOutADeviceThatIsNotWorthItsSplitting) {
 }
 
 TEST(Outlook, IsNothingOnceItWasEnded) {
-  const Machine two;
+  const TwoDevices two;
   EXPECT_FALSE(lookAhead(std::vector{two.step(two.copy, 0, 1)}, two.machine, [] { return false; }));
 }
 
 TEST(Outlook, AgreesOnTheDimensionThatSuitsAll) {
   // Each kernel goes through a square of blocks; the second is cut by columns only.
-  Machine two;
+  TwoDevices two;
   KernelSummary blocks = two.copy;
   const Expr block =
       Expr::id(Expr::Op::GlobalId, 1) * Expr::constant(8) + Expr::id(Expr::Op::GlobalId, 0);

@@ -205,9 +205,28 @@ int splitsOfTwenty(double waitedAtHome, bool areWaitedFor, double split) {
       continue;
     ++splits;
     const solver::DeviceSample samples[] = {{0, 50, 0.6}, {50, 100, 0.6}};
-    controller.observeSplit(samples, 100, split, areWaitedFor);
+    controller.observeSplit(samples, 100, split, {.isWaitedFor = areWaitedFor});
   }
   return splits;
+}
+
+TEST(ShareController, AutoIsNotJudgedByLaunchesOfWhichNobodyKnowsWhatTheyTook) {
+  for (const bool isTelling : {false, true}) {
+    ShareController controller(setup("auto"));
+    controller.next();
+    controller.observeHome(1.0, 100);
+    unsigned splits = 0;
+    for (int i = 0; i < 20; ++i)
+      if (controller.next().action == Action::Split) {
+        ++splits;
+        const solver::DeviceSample samples[] = {{0, 50, 0.6}, {50, 100, 0.6}};
+        controller.observeSplit(samples, 100, 9.0, {.isTelling = isTelling});
+      }
+    if (isTelling)
+      EXPECT_LT(splits, 20u);
+    else
+      EXPECT_EQ(splits, 20u);
+  }
 }
 
 TEST(ShareController, AutoComparesWhatTheProgramWaitsFor) {
@@ -232,7 +251,8 @@ double shareAfter(int launches, int learnsFromOneIn) {
     const double first = share * 120e-3, second = (1 - share) * 80e-3;
     const auto groups = static_cast<std::uint64_t>(std::lround(100 * share));
     const solver::DeviceSample samples[] = {{0, groups, first}, {groups, 100, second}};
-    controller.observeSplit(samples, 100, std::max(first, second), true, i % learnsFromOneIn == 0);
+    controller.observeSplit(samples, 100, std::max(first, second),
+                            {.mayLearn = i % learnsFromOneIn == 0});
   }
   return share;
 }
@@ -247,7 +267,7 @@ TEST(ShareController, AutoFindsTheSharesByFewOfTheLaunchesToo) {
 bool learns(ShareController& controller, std::uint64_t groups) {
   const double part = static_cast<double>(groups) / 1000;
   const solver::DeviceSample samples[] = {{0, groups, part}, {groups, 1000, 1 - part}};
-  return controller.observeSplit(samples, 1000, std::max(part, 1 - part), true, false);
+  return controller.observeSplit(samples, 1000, std::max(part, 1 - part), {.mayLearn = false});
 }
 
 TEST(ShareController, AutoLearnsFromALaunchWithOtherSharesInAnyCase) {

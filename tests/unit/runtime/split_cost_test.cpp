@@ -94,6 +94,18 @@ TEST(SplitCost, WhatThisRunMeasuredIsKept) {
   EXPECT_NEAR(cost.seconds(), 60e-6, 1e-9);
 }
 
+TEST(SplitCost, WhereNobodyWaitsALaunchTakesNoMoreThanOnesDid) {
+  SplitCost cost = measured();
+  EXPECT_NEAR(cost.shortestBehind(), 60e-6, 1e-9) << "the host does at most all of that for one";
+  for (int i = 0; i < 16; ++i)
+    cost.noteBehind(500e-6); // its devices were at work so long
+  EXPECT_NEAR(cost.shortestBehind(), 60e-6, 1e-9);
+  for (int i = 0; i < 16; ++i)
+    cost.noteBehind(25e-6);
+  EXPECT_NEAR(cost.shortestBehind(), 25e-6, 1e-9);
+  EXPECT_NEAR(cost.seconds(), 60e-6, 1e-9) << "of those that are waited for";
+}
+
 TEST(SplitCost, NothingCostsLessThanNothing) {
   SplitCost cost;
   for (int i = 0; i < 16; ++i)
