@@ -451,9 +451,16 @@ bool ShareController::concludes() {
   return false;
 }
 
+bool ShareController::homeIsDoubtful() const {
+  return homeIsGuessed_ && homeAlone_ > 0 && homeSeconds_ > companyMargin * homeAlone_;
+}
+
 /// What a launch takes at home, as far as splitting is judged by it.
 double ShareController::comparedHome() const {
-  return homeSeconds() / (homeIsGuessed_ ? companyMargin : 1);
+  if (!homeIsGuessed_)
+    return homeSeconds();
+  const double least = homeIsDoubtful() ? homeAlone_ : homeSeconds_ / companyMargin;
+  return least + waitCosts();
 }
 
 bool ShareController::isSlower(double restCosts) const {
@@ -507,6 +514,13 @@ void ShareController::observeChunks(std::span<const solver::ChunkSample> chunks,
   if (homeSeconds_ < 0 && setup_.home < speeds_.size() && speeds_[setup_.home] > 0) {
     homeSeconds_ = static_cast<double>(totalGroups) / speeds_[setup_.home];
     homeIsGuessed_ = true;
+    const auto first = std::ranges::find_if(chunks, [&](const solver::ChunkSample& chunk) {
+      return chunk.device == setup_.home && chunk.groupEnd > chunk.groupBegin;
+    });
+    homeAlone_ = first == chunks.end()
+                     ? 0
+                     : first->seconds * static_cast<double>(totalGroups) /
+                           static_cast<double>(first->groupEnd - first->groupBegin);
   }
 }
 

@@ -102,6 +102,7 @@ public:
   /// launch for which nobody waits, what it took of its queue. Whether the solver learnt from it.
   bool observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds, const SplitCircumstances& circumstances = {});
+  /// In the order in which they were begun.
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
   /// So many seconds passed between a launch and the one after it.
   void passed(bool wasSplit, double seconds) { rests_.passed(wasSplit, seconds); }
@@ -134,6 +135,9 @@ public:
   double homeSeconds() const { return homeSeconds_ > 0 ? homeSeconds_ + waitCosts() : 0; }
   /// … that home itself is at work.
   double homeWorkSeconds() const { return std::max(homeSeconds_, 0.0); }
+  /// What is known of home is what it did beside others, and by itself it was far faster at the
+  /// groups that it began with: not to be relied on.
+  bool homeIsDoubtful() const;
   double splitSeconds() const { return split_.mean > 0 ? split_.mean + restCosts() : 0; }
 
 private:
@@ -182,6 +186,7 @@ private:
   double homeSeconds_ = -1;      ///< that it is at work
   Latest<4> waits_;              ///< what waiting cost for those at home that tell
   bool homeIsGuessed_ = false;   ///< from what home did beside others
+  double homeAlone_ = 0;         ///< … and from what it did before they began; 0: not known
   RestTimes rests_;              ///< after the launches
   Estimate split_;               ///< of the launches that the last verdict was about, without rests
   std::vector<double> judged_;   ///< wall times of those that the next is about

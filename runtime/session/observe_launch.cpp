@@ -316,7 +316,7 @@ void LaunchObserver::remember(const KernelCode& code, LaunchHistory& history,
     if (speeds[i] > 0)
       record.secondsPerItem[i] = 1 / (speeds[i] * groupItems);
   const double home = history.controller->homeSeconds();
-  if (home > 0)
+  if (home > 0 && !history.controller->homeIsDoubtful())
     record.homeSeconds = home;
   double& homePerItem = record.secondsPerItem[machine_->home()];
   if (homePerItem == 0)

@@ -531,6 +531,35 @@ TEST(ShareController, AutoGivesOutALaunchOfWhichNothingIsKnownInChunks) {
   EXPECT_NEAR(controller.homeSeconds(), 1.0, 1e-9);
 }
 
+TEST(ShareController, HomeIsNotJudgedByWhatOthersInItsWayMadeOfIt) {
+  // Home begins by itself, at 1 s for all; beside the other it is four times as slow.
+  const std::vector<solver::ChunkSample> chunks = {
+      {0, 0, 10, 0.1}, {0, 10, 55, 2.2}, {1, 55, 100, 2.2}};
+  ShareController controller(setup("auto"));
+  controller.next(true);
+  controller.observeChunks(chunks, 100);
+  EXPECT_TRUE(controller.homeIsDoubtful());
+  unsigned splits = 0;
+  for (int i = 0; i < 20; ++i)
+    if (controller.next().action == Action::Split) {
+      ++splits;
+      const solver::DeviceSample samples[] = {{0, 50, 1.5}, {50, 100, 1.5}};
+      controller.observeSplit(samples, 100, 1.5);
+    } else {
+      controller.observeHome(1.0, 100);
+    }
+  EXPECT_LE(splits, 6u);
+  EXPECT_FALSE(controller.homeIsDoubtful());
+
+  // Groups that begin a launch may have somewhat less to do.
+  const std::vector<solver::ChunkSample> usual = {
+      {0, 0, 10, 0.1}, {0, 10, 55, 0.6}, {1, 55, 100, 0.6}};
+  ShareController other(setup("auto"));
+  other.next(true);
+  other.observeChunks(usual, 100);
+  EXPECT_FALSE(other.homeIsDoubtful());
+}
+
 TEST(ShareController, WhoCanNotRunTheKernelGetsNothingWhateverIsKnownOfIt) {
   ShareController::Setup made = setup("auto", {1, 0, 1});
   made.prior.from = ShareController::Prior::From::OtherKernels;
