@@ -19,7 +19,7 @@ LAYERS = {
     "runtime/trace": {"runtime/core", "CL", "nlohmann"},
     "runtime/plan": {"analysis-pass/summary"},
     "runtime/cost": {"solver", "runtime/core", "runtime/plan", "analysis-pass/summary", "nlohmann"},
-    "runtime/device": {"runtime/core", "runtime/plan", "runtime/trace", "analysis-pass/summary", "CL"},
+    "runtime/device": {"runtime/core", "runtime/plan", "runtime/trace", "analysis-pass/summary", "CL", "nlohmann"},
     "runtime/program": {"runtime/core", "runtime/plan", "runtime/cost", "runtime/device", "analysis-pass/summary",
                         "CL", "nlohmann", "xxhash.h"},
     "runtime/session": {"runtime/core", "runtime/plan", "runtime/cost", "runtime/device", "runtime/program",

@@ -8,6 +8,7 @@
 #include "runtime/device/machine.h"
 #include "tools/bundle.h"
 #include "tools/command_line.h"
+#include "tools/compile_ahead.h"
 #include "tools/hosts.h"
 
 #include <CL/cl.h>
@@ -449,6 +450,8 @@ int main(int argc, char** argv) {
     std::cout << libraryManual();
     return 0;
   }
+  if (argc == 2 && argv[1] == std::string_view("--compile-ahead"))
+    libsplit::tools::compileAhead(std::cin);
   if (auto status = libsplit::tools::readCommandLine(app, argc, argv, manual()))
     return *status;
 

@@ -6,6 +6,8 @@
 // here.
 #pragma once
 
+#include "analysis-pass/summary/ndrange.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +22,18 @@ struct PartitionArgument {
   std::array<std::uint64_t, 4> reserved{};     ///< .scdef
 };
 static_assert(sizeof(PartitionArgument) == 128);
+
+/// For the groups `box` of `range`.
+inline PartitionArgument partitionOf(const NDRange& range, const GroupBox& box) {
+  PartitionArgument partition;
+  for (unsigned d = 0; d < 3; ++d) {
+    partition.firstGroup[d] = box.begin[d];
+    partition.numGroups[d] = range.groups(d);
+    partition.globalSize[d] = range.global[d];
+    partition.globalOffset[d] = range.offset[d];
+  }
+  return partition;
+}
 
 /// Where its words stand, for whoever reads them one by one: dimension d is `d` words further.
 namespace partition_word {

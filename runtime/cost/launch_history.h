@@ -19,6 +19,7 @@
 // next.
 #pragma once
 
+#include "runtime/core/completion.h"
 #include "runtime/cost/contents_budget.h"
 #include "runtime/cost/plan_memo.h"
 #include "runtime/cost/planning_budget.h"
@@ -89,6 +90,7 @@ struct LaunchHistory {
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
   PlanningBudget planning, learning;
+  CompletionPtr compiled; ///< over when drivers have what its pieces take; null: nobody has asked
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains

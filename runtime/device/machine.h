@@ -33,6 +33,10 @@ struct ListedDevice {
   unsigned computeUnits = 0;
 };
 
+/// Platforms whose drivers compile a kernel when it is first launched, and keep what they made on
+/// disk for other processes, by name.
+inline constexpr const char* keepsCompiledKernels = "Portable Computing Language";
+
 /// Every device of every platform, in the loader's order.
 std::vector<ListedDevice> listDevices(const Dispatch& cl);
 
@@ -48,6 +52,7 @@ inline constexpr std::size_t engineCount = 4;
 struct Device {
   std::string label; ///< "P.D", or "P.D/k:n" for the k-th sub-device with n compute units
   std::string name;
+  std::string driver; ///< its version
   Ref<cl_device_id> id;
   bool isHome = false;
   bool isGpu = false;
@@ -65,6 +70,8 @@ struct Device {
   /// A call that enqueues returns in microseconds, whatever the device does: a GPU's, or a CPU's
   /// that was seen to run commands on threads of its own.
   bool returnsAtOnce = false;
+  /// Its driver compiles a kernel when that is first launched, and keeps it for other processes.
+  bool keepsCompiled = false;
   /// Its lane computes itself, and beside the others' threads there is no processor left: it is to
   /// run where the thread does that hands it its part, and then waits (placing.h).
   bool isPlaced = false;

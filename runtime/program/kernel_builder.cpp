@@ -83,6 +83,17 @@ Ref<cl_program> KernelBuilder::createLinked(cl_context context, cl_device_id dev
   return error == CL_SUCCESS ? result : Ref<cl_program>();
 }
 
+namespace {
+
+/// Those that libsplit adds. The program's own build has told of the warnings already; some drivers
+/// print them. The macro is for PoCL, which keeps built kernels by program and options, and gets it
+/// wrong when two devices run the same one.
+std::string optionsFor(std::size_t device) {
+  return " -w -DLIBSPLIT_LANE=" + std::to_string(device);
+}
+
+} // namespace
+
 /// Built from `source`, which is the program in that form.
 Ref<cl_program> KernelBuilder::programIn(const Program& program, Build& build, const Origin& origin,
                                          std::size_t device, const std::string& source,
@@ -95,10 +106,7 @@ Ref<cl_program> KernelBuilder::programIn(const Program& program, Build& build, c
     return entry->second;
   const cl_context context = machine_->contextOf(device, program.context);
   cl_device_id id = on.id.get();
-  // The program's own build has told of the warnings already; some drivers print them. The macro is
-  // for PoCL, which keeps built kernels by program and options, and gets it wrong when two devices
-  // run the same one.
-  const std::string ours = " -w -DLIBSPLIT_LANE=" + std::to_string(device);
+  const std::string ours = optionsFor(device);
   const bool isLinked = kindOf(source) == ProgramKind::Linked;
   Ref<cl_program> made;
   if (isLinked)
@@ -168,9 +176,16 @@ Ref<cl_program> KernelBuilder::programFor(const Program& program, Build& build,
 std::shared_ptr<LaneKernel> KernelBuilder::kernelFor(const Program& program, Build& build,
                                                      const KernelCode& code, const Origin& origin,
                                                      std::size_t device) {
-  return kernelIn(
-      programFor(program, build, origin, device, ownerOf(code, device), *code.summaries[device]),
-      code, device);
+  const ProgramSummary& owner = ownerOf(code, device);
+  const KernelSummary& summary = *code.summaries[device];
+  auto made = kernelIn(programFor(program, build, origin, device, owner, summary), code, device);
+  const bool rewritten = isRewritten(origin, device, owner, summary);
+  const bool isPrograms = machine_->devices()[device].isHome && !rewritten;
+  const std::string& text = isPrograms ? origin.text : textOf(origin, owner, rewritten);
+  if (made && kindOf(text) == ProgramKind::OpenclC)
+    made->madeOf = std::make_shared<const MadeOf>(
+        MadeOf{text, isPrograms ? origin.options : origin.options + optionsFor(device)});
+  return made;
 }
 
 std::shared_ptr<LaneKernel> KernelBuilder::windowedKernelFor(const Program& program, Build& build,

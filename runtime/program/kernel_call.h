@@ -11,18 +11,26 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
 
+/// What a program was built from.
+struct MadeOf {
+  std::string text; ///< OpenCL C
+  std::string options;
+};
+
 /// A kernel object for one lane. Arguments are set by whoever executes that lane's instructions,
 /// one at a time, and only when they differ from what it was given last.
 struct LaneKernel {
   Ref<cl_kernel> kernel;
-  std::size_t maxGroup = 0;     ///< work-items
-  cl_ulong localMemory = 0;     ///< bytes, beside the arguments'
-  std::vector<SmallBytes> last; ///< by-value arguments as last set; empty: not yet
+  std::size_t maxGroup = 0;             ///< work-items
+  cl_ulong localMemory = 0;             ///< bytes, beside the arguments'
+  std::shared_ptr<const MadeOf> madeOf; ///< null: not OpenCL C
+  std::vector<SmallBytes> last;         ///< by-value arguments as last set; empty: not yet
 
   /// Whether it is the first time that this is asked of such a launch: drivers compile a kernel
   /// when it is first launched, some for each local size and kind of NDRange anew. Not thread-safe.

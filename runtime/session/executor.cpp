@@ -143,17 +143,16 @@ std::string Executor::reserve(Task& task, Launch& launch, const LaunchPlan& plan
   return {};
 }
 
-/// What the work-groups of the launch's pieces may have on all devices.
-GroupLimits Executor::groupLimits(const Launch& launch) const {
+GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices) {
   GroupLimits limits{~std::uint64_t{0}, {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}};
-  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
-    const auto& kernel = launch.code->kernels[i];
-    const std::vector<std::size_t>& most = machine_->devices()[i].maxItems;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto& kernel = code.kernels[i];
+    const std::vector<std::size_t>& most = devices[i].maxItems;
     if (!kernel)
       continue;
     limits.items = std::min<std::uint64_t>(limits.items, kernel->maxGroup);
-    if (const auto windowed = launch.code->windowed.find(i);
-        windowed != launch.code->windowed.end() && windowed->second.kernel)
+    if (const auto windowed = code.windowed.find(i);
+        windowed != code.windowed.end() && windowed->second.kernel)
       limits.items = std::min<std::uint64_t>(limits.items, windowed->second.kernel->maxGroup);
     for (std::size_t d = 0; d < 3 && d < most.size(); ++d)
       limits.byDimension[d] = std::min<std::uint64_t>(limits.byDimension[d], most[d]);
@@ -198,15 +197,9 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
     call.range.body = enqueuedRange(range, launch.localGiven, piece.box);
   else
     call.range = pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension,
-                            groupLimits(launch), summary.idsFromGroups);
+                            groupLimits(*launch.code, machine_->devices()), summary.idsFromGroups);
   if (summary.needsPartitionArgument && !isWholeAtHome) {
-    PartitionArgument partition;
-    for (unsigned d = 0; d < 3; ++d) {
-      partition.firstGroup[d] = piece.box.begin[d];
-      partition.numGroups[d] = range.groups(d);
-      partition.globalSize[d] = range.global[d];
-      partition.globalOffset[d] = range.offset[d];
-    }
+    PartitionArgument partition = partitionOf(range, piece.box);
     if (summary.idsFromGroups && call.range.rest) {
       partition.firstGroup = firstGroup(range, *call.range.rest);
       call.ofRest = {call.arguments.size(), settingOf(partition)};

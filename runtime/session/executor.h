@@ -25,6 +25,9 @@ namespace libsplit::runtime {
 
 struct GroupLimits;
 
+/// What work-groups of a kernel's launches may have on all devices.
+GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices);
+
 /// Under the session's lock.
 class Executor {
 public:
@@ -64,7 +67,6 @@ private:
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
   std::string reserveRing(const Launch& launch, std::size_t device, Provisions& pending) const;
   KernelCommand commandOf(const Launch& launch, const Piece& piece) const;
-  GroupLimits groupLimits(const Launch& launch) const;
   std::shared_ptr<const InstructionGraph> graphOf(Launch& launch,
                                                   std::shared_ptr<const LaunchPlan> plan) const;
   std::vector<Moved> copy(Task& task, Launch& launch, const InstructionGraph& graph);

@@ -60,8 +60,9 @@ struct Launch {
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
   std::optional<ShareController::Action> action;
   std::vector<double> shares;
-  bool isWaiting = false; ///< at home, until it is known whether splitting pays
-  double lookSeconds = 0; ///< what it took the application's call to decide about it
+  bool isWaiting = false;  ///< at home, until it is known whether splitting pays
+  bool isHeldBack = false; ///< … until what it takes is compiled
+  double lookSeconds = 0;  ///< what it took the application's call to decide about it
 
   LaunchRequest request;
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
@@ -96,6 +97,7 @@ inline constexpr const char* tooShortToLookAt =
 
 inline const char* Launch::whyNative() const {
   return range.groups() < 2 ? onlyOneGroup
+         : isHeldBack       ? "its kernel is being compiled for that"
          : isWaiting        ? "moving its data does not pay, or not yet"
                             : "it is not faster split";
 }

@@ -1,6 +1,7 @@
 // Whether and how a launch is split: plan_launch.cpp tells how that is found.
 #pragma once
 
+#include "runtime/session/ahead_compiler.h"
 #include "runtime/session/chunked_launch.h"
 #include "runtime/session/contents_fetcher.h"
 #include "runtime/session/executor.h"
@@ -22,11 +23,12 @@ class LaunchPlanner {
 public:
   LaunchPlanner(Shared& shared, NativeWork& nativeWork, ContentsFetcher& contents,
                 Executor& executor, HomeCommands& homeCommands, ChunkedLaunches& chunks,
-                Rehearsals& rehearsals, LaunchObserver& observer, Outlooks& outlooks)
+                Rehearsals& rehearsals, LaunchObserver& observer, Outlooks& outlooks,
+                AheadCompiler& ahead)
       : shared_(shared), options_(shared.options), machine_(shared.machine),
         knownSpeeds_(shared.knownSpeeds), nativeWork_(nativeWork), contentsFetcher_(contents),
         executor_(executor), homeCommands_(homeCommands), chunks_(chunks), rehearsals_(rehearsals),
-        observer_(observer), outlooks_(outlooks) {}
+        observer_(observer), outlooks_(outlooks), ahead_(ahead) {}
 
   /// A launch of the queue goes to the driver as it came.
   void passNative(Stream& stream, const Kernel& kernel, const LaunchArguments& arguments);
@@ -75,6 +77,7 @@ private:
   Rehearsals& rehearsals_;
   LaunchObserver& observer_;
   Outlooks& outlooks_;
+  AheadCompiler& ahead_;
   PlanKey planKey_; ///< of the launch that is planned; keeps its memory
 };
 

@@ -231,7 +231,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     launch->lookSeconds = std::chrono::duration<double>(decided - began).count();
     if (launch->action == ShareController::Action::Native) {
       reason = launch->whyNative();
-      if (!launch->isWaiting || planner_.isShort(*launch))
+      if (!(launch->isWaiting || launch->isHeldBack) || planner_.isShort(*launch))
         observer_.spendOnShort(*launch, launch->lookSeconds);
     }
   }

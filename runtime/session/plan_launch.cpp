@@ -151,6 +151,10 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
   } else if (hasNewcomer(launch, history)) {
     takeControl(launch, history);
   }
+  if (ahead_.holdsBack(launch, history)) {
+    launch.isHeldBack = true;
+    return adopt(launch, {ShareController::Action::Native, {}});
+  }
   using Action = ShareController::Action;
   const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
   launch.ticket = ruling.ticket;

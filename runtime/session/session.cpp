@@ -132,6 +132,7 @@ void Session::finish() {
   pumps_.stop();
   launcher_.stop();
   outlooks_.stop(0);
+  ahead_.stop();
   contentsFetcher_.stop(2); // it may be waiting for the program's own work
   preparer_.save();
   writeStats();

@@ -125,10 +125,11 @@ private:
                      tracked_, nativeWork_, homeCommands_, outlooks_};
 
   LaunchObserver observer_{shared_, merger_};
+  AheadCompiler ahead_{shared_, cache_};
   Rehearsals rehearsals_{shared_, preparer_, provider_, scheduler_, issuer_, mover_, executor_};
   ChunkedLaunches chunks_{shared_, scheduler_, tracked_, provider_, issuer_, mover_, executor_};
   LaunchPlanner planner_{shared_, nativeWork_, contentsFetcher_, executor_, homeCommands_,
-                         chunks_, rehearsals_, observer_,        outlooks_};
+                         chunks_, rehearsals_, observer_,        outlooks_, ahead_};
   Verifier verifier_{shared_, scheduler_,    tracked_, nativeWork_,
                      issuer_, homeCommands_, planner_, observer_};
   Recovery recovery_{shared_, scheduler_, tracked_,      issuer_, mover_,

@@ -338,6 +338,35 @@ def preparation_goes_on_in_the_next_run(bench):
     run(1).require(asked.exists(), "the next run did not go on with the analysis")
 
 
+def drivers_compile_before_a_launch_is_split(bench):
+    """What PoCL would compile when a launch is first split it has by then: another process saw to that."""
+    for home in ("0.0", "0.1"):
+        pocl = bench.tmp / f"pocl{home}"
+        pocl.mkdir()
+        env = {"POCL_CACHE_DIR": str(pocl)}
+
+        def compiled():
+            return set(pocl.rglob("*.so"))
+
+        def run(command, native, **options):
+            done = bench.run(command, "preload", options, env=env, dump=True)
+            done.require_same_as(native)
+            return done
+
+        command = bench.sample("nbody", "--device", home, "--size", "4096", "--iterations", "150")
+        native = bench.native(command, env=env, dump=True)
+        noted = set(bench.tmp.rglob("*.compiled"))
+        for _ in range(20):  # until it was prepared, and went on until that was over
+            long = run(command, native)
+            if set(bench.tmp.rglob("*.compiled")) - noted:
+                break
+        long.require(set(bench.tmp.rglob("*.compiled")) - noted, "nothing was compiled for launches that are split")
+        before = compiled()
+        split = run(command, native, POLICY="static:0.5,0.5", WAIT_ANALYSIS="1")
+        split.require_split("nbody")
+        split.require(compiled() == before, f"PoCL compiled {compiled() - before} all the same")
+
+
 def fails_the_same(bench):
     """A kernel that does not compile: same error code, status and build log."""
 
@@ -379,6 +408,7 @@ if __name__ == "__main__":
         "images_are_copied": images_are_copied,
         "images_are_written_in_parts": images_are_written_in_parts,
         "preparation_goes_on_in_the_next_run": preparation_goes_on_in_the_next_run,
+        "drivers_compile_before_a_launch_is_split": drivers_compile_before_a_launch_is_split,
         "callbacks_that_launch": callbacks_that_launch,
         "threads_that_share_a_buffer": threads_that_share_a_buffer,
         "fails_the_same": fails_the_same,

@@ -1,0 +1,53 @@
+// What another process is to have a driver compile before launches need it.
+//
+// Some drivers compile a kernel when it is first launched, for each local size anew, and keep what
+// they made on disk, for all processes: PoCL does. Where a launch is split for the first time, each
+// device would compile its part's form of the kernel while the program waits. So another process
+// does that before (`splitrun --compile-ahead`), on processors that have nothing to do, without a
+// lock of the program's drivers; its input is a list of these. Launches meanwhile stay at home.
+//
+// A driver compiles for what is executed. So one work-group is, or as few as make the driver take
+// the NDRange for one of the same kind: with the program's values, in buffers of the same sizes, in
+// which nothing was ever written. What a kernel does that expects other bytes nobody knows. If it
+// crashes or does not end, that other process does; by then the driver has compiled it.
+#pragma once
+
+#include "runtime/plan/piece_range.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+struct CompileOrder {
+  struct Argument {
+    enum class Kind { Value, Local, Buffer };
+    Kind kind = Kind::Value;
+    std::uint64_t size = 0;            ///< of a buffer or of local memory, in bytes
+    std::vector<std::uint8_t> value{}; ///< … of a value
+  };
+
+  unsigned platform = 0, device = 0; ///< as the loader and the platform count them
+  std::string text;                  ///< OpenCL C
+  std::string options;               ///< of its build
+  std::string kernel;
+  std::vector<Argument> arguments;
+  unsigned dimensions = 1;
+  std::vector<EnqueuedRange> launches;
+};
+
+/// The least NDRanges for which drivers would compile the same as for `range` and for those of its
+/// parts, cut in `dimension`, that are an eighth of it or more. They begin where it does. Where the
+/// local size was left open, they are the same.
+std::vector<EnqueuedRange> leastLike(const EnqueuedRange& range, unsigned dimension);
+
+/// For a process's standard input.
+std::string serialize(std::span<const CompileOrder> orders);
+/// Nothing if it is none.
+std::optional<std::vector<CompileOrder>> parseCompileOrders(const std::string& text);
+
+} // namespace libsplit::runtime

@@ -1,0 +1,193 @@
+#include "runtime/session/ahead_compiler.h"
+
+#include "analysis-pass/summary/partition_argument.h"
+#include "runtime/core/child_process.h"
+#include "runtime/core/log.h"
+#include "runtime/plan/piece_range.h"
+#include "runtime/program/analyzer.h"
+#include "runtime/session/executor.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+constexpr double patience = 30; ///< seconds of another process
+
+/// Beside splitc; empty if it is not there.
+std::string splitrunOf(const Options& options) {
+  namespace fs = std::filesystem;
+  const fs::path splitc = options.splitc.empty() ? defaultSplitc() : options.splitc;
+  const fs::path splitrun = splitc.parent_path() / "splitrun";
+  std::error_code error;
+  return fs::exists(splitrun, error) ? splitrun.string() : std::string();
+}
+
+CompletionPtr nothingToDo(const Dispatch& cl) {
+  auto done = std::make_shared<Completion>(cl);
+  done->finish(CL_SUCCESS);
+  return done;
+}
+
+/// Under which it is noted that it was carried out: what a driver may compile for.
+std::string nameOf(const CompileOrder& order, const std::string& driver) {
+  std::vector<std::string> parts{order.text, order.options, order.kernel, driver};
+  for (const EnqueuedRange& each : order.launches) {
+    std::string form = each.localGiven ? "given" : "open";
+    for (std::size_t d = 0; d < 3; ++d)
+      form += ' ' + std::to_string(each.offset[d] != 0) + ' ' + std::to_string(each.global[d]) +
+              ' ' + std::to_string(each.local[d]);
+    parts.push_back(std::move(form));
+  }
+  return hashOf(parts) + ".compiled";
+}
+
+} // namespace
+
+AheadCompiler::AheadCompiler(Shared& shared, const DiskCache& cache)
+    : shared_(shared), cache_(cache), splitrun_(splitrunOf(shared.options)) {}
+
+bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
+  if (!history.compiled)
+    history.compiled = begin(launch, history);
+  if (history.compiled->over())
+    return false;
+  const Build& build = *launch.program->build;
+  const double known = history.controller->expectedHomeSeconds();
+  const double home = known > 0 ? known : launch.code->times.secondsOf(itemsOf(launch.range));
+  return home < std::max({build.compiling, build.earlierCompiling, guessedPreparation});
+}
+
+CompletionPtr AheadCompiler::begin(const Launch& launch, const LaunchHistory& history) {
+  // Who asks for launches to be split at once has his way.
+  if (shared_.options.policy.kind != Policy::Kind::Auto || shared_.options.waitAnalysis ||
+      splitrun_.empty() || cancelled_)
+    return nothingToDo(shared_.cl);
+  std::vector<Named> orders = ordersFor(launch, history);
+  if (orders.empty())
+    return nothingToDo(shared_.cl);
+  auto done = std::make_shared<Completion>(shared_.cl);
+  const bool isTaken = worker_.post([this, done, orders = std::move(orders)]() mutable {
+    try {
+      carryOut(std::move(orders));
+    } catch (const std::exception& error) {
+      log(LogLevel::Info, "nothing is compiled ahead: ", error.what());
+    }
+    done->finish(CL_SUCCESS); // whatever came of it, the driver can do it
+  });
+  return isTaken ? done : nothingToDo(shared_.cl);
+}
+
+/// The program's arguments; nothing if some are not of kinds that another process can have.
+std::optional<std::vector<CompileOrder::Argument>>
+AheadCompiler::argumentsOf(const Launch& launch) {
+  using Argument = CompileOrder::Argument;
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const MemoryObject* object = launch.objects[i].get();
+    const runtime::Argument& given = launch.arguments[i];
+    if ((object && object->buffer->isImage()) || launch.keepsSamplers.contains(i))
+      return std::nullopt;
+    Argument& made = arguments.emplace_back();
+    if (object || launch.code->kinds[i] == ArgumentKind::Memory) {
+      made = {Argument::Kind::Buffer, object ? object->size : 0};
+    } else if (given.isLocal()) {
+      made = {Argument::Kind::Local, given.size};
+    } else {
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(given.value.view().data());
+      made = {Argument::Kind::Value, given.size, {bytes, bytes + given.value.view().size()}};
+    }
+  }
+  return arguments;
+}
+
+/// For each device whose driver keeps what it compiles: its part of the launch, were all alike, and
+/// groups at the very beginning, where it may get those as well.
+std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
+                                                           const LaunchHistory& history) const {
+  const std::vector<Device>& devices = shared_.machine->devices();
+  const KernelCode& code = *launch.code;
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (devices[i].participates && !devices[i].failed && code.kernels[i] &&
+        !isLatecomer(*shared_.machine, shared_.options.policy, i))
+      members.push_back(i);
+  unsigned dimension = launch.range.dimensions - 1; // whose slabs are contiguous
+  if (history.dimension)
+    dimension = *history.dimension;
+  else if (history.record)
+    dimension = history.record->dimension.value_or(dimension);
+  const std::uint64_t groups = launch.range.groups(dimension);
+  const auto arguments = argumentsOf(launch);
+  if (members.size() < 2 || groups < members.size() || !arguments)
+    return {};
+  std::vector<Named> orders;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const Device& device = devices[members[m]];
+    const LaneKernel& kernel = *code.kernels[members[m]];
+    CompileOrder order;
+    if (!device.keepsCompiled || !kernel.madeOf ||
+        std::sscanf(device.label.c_str(), "%u.%u", &order.platform, &order.device) != 2)
+      continue;
+    order.text = kernel.madeOf->text;
+    order.options = kernel.madeOf->options;
+    order.kernel = code.name;
+    order.arguments = *arguments;
+    order.dimensions = launch.range.dimensions;
+    const KernelSummary& summary = *code.summaries[members[m]];
+    const std::uint64_t part = groups / members.size();
+    const auto add = [&](std::uint64_t begin) {
+      const GroupBox box = slab(launch.range, dimension, begin, begin + part);
+      const PieceRange range = launch.localGiven
+                                   ? PieceRange{enqueuedRange(launch.range, true, box), {}}
+                                   : pieceRange(launch.range, false, box, dimension,
+                                                groupLimits(code, devices), summary.idsFromGroups);
+      std::ranges::copy(leastLike(range.body, dimension), std::back_inserter(order.launches));
+      if (range.rest)
+        order.launches.push_back(*range.rest);
+      return box;
+    };
+    if (m == 0 || device.isHome)
+      add(0);
+    const GroupBox box = add(std::max<std::uint64_t>(m, 1) * part);
+    if (summary.needsPartitionArgument) {
+      const PartitionArgument partition = partitionOf(launch.range, box);
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(&partition);
+      order.arguments.push_back({CompileOrder::Argument::Kind::Value,
+                                 sizeof partition,
+                                 {bytes, bytes + sizeof partition}});
+    }
+    std::string name = nameOf(order, device.driver);
+    if (!cache_.read(name))
+      orders.push_back({std::move(order), std::move(name)});
+  }
+  return orders;
+}
+
+/// On the worker's thread.
+void AheadCompiler::carryOut(std::vector<Named> orders) const {
+  std::vector<CompileOrder> all;
+  for (Named& each : orders)
+    all.push_back(std::move(each.order));
+  const ChildResult child =
+      runChild({splitrun_, "--compile-ahead"}, serialize(all), patience, &cancelled_);
+  if (!child.succeeded) {
+    log(LogLevel::Info, "what compiles kernels ahead ", child.failure);
+    return;
+  }
+  for (const Named& each : orders)
+    cache_.write(each.name, "it was\n");
+  log(LogLevel::Info, "kernel ", all.front().kernel, " is compiled for launches that are split");
+}
+
+void AheadCompiler::stop() {
+  cancelled_ = true;
+  worker_.stop(2);
+}
+
+} // namespace libsplit::runtime

@@ -1,0 +1,53 @@
+// Has drivers compile the pieces of launches before these are split: in another process
+// (device/compile_order.h), while launches stay at home.
+//
+// It is done once for each kind of launch and each build of a driver. What a driver was seen to
+// have on disk is noted in libsplit's cache, so later runs begin at once. Should the driver have
+// lost it by then, or want another form than was thought of, it compiles in the launch.
+//
+// A launch that takes longer at home than compiling its kernel does is not held back: what it would
+// gain by being split is worth more.
+#pragma once
+
+#include "runtime/core/disk_cache.h"
+#include "runtime/core/worker.h"
+#include "runtime/device/compile_order.h"
+#include "runtime/session/launch.h"
+#include "runtime/session/shared.h"
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace libsplit::runtime {
+
+/// Under the session's lock where nothing else is said.
+class AheadCompiler {
+public:
+  AheadCompiler(Shared& shared, const DiskCache& cache);
+
+  /// Whether the launch, whose kernel is ready, should wait at home. Begins what it waits for.
+  bool holdsBack(const Launch& launch, LaunchHistory& history);
+  /// Ends what is under way, and begins nothing any more. Without the lock.
+  void stop();
+
+private:
+  /// An order, and the name under which it is noted that it was carried out.
+  struct Named {
+    CompileOrder order;
+    std::string name;
+  };
+  static std::optional<std::vector<CompileOrder::Argument>> argumentsOf(const Launch& launch);
+  CompletionPtr begin(const Launch& launch, const LaunchHistory& history);
+  std::vector<Named> ordersFor(const Launch& launch, const LaunchHistory& history) const;
+  void carryOut(std::vector<Named> orders) const;
+
+  Shared& shared_;
+  const DiskCache& cache_;
+  const std::string splitrun_; ///< empty: there is none
+  std::atomic<bool> cancelled_ = false;
+  Worker worker_;
+};
+
+} // namespace libsplit::runtime

@@ -1,0 +1,131 @@
+#include "tools/compile_ahead.h"
+
+#include "runtime/device/compile_order.h"
+#include "runtime/device/machine.h"
+
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace libsplit::tools {
+
+namespace {
+
+using runtime::CompileOrder;
+using runtime::EnqueuedRange;
+
+/// The loader's entry points that this takes. Nothing is ever released: the process ends.
+struct OpenCl {
+  void* loader = ::dlopen("libOpenCL.so.1", RTLD_NOW);
+
+  template <typename Function> Function* find(const char* name) const {
+    return reinterpret_cast<Function*>(::dlsym(loader, name));
+  }
+#define LIBSPLIT_ENTRY(name) decltype(::name)* name = find<decltype(::name)>(#name)
+  LIBSPLIT_ENTRY(clGetPlatformIDs);
+  LIBSPLIT_ENTRY(clGetPlatformInfo);
+  LIBSPLIT_ENTRY(clGetDeviceIDs);
+  LIBSPLIT_ENTRY(clCreateContext);
+  LIBSPLIT_ENTRY(clCreateCommandQueue);
+  LIBSPLIT_ENTRY(clCreateProgramWithSource);
+  LIBSPLIT_ENTRY(clBuildProgram);
+  LIBSPLIT_ENTRY(clCreateKernel);
+  LIBSPLIT_ENTRY(clCreateBuffer);
+  LIBSPLIT_ENTRY(clSetKernelArg);
+  LIBSPLIT_ENTRY(clEnqueueNDRangeKernel);
+  LIBSPLIT_ENTRY(clFinish);
+#undef LIBSPLIT_ENTRY
+};
+
+/// Null if it is not there, or its driver keeps nothing.
+cl_device_id deviceOf(const OpenCl& cl, const CompileOrder& order) {
+  std::array<cl_platform_id, 64> platforms{};
+  std::array<cl_device_id, 64> devices{};
+  std::array<char, 256> name{};
+  cl_uint count = 0;
+  if (cl.clGetPlatformIDs(platforms.size(), platforms.data(), &count) != CL_SUCCESS ||
+      order.platform >= std::min<cl_uint>(count, platforms.size()))
+    return nullptr;
+  const cl_platform_id platform = platforms[order.platform];
+  cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, name.size() - 1, name.data(), nullptr);
+  if (std::string_view(name.data()) != runtime::keepsCompiledKernels ||
+      cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices.size(), devices.data(), &count) !=
+          CL_SUCCESS ||
+      order.device >= std::min<cl_uint>(count, devices.size()))
+    return nullptr;
+  return devices[order.device];
+}
+
+bool setArgument(const OpenCl& cl, cl_context context, cl_kernel kernel, cl_uint number,
+                 const CompileOrder::Argument& argument) {
+  using Kind = CompileOrder::Argument::Kind;
+  if (argument.kind == Kind::Value)
+    return cl.clSetKernelArg(kernel, number, argument.value.size(), argument.value.data()) ==
+           CL_SUCCESS;
+  if (argument.kind == Kind::Local)
+    return cl.clSetKernelArg(kernel, number, argument.size, nullptr) == CL_SUCCESS;
+  cl_int error = CL_SUCCESS;
+  cl_mem buffer = nullptr;
+  if (argument.size > 0) // else it is null for the program, too
+    buffer = cl.clCreateBuffer(context, CL_MEM_READ_WRITE, argument.size, nullptr, &error);
+  return error == CL_SUCCESS &&
+         cl.clSetKernelArg(kernel, number, sizeof buffer, &buffer) == CL_SUCCESS;
+}
+
+bool compile(const OpenCl& cl, const CompileOrder& order) {
+  cl_device_id device = deviceOf(cl, order);
+  if (!device)
+    return false;
+  cl_int error = CL_SUCCESS;
+  const cl_context context = cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
+  if (error != CL_SUCCESS)
+    return false;
+  const char* text = order.text.data();
+  const std::size_t size = order.text.size();
+  const cl_program program = cl.clCreateProgramWithSource(context, 1, &text, &size, &error);
+  if (error != CL_SUCCESS ||
+      cl.clBuildProgram(program, 1, &device, order.options.c_str(), nullptr, nullptr) != CL_SUCCESS)
+    return false;
+  const cl_kernel kernel = cl.clCreateKernel(program, order.kernel.c_str(), &error);
+  if (error != CL_SUCCESS)
+    return false;
+  for (cl_uint i = 0; i < order.arguments.size(); ++i)
+    if (!setArgument(cl, context, kernel, i, order.arguments[i]))
+      return false;
+  const cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &error);
+  if (error != CL_SUCCESS)
+    return false;
+  for (const EnqueuedRange& each : order.launches)
+    if (cl.clEnqueueNDRangeKernel(queue, kernel, order.dimensions, each.offset.data(),
+                                  each.global.data(), each.localGiven ? each.local.data() : nullptr,
+                                  0, nullptr, nullptr) != CL_SUCCESS)
+      return false;
+  return cl.clFinish(queue) == CL_SUCCESS;
+}
+
+} // namespace
+
+void compileAhead(std::istream& input) {
+  // Kernels may crash, of which nobody wants to be told.
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  constexpr int steps = 5; // below the program
+  static_cast<void>(::nice(steps));
+  const std::string text{std::istreambuf_iterator<char>(input), {}};
+  const auto orders = runtime::parseCompileOrders(text);
+  const OpenCl cl;
+  const bool isAll = orders && cl.loader && std::ranges::all_of(*orders, [&](const auto& order) {
+                       return compile(cl, order);
+                     });
+  ::_exit(isAll ? 0 : 1); // what a kernel left of the process may not end well
+}
+
+} // namespace libsplit::tools
