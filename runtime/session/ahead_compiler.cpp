@@ -52,11 +52,27 @@ std::string nameOf(const CompileOrder& order, const std::string& driver) {
 AheadCompiler::AheadCompiler(Shared& shared, const DiskCache& cache)
     : shared_(shared), cache_(cache), splitrun_(splitrunOf(shared.options)) {}
 
+/// Who asks for launches to be split at once has his way.
+bool AheadCompiler::isUsed() const {
+  return shared_.options.policy.kind == Policy::Kind::Auto && !shared_.options.waitAnalysis &&
+         !splitrun_.empty();
+}
+
 bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
   if (!history.compiled)
     history.compiled = begin(launch, history);
-  if (history.compiled->over())
-    return false;
+  return !history.compiled->over() && isShort(launch, history);
+}
+
+bool AheadCompiler::forbidsChunks(const Launch& launch, const LaunchHistory& history) const {
+  return isUsed() && isShort(launch, history) &&
+         std::ranges::any_of(shared_.devices(), [](const Device& device) {
+           return device.participates && device.keepsCompiled;
+         });
+}
+
+/// Whether it takes less at home than compiling its kernel does, as far as one knows.
+bool AheadCompiler::isShort(const Launch& launch, const LaunchHistory& history) const {
   const Build& build = *launch.program->build;
   const double known = history.controller->expectedHomeSeconds();
   const double home = known > 0 ? known : launch.code->times.secondsOf(itemsOf(launch.range));
@@ -64,9 +80,7 @@ bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
 }
 
 CompletionPtr AheadCompiler::begin(const Launch& launch, const LaunchHistory& history) {
-  // Who asks for launches to be split at once has his way.
-  if (shared_.options.policy.kind != Policy::Kind::Auto || shared_.options.waitAnalysis ||
-      splitrun_.empty() || cancelled_)
+  if (!isUsed() || cancelled_)
     return nothingToDo(shared_.cl);
   std::vector<Named> orders = ordersFor(launch, history);
   if (orders.empty())
@@ -106,8 +120,7 @@ AheadCompiler::argumentsOf(const Launch& launch) {
   return arguments;
 }
 
-/// For each device whose driver keeps what it compiles: its part of the launch, were all alike, and
-/// groups at the very beginning, where it may get those as well.
+/// For each device whose driver keeps what it compiles: its part of the launch, were all alike.
 std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
                                                            const LaunchHistory& history) const {
   const std::vector<Device>& devices = shared_.machine->devices();
@@ -152,9 +165,7 @@ std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
         order.launches.push_back(*range.rest);
       return box;
     };
-    if (m == 0 || device.isHome)
-      add(0);
-    const GroupBox box = add(std::max<std::uint64_t>(m, 1) * part);
+    const GroupBox box = add(m * part);
     if (summary.needsPartitionArgument) {
       const PartitionArgument partition = partitionOf(launch.range, box);
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(&partition);

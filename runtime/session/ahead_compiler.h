@@ -5,8 +5,10 @@
 // have on disk is noted in libsplit's cache, so later runs begin at once. Should the driver have
 // lost it by then, or want another form than was thought of, it compiles in the launch.
 //
-// A launch that takes longer at home than compiling its kernel does is not held back: what it would
-// gain by being split is worth more.
+// Forms are whether a piece begins where the NDRange does, and whether it is a large one. Those of
+// each device's part are compiled. A launch that takes longer at home than compiling its kernel
+// does is not held back, since what it would gain by being split is worth more, and only such a one
+// is given out in chunks, by which devices get parts of all forms.
 #pragma once
 
 #include "runtime/core/disk_cache.h"
@@ -29,6 +31,9 @@ public:
 
   /// Whether the launch, whose kernel is ready, should wait at home. Begins what it waits for.
   bool holdsBack(const Launch& launch, LaunchHistory& history);
+  /// Whether the launch is better not given out in chunks, for which drivers would compile yet
+  /// other forms of its kernel.
+  bool forbidsChunks(const Launch& launch, const LaunchHistory& history) const;
   /// Ends what is under way, and begins nothing any more. Without the lock.
   void stop();
 
@@ -39,6 +44,8 @@ private:
     std::string name;
   };
   static std::optional<std::vector<CompileOrder::Argument>> argumentsOf(const Launch& launch);
+  bool isUsed() const;
+  bool isShort(const Launch& launch, const LaunchHistory& history) const;
   CompletionPtr begin(const Launch& launch, const LaunchHistory& history);
   std::vector<Named> ordersFor(const Launch& launch, const LaunchHistory& history) const;
   void carryOut(std::vector<Named> orders) const;

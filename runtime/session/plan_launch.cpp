@@ -160,7 +160,8 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
   launch.ticket = ruling.ticket;
   switch (ruling.mode) {
   case LaunchCycle::Mode::Free:
-    adopt(launch, history.controller->next(chunks_.canBegin(launch)));
+    adopt(launch, history.controller->next(chunks_.canBegin(launch) &&
+                                           !ahead_.forbidsChunks(launch, history)));
     break;
   case LaunchCycle::Mode::Split:
     adopt(launch, {Action::Split, ruling.shares});
