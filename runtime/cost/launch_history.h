@@ -25,6 +25,7 @@
 #include "runtime/cost/rehearsal.h"
 #include "runtime/cost/share_controller.h"
 #include "runtime/plan/boundary.h"
+#include "runtime/plan/overlap.h"
 
 #include <array>
 #include <cstddef>
@@ -87,6 +88,7 @@ struct LaunchHistory {
     std::shared_ptr<const LaunchPlan> whole;
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
+  Overlaps overlaps; ///< of its plans
   PlanningBudget planning, learning;
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
