@@ -187,15 +187,14 @@ Overlaps::Extent Overlaps::extentOf(const Entry& entry, std::span<const PlanDevi
   };
   const auto lacks = [&](std::size_t p, std::size_t end) {
     const std::size_t neighbour = end == 0 ? p - 1 : p + 1;
-    return canGo(p, end) &&
-           lacksOf(pieces[p].uses, nodeOf(p), nodeOf(neighbour), directories);
+    return canGo(p, end) && lacksOf(pieces[p].uses, nodeOf(p), nodeOf(neighbour), directories);
   };
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     for (const std::size_t end : {0, 1}) {
       if (!canGo(p, end))
         continue;
-      const bool exchanges = lacks(p, end) || (entry.ends[p][end].wants &&
-                                               lacks(end == 0 ? p - 1 : p + 1, 1 - end));
+      const bool exchanges =
+          lacks(p, end) || (entry.ends[p][end].wants && lacks(end == 0 ? p - 1 : p + 1, 1 - end));
       const std::vector<End::Groups>& first = entry.ends[p][end].first;
       Reach& reach = extent[p][end];
       for (reach.groups = first.size() - 1; reach.groups > 0; --reach.groups)
@@ -240,9 +239,8 @@ Overlaps::Entry& Overlaps::entryOf(const LaunchRequest& request,
                                    std::span<const PlanDevice> devices,
                                    const std::shared_ptr<const LaunchPlan>& plan,
                                    std::uint64_t depth) {
-  const auto found = std::ranges::find_if(entries_, [&](const Entry& each) {
-    return each.whole == plan && each.depth == depth;
-  });
+  const auto found = std::ranges::find_if(
+      entries_, [&](const Entry& each) { return each.whole == plan && each.depth == depth; });
   if (found != entries_.end()) {
     std::rotate(found, found + 1, entries_.end());
     return entries_.back();
@@ -277,8 +275,7 @@ std::shared_ptr<const LaunchPlan> Overlaps::extend(const LaunchRequest& request,
   Known known;
   for (const Directory* directory : directories)
     known.before.push_back(directory->state());
-  known.extended =
-      made != entry.extended.end() ? made->second : make(request, entry, extent);
+  known.extended = made != entry.extended.end() ? made->second : make(request, entry, extent);
   if (made == entry.extended.end()) {
     if (entry.extended.size() == mostStates)
       entry.extended.erase(entry.extended.begin());

@@ -11,8 +11,8 @@
 // What it takes to know that is where bytes are valid, nothing of the program's cycle. A piece that
 // lacks something that its neighbour has, and has to wait for it anyway, takes `depth` groups at
 // that end; so does the neighbour at his, if he will want something as well, since two that
-// exchange at different launches wait twice as often. At an end where it lacks nothing a piece takes
-// as many groups, at most `depth`, as find all that they need on its node already.
+// exchange at different launches wait twice as often. At an end where it lacks nothing a piece
+// takes as many groups, at most `depth`, as find all that they need on its node already.
 //
 // What the extra groups write is what the neighbour's own groups write there: it repeats
 // (PieceUse::repeats), and is valid on both nodes afterwards. For that
@@ -78,7 +78,8 @@ private:
       bool isSound = true;        ///< nobody else writes what they write
     };
     std::vector<Groups> first;
-    /// Where the launch's inputs and outputs change places, the piece reads what its neighbour wrote.
+    /// Where the launch's inputs and outputs change places, the piece reads what its neighbour
+    /// wrote.
     bool wants = false;
   };
   using Ends = std::array<End, 2>;

@@ -7,9 +7,6 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
-/// What the graph's kernels do to its `b`-th buffer; null: nothing.
 std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph, std::size_t b) {
   using Effect = Journal::Effect;
   auto made = std::make_shared<Journal::Changes>();
@@ -31,8 +28,6 @@ std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph,
   noteRepeats(Effect::Arrives);
   return made->each.empty() ? nullptr : made;
 }
-
-} // namespace
 
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles) {
   Instruction instruction;

@@ -51,11 +51,11 @@ TEST(Options, ReadEveryKindOfValue) {
 }
 
 TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {
-  Options options = parse({"LIBSPLIT_VERIFY=yes", "LIBSPLIT_LOG=loud", "LIBSPLIT_DEVICES=x",
-                           "LIBSPLIT_POLICY=static:-1", "LIBSPLIT_MIN_LAUNCH=nan",
-                           "LIBSPLIT_STAGING=99999999999G", "LIBSPLIT_HALO_DEPTH=-1",
-                           "LIBSPLIT_HALO_DEPTH=65"},
-                          8);
+  Options options =
+      parse({"LIBSPLIT_VERIFY=yes", "LIBSPLIT_LOG=loud", "LIBSPLIT_DEVICES=x",
+             "LIBSPLIT_POLICY=static:-1", "LIBSPLIT_MIN_LAUNCH=nan",
+             "LIBSPLIT_STAGING=99999999999G", "LIBSPLIT_HALO_DEPTH=-1", "LIBSPLIT_HALO_DEPTH=65"},
+            8);
   EXPECT_FALSE(options.verify);
   EXPECT_EQ(options.devices, "all");
   EXPECT_EQ(options.policy.kind, Policy::Kind::Auto);
@@ -90,8 +90,8 @@ TEST(Options, HaveTheDefaultsThatTheTableNames) {
     EXPECT_EQ(options.separateNodes, defaults.separateNodes);
     EXPECT_EQ(options.minLaunchSeconds, defaults.minLaunchSeconds);
     EXPECT_DOUBLE_EQ(options.analysisTimeoutSeconds, defaults.analysisTimeoutSeconds);
-    for (bool Options::* flag : {&Options::verify, &Options::persist, &Options::inspect,
-                                 &Options::relaxedFloat, &Options::waitAnalysis})
+    for (bool Options::*flag : {&Options::verify, &Options::persist, &Options::inspect,
+                                &Options::relaxedFloat, &Options::waitAnalysis})
       EXPECT_EQ(options.*flag, defaults.*flag) << row.variable;
   }
 }
