@@ -88,7 +88,8 @@ struct LaunchHistory {
     std::shared_ptr<const LaunchPlan> whole;
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
-  Overlaps overlaps; ///< of its plans
+  Overlaps overlaps;      ///< of its plans
+  bool mayOverlap = true; ///< no device lacked room for what that takes
   PlanningBudget planning, learning;
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;

@@ -529,11 +529,14 @@ std::shared_ptr<const LaunchPlan>
 LaunchPlanner::overlappedOf(const Launch& launch, const std::shared_ptr<const LaunchPlan>& plan) {
   if (options_.haloDepth == 0 || !plan->isCut() || shared_.mayHaveLost)
     return plan;
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (!history.mayOverlap)
+    return plan;
   std::vector<Directory*> directories;
   for (const std::shared_ptr<Buffer>& buffer : launch.buffers)
     directories.push_back(&buffer->directory());
-  return launch.code->histories.at(launch.key)
-      .overlaps.extend(launch.request, planDevices(launch), plan, options_.haloDepth, directories);
+  return history.overlaps.extend(launch.request, planDevices(launch), plan, options_.haloDepth,
+                                 directories);
 }
 
 std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
@@ -556,9 +559,16 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   const std::shared_ptr<const LaunchPlan> whole = plan;
   if (!isMeasured)
     plan = overlappedOf(*launch, whole);
-  if (why = executor_.reserve(task, *launch, *plan); !why.empty() || task.mustBePlannedAgain())
-    return why;
+  why = executor_.reserve(task, *launch, *plan);
   LaunchHistory& history = launch->code->histories.at(launch->key);
+  if (plan != whole && launch->lacksRoom) { // for more than its own
+    history.mayOverlap = false;
+    launch->lacksRoom.reset();
+    plan = whole;
+    why = executor_.reserve(task, *launch, *plan);
+  }
+  if (!why.empty() || task.mustBePlannedAgain())
+    return why;
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
   task.learning = options_.policy.kind != Policy::Kind::Static &&
                   options_.policy.kind != Policy::Kind::Single && launch->ticket.phase == 0 &&

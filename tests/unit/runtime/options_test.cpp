@@ -90,8 +90,8 @@ TEST(Options, HaveTheDefaultsThatTheTableNames) {
     EXPECT_EQ(options.separateNodes, defaults.separateNodes);
     EXPECT_EQ(options.minLaunchSeconds, defaults.minLaunchSeconds);
     EXPECT_DOUBLE_EQ(options.analysisTimeoutSeconds, defaults.analysisTimeoutSeconds);
-    for (bool Options::*flag : {&Options::verify, &Options::persist, &Options::inspect,
-                                &Options::relaxedFloat, &Options::waitAnalysis})
+    for (bool Options::* flag : {&Options::verify, &Options::persist, &Options::inspect,
+                                 &Options::relaxedFloat, &Options::waitAnalysis})
       EXPECT_EQ(options.*flag, defaults.*flag) << row.variable;
   }
 }
