@@ -377,7 +377,8 @@ def pipelined(bench, name):
             for seed, together in ((1, "1000"), (2, "8")):
                 Fake(bench, machine).run_command([*command, together], options | {"TRACE": str(trace)},
                                                  seed=seed).require_same_as(native)
-                if name.startswith("lattice") and machine == "two_gpus":
+                # Where pieces overlap, they mostly find there what they need.
+                if name.startswith("lattice") and machine == "two_gpus" and "HALO_DEPTH" not in options:
                     told = subprocess.run([str(bench.build / "bin" / "splittrace"), "--json", str(trace)],
                                           capture_output=True, text=True, check=True)
                     for kernel in json.loads(told.stdout)["kernels"]:
