@@ -624,7 +624,7 @@ void KernelWalk::atomic(llvm::Instruction& instruction, llvm::Value* pointer) {
     case PointerTarget::Kind::Constant:
       break;
     case PointerTarget::Kind::Local:
-      summary_.dependsOnGroups = true;
+      summary_.dependsOnGroups = summary_.dependsOnOrder = true;
       break;
     case PointerTarget::Kind::Parameter:
       if (!update)

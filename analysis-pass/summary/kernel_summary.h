@@ -199,6 +199,9 @@ struct KernelSummary {
   /// The kernel's result depends on how the NDRange is cut into work-groups (local or group ids,
   /// local sizes, barriers, local memory): with a NULL local size it can't be split.
   bool dependsOnGroups = false;
+  /// What a work-group writes may depend on which of its work-items are first: it uses atomic
+  /// operations on local memory. Done twice, on devices that are equal, it may write other bytes.
+  bool dependsOnOrder = false;
   /// It puts global ids together from group and local ids, and must therefore find work-groups of
   /// one size, their numbers as if the whole NDRange were made of such, and all of that below 2^31.
   bool idsFromGroups = false;

@@ -170,6 +170,8 @@ private:
     }
     if (kernel.dependsOnGroups)
       out_ += "\n  (depends-on-groups)";
+    if (kernel.dependsOnOrder)
+      out_ += "\n  (depends-on-order)";
     if (kernel.idsFromGroups)
       out_ += "\n  (ids-from-groups)";
     if (kernel.needsPartitionArgument)
@@ -380,6 +382,8 @@ private:
         result.obstacles.push_back(std::move(o));
       } else if (name == "depends-on-groups") {
         result.dependsOnGroups = true;
+      } else if (name == "depends-on-order") {
+        result.dependsOnOrder = true;
       } else if (name == "ids-from-groups") {
         result.idsFromGroups = true;
       } else if (name == "needs-partition-argument") {

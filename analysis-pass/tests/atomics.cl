@@ -18,6 +18,8 @@ kernel void histogram(global const uint* data, global uint* bins) {
 }
 
 // CHECK-LABEL: kernel local_then_global(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: depends on the order of work-items
 // CHECK-NOT: can't be split
 // CHECK: updates bins by add at 4*L0, 4 bytes
 kernel void local_then_global(global const uint* data, global uint* bins, local uint* mine) {

@@ -104,3 +104,29 @@ kernel void async(global float* out, global const float* in, uint n, uint stride
   e = async_work_group_strided_copy(t, in, n, stride, 0);
   wait_group_events(1, &e);
 }
+
+// What the first to ask gets is not the same each time.
+// CHECK-LABEL: kernel first_come(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: depends on the order of work-items
+// CHECK-NEXT: writes out at 4*G0, 4 bytes{{$}}
+kernel void first_come(global int* out) {
+  local int taken;
+  if (get_local_id(0) == 0)
+    taken = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = atomic_inc(&taken);
+}
+
+// Local memory alone is none of its business.
+// CHECK-LABEL: kernel in_order(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NOT: depends on the order
+// CHECK: writes out at 4*G0, 4 bytes{{$}}
+kernel void in_order(global int* out) {
+  local int first;
+  if (get_local_id(0) == 0)
+    first = (int)get_global_id(0);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = first;
+}

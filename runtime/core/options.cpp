@@ -115,6 +115,16 @@ std::optional<std::size_t> parseBytes(const std::string& text) {
   return static_cast<std::size_t>(number) << shift;
 }
 
+/// A small whole number.
+std::optional<std::uint64_t> parseCount(const std::string& text) {
+  constexpr std::uint64_t most = 64;
+  std::uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value <= most
+             ? std::optional(value)
+             : std::nullopt;
+}
+
 /// PoCL's, AMD's, and those of Mesa's Clover.
 constexpr const char* driversBuildOptions[] = {
     "POCL_EXTRA_BUILD_FLAGS",     "AMD_OCL_BUILD_OPTIONS",        "AMD_OCL_BUILD_OPTIONS_APPEND",

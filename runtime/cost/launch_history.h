@@ -26,6 +26,7 @@
 #include "runtime/cost/rehearsal.h"
 #include "runtime/cost/share_controller.h"
 #include "runtime/plan/boundary.h"
+#include "runtime/plan/overlap.h"
 
 #include <array>
 #include <cstddef>
@@ -89,6 +90,8 @@ struct LaunchHistory {
     std::shared_ptr<const LaunchPlan> whole;
     std::vector<std::pair<Departing, std::shared_ptr<const LaunchPlan>>> cuts;
   } boundaries;
+  Overlaps overlaps;      ///< of its plans
+  bool mayOverlap = true; ///< no device lacked room for what that takes
   PlanningBudget planning, learning;
   CompletionPtr compiled; ///< over when drivers have what its pieces take; null: nobody has asked
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents

@@ -98,6 +98,7 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
     found = std::prev(devices_.end());
   }
   home_ = static_cast<std::size_t>(found - devices_.begin());
+  assignKinds();
   assignNodes(setup.separateNodes, homeContext);
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     findWhoRuns(i, homeContext);
@@ -227,6 +228,19 @@ void Machine::describe(Device& device) const {
   device.nonUniformGroups =
       version.starts_with("OpenCL 2.") ||
       property<cl_bool>(query, id, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, CL_FALSE);
+}
+
+/// Parts of one processor are of one kind, too.
+void Machine::assignKinds() {
+  std::map<std::vector<std::string>, unsigned> kinds;
+  for (Device& device : devices_) {
+    std::vector<std::string> model = {device.isGpu ? "gpu" : "cpu"};
+    for (const cl_device_info what :
+         {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION})
+      model.push_back(stringProperty(cl_.clGetDeviceInfo, device.id.get(), what));
+    const auto next = static_cast<unsigned>(kinds.size() + 1);
+    device.kind = kinds.emplace(std::move(model), next).first->second;
+  }
 }
 
 bool Machine::open(Device& device) const {

@@ -81,6 +81,7 @@ struct Device {
   std::shared_ptr<std::atomic<std::uint64_t>> copied =
       std::make_shared<std::atomic<std::uint64_t>>(0);
   NodeId node = hostNode;
+  unsigned kind = 0; ///< from 1; equal where model and driver are: such compute the same bytes
   Quirks quirks;
   DeviceMacros macros;
   Ref<cl_context> context; ///< its own; empty for the home device, which uses the program's
@@ -169,6 +170,7 @@ private:
   void addDevice(const ListedDevice& listed, cl_device_id home);
   void addSubDevices(const ListedDevice& listed, const std::vector<unsigned>& computeUnits);
   void describe(Device& device) const;
+  void assignKinds();
   bool open(Device& device) const;
   bool worksInHostMemory(const Device& device) const;
   void findWhoRuns(std::size_t device, cl_context homeContext);

@@ -88,6 +88,12 @@ bool Directory::isKnownToBe(const State& state) const {
   return std::ranges::equal(valid_, state, SetMemo::areSame);
 }
 
+bool Directory::is(const State& state) const {
+  return std::ranges::equal(valid_, state, [](const ByteSet& a, const ByteSet& b) {
+    return a.isSame(b) || (a.hull() == b.hull() && a == b);
+  });
+}
+
 void Directory::follow(const State& state, bool changes) {
   valid_ = state;
   if (changes)

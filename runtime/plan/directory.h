@@ -89,6 +89,8 @@ public:
   void restore(const State& state);
   /// Whether that is what it says, as far as can be told in no time.
   bool isKnownToBe(const State& state) const;
+  /// Whether that is what it says. Looks at all of it, if it must.
+  bool is(const State& state) const;
   /// Says the same from now on, having been told before what that came of: copies, or `changes`.
   void follow(const State& state, bool changes);
   /// Bytes of `wanted` that are valid nowhere: a device took them with it when it failed.

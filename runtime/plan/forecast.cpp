@@ -4,6 +4,16 @@
 
 namespace libsplit::runtime {
 
+namespace {
+
+/// Whether `bytes` are all of the route's but for small gaps, with which rows travel as one.
+bool covers(const ByteSet& bytes, const ByteSet& route) {
+  return bytes.contains(route) ||
+         (bytes.intersects(route) && fillGaps(intersect(bytes, route), route).contains(route));
+}
+
+} // namespace
+
 /// Its bytes are wanted.
 void Forecast::repeat(Route& route) {
   route.repeated = route.writes == route.rhythm && route.isReady ? route.repeated + 1 : 0;
@@ -24,7 +34,7 @@ void Forecast::miss(Route& route) {
 void Forecast::wanted(NodeId node, const ByteSet& bytes,
                       const std::function<bool(const ByteSet&)>& isOnItsWay) {
   for (Route& route : routes_)
-    if (route.sentAhead && route.move.to == node && bytes.contains(route.move.bytes)) {
+    if (route.sentAhead && route.move.to == node && covers(bytes, route.move.bytes)) {
       route.urgency.wanted([&] { return isOnItsWay(route.move.bytes); });
       repeat(route);
     }
@@ -49,7 +59,7 @@ void Forecast::wrote(NodeId node, const ByteSet& bytes) {
     if (route.sentAhead)
       miss(route);
     ++route.writes;
-    route.isReady = node == route.move.from && bytes.contains(route.move.bytes);
+    route.isReady = node == route.move.from && covers(bytes, route.move.bytes);
     if (route.writes > route.rhythm)
       route.repeated = 0;
   }

@@ -54,6 +54,9 @@ InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const N
       if (!use.writes.empty())
         directory.wrote(kernel.node, use.writes);
     }
+    for (std::size_t p = 0; p < pieces.size(); ++p) // once all is the newest where it is its own
+      if (const ByteSet& repeats = pieces[p].uses[b].repeats; !repeats.empty())
+        directory.confirm(graph.kernels[p].node, repeats);
     states.after = sharing(directory.state(), states.before);
   }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -95,13 +98,16 @@ std::string toString(const InstructionGraph& graph) {
 
 std::shared_ptr<const InstructionGraph>
 GraphMemo::find(const LaunchPlan& plan, std::span<Directory* const> directories) const {
-  for (const auto& graph : graphs_)
-    if (graph && graph->plan.get() == &plan &&
-        std::ranges::equal(directories, graph->states,
-                           [](const Directory* directory, const InstructionGraph::States& states) {
-                             return directory->isKnownToBe(states.before);
-                           }))
-      return graph;
+  // What is known to be the same first; what only looks the same is from then on.
+  for (const auto same : {&Directory::isKnownToBe, &Directory::is})
+    for (const auto& graph : graphs_)
+      if (graph && graph->plan.get() == &plan &&
+          std::ranges::equal(
+              directories, graph->states,
+              [&](const Directory* directory, const InstructionGraph::States& states) {
+                return (directory->*same)(states.before);
+              }))
+        return graph;
   return nullptr;
 }
 

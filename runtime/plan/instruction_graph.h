@@ -10,8 +10,9 @@
 // each time (device/accesses.h).
 //
 // To find that out takes a dozen operations on sets of bytes for each piece and buffer. A program
-// that repeats its launches finds its bytes where they were one or two launches before; so a
-// graph says what was valid where before it and what is after, and is used again where that holds.
+// that repeats its launches finds its bytes where they were one or two launches before, or a dozen
+// where pieces overlap (overlap.h); so a graph says what was valid where before it and what is
+// after, and is used again where that holds.
 //
 // Worked example: a stencil over rows of two buffers that change places, halves on nodes 1 and 2,
 // each piece cut in two so that its boundary comes first.
@@ -73,7 +74,7 @@ std::string toString(const InstructionGraph& graph);
 /// Those that a kernel's launches came to last. Not thread-safe.
 class GraphMemo {
 public:
-  static constexpr std::size_t capacity = 8;
+  static constexpr std::size_t capacity = 64;
 
   /// One of this plan that begins with what the directories say; null if there is none.
   std::shared_ptr<const InstructionGraph> find(const LaunchPlan& plan,

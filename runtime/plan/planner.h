@@ -13,6 +13,7 @@
 #include "runtime/plan/directory.h"
 #include "runtime/plan/merge.h"
 
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -43,6 +44,9 @@ struct PlanDevice {
   const KernelSummary* summary = nullptr;
   /// Its driver copies the rows of a strided region one by one, in microseconds each.
   bool copiesRowByRow = false;
+  /// Devices with equal numbers compute the same bytes, each in a memory of its own; 0: nobody else
+  /// computes the same.
+  unsigned kind = 0;
 };
 
 /// What a piece does to one buffer.
@@ -53,9 +57,12 @@ struct PieceUse {
   /// Perhaps stored back as they were, also beside `writes`. Pieces on one node that rewrite what
   /// another writes must not run beside each other.
   ByteSet rewrites;
+  /// Written too, as another piece writes them, whose they are; valid on this node as well after
+  /// (overlap.h).
+  ByteSet repeats{};
   bool changes() const { return !writes.empty() || !merged.empty(); }
   /// All that may be stored to, if only what was there.
-  ByteSet stores() const { return unite(unite(writes, merged), rewrites); }
+  ByteSet stores() const { return unite(unite(unite(writes, merged), rewrites), repeats); }
   bool operator==(const PieceUse&) const = default;
 };
 
@@ -63,6 +70,10 @@ struct Piece {
   std::size_t device = 0; ///< index into the devices given
   GroupBox box;
   std::vector<PieceUse> uses; ///< by buffer
+  /// Where it also runs groups of others: the piece that it is without (overlap.h).
+  std::shared_ptr<const Piece> own{};
+  /// The groups that it alone is responsible for.
+  const GroupBox& ownBox() const { return own ? own->box : box; }
 };
 
 /// How a launch was split: the rungs of the ladder.

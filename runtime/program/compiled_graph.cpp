@@ -7,13 +7,17 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
-/// What the graph's kernels do to its `b`-th buffer; null: nothing.
 std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph, std::size_t b) {
   using Effect = Journal::Effect;
   auto made = std::make_shared<Journal::Changes>();
   made->before = graph.states[b].arrived;
+  auto noteRepeats = [&](Effect effect) {
+    for (std::size_t p = 0; p < graph.kernels.size(); ++p)
+      if (const ByteSet& repeats = graph.plan->pieces[p].uses[b].repeats; !repeats.empty())
+        made->each.push_back({effect, graph.kernels[p].node, repeats, p});
+  };
+  // They are what they would be by whose they are, and the only such bytes should that fail.
+  noteRepeats(Effect::Writes);
   for (std::size_t p = 0; p < graph.kernels.size(); ++p) {
     const PieceUse& use = graph.plan->pieces[p].uses[b];
     if (!use.merged.empty())
@@ -21,10 +25,9 @@ std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph,
     if (!use.writes.empty())
       made->each.push_back({Effect::Writes, graph.kernels[p].node, use.writes, p});
   }
+  noteRepeats(Effect::Arrives);
   return made->each.empty() ? nullptr : made;
 }
-
-} // namespace
 
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles) {
   Instruction instruction;

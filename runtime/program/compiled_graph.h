@@ -41,6 +41,9 @@ struct KernelCommand {
   KernelCall call{};
 };
 
+/// What the graph's kernels do to its `b`-th buffer; null: nothing.
+std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph, std::size_t b);
+
 /// An instruction that has it done once. `compiles`: as an instruction has it.
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles);
 

@@ -27,7 +27,7 @@ std::shared_ptr<Provision> after(const Dispatch& cl, std::vector<CompletionPtr> 
 /// From the first byte that a piece reads or stores to the last.
 ByteRange touchedBy(const PieceUse& use) {
   ByteSet ends;
-  for (const ByteSet* each : {&use.needs, &use.writes, &use.merged, &use.rewrites})
+  for (const ByteSet* each : {&use.needs, &use.writes, &use.merged, &use.rewrites, &use.repeats})
     if (!each->empty())
       ends.uniteWith(each->hull());
   return ends.hull();

@@ -163,9 +163,10 @@ GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices)
 KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) const {
   const NDRange& range = launch.range;
   KernelCall call;
-  // Home runs what the program built itself where that is the same.
-  const bool isWholeAtHome =
-      machine_->devices()[piece.device].isHome && piece.box == wholeBox(range);
+  // Home runs what the program built itself where that is the same; not beside others that run a
+  // part of the same groups.
+  const bool isWhole = piece.box == wholeBox(range) && !piece.own;
+  const bool isWholeAtHome = machine_->devices()[piece.device].isHome && isWhole;
   call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
   call.arguments.reserve(launch.arguments.size() + 2);
   const KernelSummary& summary = *launch.code->summaries[piece.device];
@@ -193,7 +194,7 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
   call.dimensions = range.dimensions;
   // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
   const Device& device = machine_->devices()[piece.device];
-  if (launch.localGiven || ((device.isHome || device.isGpu) && piece.box == wholeBox(range)))
+  if (launch.localGiven || ((device.isHome || device.isGpu) && isWhole))
     call.range.body = enqueuedRange(range, launch.localGiven, piece.box);
   else
     call.range = pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension,
@@ -358,8 +359,8 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   for (const Piece& piece : plan->pieces) {
     Launch::Issued& issued = launch->issued.emplace_back();
     issued.device = piece.device;
-    issued.groupBegin = piece.box.begin[plan->dimension];
-    issued.groupEnd = piece.box.end[plan->dimension];
+    issued.groupBegin = piece.ownBox().begin[plan->dimension];
+    issued.groupEnd = piece.ownBox().end[plan->dimension];
     issued.piece = std::shared_ptr<const Piece>(plan, &piece);
   }
   const std::shared_ptr<const InstructionGraph> graph = graphOf(*launch, plan);

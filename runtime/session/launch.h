@@ -158,7 +158,9 @@ inline std::vector<PlanDevice> planDevicesOf(const Machine& machine, const Launc
   std::vector<PlanDevice> devices;
   for (std::size_t i = 0; i < machine.devices().size(); ++i) {
     const Device& device = machine.devices()[i];
-    devices.push_back({device.node, launch.code->summaries[i], device.isGpu});
+    // In the host's memory others work, too.
+    const unsigned kind = device.node == hostNode ? 0 : device.kind;
+    devices.push_back({device.node, launch.code->summaries[i], device.isGpu, kind});
   }
   return devices;
 }

@@ -55,6 +55,8 @@ private:
   std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan>
   boundariesFirstOf(Launch& launch, const std::shared_ptr<const LaunchPlan>& plan);
+  std::shared_ptr<const LaunchPlan> overlappedOf(const Launch& launch,
+                                                 const std::shared_ptr<const LaunchPlan>& plan);
   std::shared_ptr<const LaunchPlan> planAtHome(const Launch& launch) const;
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,

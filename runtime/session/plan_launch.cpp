@@ -529,6 +529,21 @@ LaunchPlanner::boundariesFirstOf(Launch& launch, const std::shared_ptr<const Lau
   return cut;
 }
 
+/// The plan with pieces that also run groups of their neighbours, if that is wanted and possible.
+std::shared_ptr<const LaunchPlan>
+LaunchPlanner::overlappedOf(const Launch& launch, const std::shared_ptr<const LaunchPlan>& plan) {
+  if (options_.haloDepth == 0 || !plan->isCut() || shared_.mayHaveLost)
+    return plan;
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  if (!history.mayOverlap)
+    return plan;
+  std::vector<Directory*> directories;
+  for (const std::shared_ptr<Buffer>& buffer : launch.buffers)
+    directories.push_back(&buffer->directory());
+  return history.overlaps.extend(launch.request, planDevices(launch), plan, options_.haloDepth,
+                                 directories);
+}
+
 std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& launch) {
   if (std::string why = nativeWork_.engage(task, *launch);
       !why.empty() || task.mustBePlannedAgain())
@@ -546,9 +561,19 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
     plan = planOrFetch(task, launch, shares, why);
   if (!plan)
     return why;
-  if (why = executor_.reserve(task, *launch, *plan); !why.empty() || task.mustBePlannedAgain())
-    return why;
+  const std::shared_ptr<const LaunchPlan> whole = plan;
+  if (!isMeasured)
+    plan = overlappedOf(*launch, whole);
+  why = executor_.reserve(task, *launch, *plan);
   LaunchHistory& history = launch->code->histories.at(launch->key);
+  if (plan != whole && launch->lacksRoom) { // for more than its own
+    history.mayOverlap = false;
+    launch->lacksRoom.reset();
+    plan = whole;
+    why = executor_.reserve(task, *launch, *plan);
+  }
+  if (!why.empty() || task.mustBePlannedAgain())
+    return why;
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
   task.learning = options_.policy.kind != Policy::Kind::Static &&
                   options_.policy.kind != Policy::Kind::Single && launch->ticket.phase == 0 &&
@@ -558,7 +583,8 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   launch->plan = plan;
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   rehearsals_.rehearse(task, launch);
-  executor_.issue(task, launch, boundariesFirstOf(*launch, plan));
+  // Where pieces overlap the next launch mostly needs nothing from elsewhere.
+  executor_.issue(task, launch, plan == whole ? boundariesFirstOf(*launch, plan) : plan);
   return {};
 }
 

@@ -17,6 +17,10 @@
 // alone are lost with it, and so are those that a kernel changes in place when it fails halfway.
 // Who wants such bytes gets an error, never something else in their place.
 //
+// Where pieces overlap (plan/overlap.h) only a piece's own groups are done again: what it ran of
+// others' is theirs, and what others ran of its own is as good, but does not count. Once a device
+// has failed, pieces overlap no more.
+//
 // What the home device fails to do is the program's own error, as without libsplit.
 #include "runtime/session/recovery.h"
 
@@ -38,6 +42,11 @@ bool isOwnFailure(const CompletionPtr& part) {
 
 bool hasFailed(const Task& task) {
   return task.planFailed || std::ranges::any_of(task.parts, isFailed);
+}
+
+/// What it was to do, without the groups of others that it also ran: these are done by them.
+const Piece& ownPiece(const Launch::Issued& issued) {
+  return issued.piece->own ? *issued.piece->own : *issued.piece;
 }
 
 /// Makes the task one of which nothing is issued.
@@ -220,7 +229,7 @@ void Recovery::redoAtHome(Task& task, const std::shared_ptr<Launch>& launch) {
   for (std::size_t b = 0; b < launch->buffers.size(); ++b) {
     HomeUse& use = uses.emplace_back(HomeUse{launch->buffers[b], {}, {}});
     for (const Launch::Issued& each : issued) {
-      const PieceUse& of = each.piece->uses[b];
+      const PieceUse& of = ownPiece(each).uses[b];
       use.needs.uniteWith(unite(of.needs, of.merged));
       use.changes.uniteWith(unite(of.writes, of.merged));
     }
@@ -239,7 +248,7 @@ void Recovery::redoPieces(Task& task, Launch& launch) {
   for (Launch::Issued& each : launch.issued) {
     if (isDone(each, home))
       continue;
-    auto redone = std::make_shared<Piece>(*each.piece);
+    auto redone = std::make_shared<Piece>(ownPiece(each));
     Piece& piece = *redone;
     piece.device = home;
     for (PieceUse& use : piece.uses) {

@@ -146,8 +146,8 @@ std::shared_ptr<TracedWork> Tracer::piece(const Launch& launch, const Piece& pie
   work->track = TracedWork::Track::Kernels;
   work->name = nameOf(*launch.code);
   work->dimension = dimension;
-  work->groupBegin = piece.box.begin[dimension];
-  work->groupEnd = piece.box.end[dimension];
+  work->groupBegin = piece.ownBox().begin[dimension];
+  work->groupEnd = piece.ownBox().end[dimension];
   work->groups = launch.range.groups(dimension);
   return work;
 }

@@ -24,6 +24,7 @@ DENSE = {"name": "rects at one pitch", "dense_rects": True}
 # Home first. Platforms of their own have contexts of their own anyway; these are what vendors ship.
 MACHINES = {
     "two_gpus": [[GPU, GPU]],
+    "three_gpus": [[GPU, GPU, GPU]],
     "two_cpus": [[CPU, CPU]],
     "gpu_and_cpu": [[GPU], [CPU]],
     "cpu_and_gpus": [[CPU], [GPU, GPU]],
@@ -40,7 +41,8 @@ REAL = ("busy_gpus",)
 
 def policies(devices):
     return ({"POLICY": "static:" + ",".join(["1"] * devices)},
-            {"POLICY": "static:" + ",".join("123"[:devices]), "STAGING": "1K"},  # many chunks
+            {"POLICY": "static:" + ",".join("123"[:devices]), "STAGING": "1K",  # many chunks
+             "HALO_DEPTH": "2"},
             {"POLICY": "dynamic"}, {"POLICY": "auto", "MIN_LAUNCH": "0"})
 
 
@@ -375,7 +377,8 @@ def pipelined(bench, name):
             for seed, together in ((1, "1000"), (2, "8")):
                 Fake(bench, machine).run_command([*command, together], options | {"TRACE": str(trace)},
                                                  seed=seed).require_same_as(native)
-                if name.startswith("lattice") and machine == "two_gpus":
+                # Where pieces overlap, they mostly find there what they need.
+                if name.startswith("lattice") and machine == "two_gpus" and "HALO_DEPTH" not in options:
                     told = subprocess.run([str(bench.build / "bin" / "splittrace"), "--json", str(trace)],
                                           capture_output=True, text=True, check=True)
                     for kernel in json.loads(told.stdout)["kernels"]:
@@ -408,6 +411,44 @@ def application_table(bench):
         raise Failure(f"built but not listed, or the reverse: {sorted(built ^ listed)}")
 
 
+def deeper_halos(bench):
+    """Of devices that also run groups of their neighbours: the same bytes, and no more of them move than each exchange
+    must bring for the launches until the next one. Only devices of one kind do so."""
+    size, group, first, last = 512, 16, 60, 120
+    cell = 4
+
+    def moved(machine, depth, iterations, seed, native, **more):
+        fake = Fake(bench)
+        fake.platforms = [{"name": f"Fake {i}", "devices": devices} for i, devices in enumerate(machine)]
+        devices = sum(len(each) for each in machine)
+        options = {"POLICY": "static:" + ",".join(["1"] * devices), "HALO_DEPTH": str(depth)} | more
+        run = fake.run("jacobi2d", options, arguments=("--size", str(size), "--iterations", str(iterations)), seed=seed)
+        run.require_same_as(native)
+        run.require_split("jacobi2d")
+        return run, run.total("bytes_between_nodes")
+
+    natives = {}
+    for iterations in (first, last):
+        natives[iterations] = Fake(bench).run("jacobi2d", arguments=("--size", str(size), "--iterations", str(iterations)))
+        natives[iterations].require_success()
+    other = {"name": "another gpu"}
+    for machine, alike, unlike in (([[GPU] * 2], 1, 0), ([[GPU] * 4], 3, 0), ([[GPU], [GPU]], 1, 0),
+                                   ([[CPU], [GPU] * 3], 2, 1), ([[GPU, GPU, other, GPU]], 1, 2)):
+        for depth in (0, 1, 2, 4):
+            # By boundary between two devices, of inner cells: a row each way at each launch, or at every (depth + 1)-th
+            # launch what the groups beyond it read.
+            launches = last - first
+            rows = 2 * launches * unlike + 2 * alike * launches // (depth + 1) * (group * depth + 1)
+            expected = rows * (size - 2) * cell
+            for seed in (1, 2):
+                _, before = moved(machine, depth, first, seed, natives[first])
+                run, after = moved(machine, depth, last, seed, natives[last])
+                run.require(after - before == expected,
+                            f"depth {depth}: {launches} launches cost {after - before} bytes, expected {expected}")
+    run, _ = moved([[GPU] * 4], 2, first, 1, natives[first], VERIFY="1")
+    run.require(run.total("verified_launches") == first and run.total("differing_launches") == 0, "it was not verified")
+
+
 def refusals(bench, name, machine="two_gpus", stride="1", policy="static:1,1", *arguments):
     """Each call that concerns the helper fails once, with each of three errors: nobody notices."""
     fake = Fake(bench, machine)
@@ -437,6 +478,7 @@ def windowed(bench, name, least, *arguments):
     part = float(least)
     for memory in (int(most * part), int(most * (1 + part) / 2)):
         for options in ({"POLICY": "static:1,1"}, {"POLICY": "static:1,1", "VERIFY": "1"},
+                        {"POLICY": "static:1,1", "HALO_DEPTH": "4"},
                         {"POLICY": "static:3,2", "STAGING": "1K"}, {"POLICY": "fixed-point"},
                         {"POLICY": "auto", "MIN_LAUNCH": "0"}, {"POLICY": "dynamic"}):
             for by_option in (False, True):
@@ -479,20 +521,22 @@ def few_threads(bench, name, machine, policy, *arguments):
     print(f"{len(ranges)} runs, each of which got some of {asked} threads too few: all as natively")
 
 
-def failures(bench, name, goes_on="0", machine="two_gpus", stride="1"):
+def failures(bench, name, goes_on="0", machine="two_gpus", stride="1", depth="0", *arguments):
     """Each command of the helper fails, or loses the device: the same result, or an error; never another result.
-    Bytes that a device had alone are lost with it."""
+    Bytes that a device had alone are lost with it. `depth`: of halos."""
     fake = Fake(bench, machine)
     helper = "0.1" if len(fake.platforms) == 1 else "1.0"
-    options = {"POLICY": "static:1,1", "LOG": "error"}
-    native = fake.run(name)
+    devices = sum(len(platform["devices"]) for platform in fake.platforms)
+    options = {"POLICY": "static:" + ",".join(["1"] * devices), "LOG": "error", "HALO_DEPTH": depth}
+    native = fake.run(name, arguments=arguments)
     native.require_success()
-    fake.run(name, options).require_same_as(native)
+    fake.run(name, options, arguments=arguments).require_same_as(native)
     commands = fake.calls(helper)["commands"]
     counts = {"same": 0, "error": 0}
     for kind in ("fail_command", "lose"):
         for number in range(1, commands + 1, int(stride)):
-            run = fake.run(name, options, goes_on=goes_on == "1", script=[{kind: {"device": helper, "number": number, "error": -5}}])
+            script = [{kind: {"device": helper, "number": number, "error": -5}}]
+            run = fake.run(name, options, arguments=arguments, goes_on=goes_on == "1", script=script)
             told = run.code == 1 and re.search(TOLD, run.stderr)
             if told:
                 counts["error"] += 1
@@ -564,6 +608,6 @@ if __name__ == "__main__":
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
-          "application_table": application_table,
+          "application_table": application_table, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "windowed": windowed, "few_threads": few_threads,
           "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

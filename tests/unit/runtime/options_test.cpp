@@ -35,7 +35,7 @@ TEST(Options, ReadEveryKindOfValue) {
       parse({"LIBSPLIT_VERIFY=1", "LIBSPLIT_LOG=debug", "LIBSPLIT_DEVICES=0.0,1.0/2+6",
              "LIBSPLIT_POLICY=static:3,1", "LIBSPLIT_STATS=s.json", "LIBSPLIT_MIN_LAUNCH=1000",
              "LIBSPLIT_RELAXED_FP=1", "LIBSPLIT_SEPARATE_NODES=home", "LIBSPLIT_STAGING=3M",
-             "LIBSPLIT_DEVICE_MEMORY=4G"});
+             "LIBSPLIT_DEVICE_MEMORY=4G", "LIBSPLIT_HALO_DEPTH=3"});
   EXPECT_TRUE(options.verify);
   EXPECT_EQ(options.log, LogLevel::Debug);
   EXPECT_EQ(options.devices, "0.0,1.0/2+6");
@@ -47,13 +47,15 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_EQ(options.separateNodes, SeparateNodes::Home);
   EXPECT_EQ(options.stagingBytes, std::size_t{3} << 20);
   EXPECT_EQ(options.deviceMemory, std::size_t{4} << 30);
+  EXPECT_EQ(options.haloDepth, 3U);
 }
 
 TEST(Options, ComplainOnceAboutEachBadValueAndKeepTheDefault) {
-  Options options = parse({"LIBSPLIT_VERIFY=yes", "LIBSPLIT_LOG=loud", "LIBSPLIT_DEVICES=x",
-                           "LIBSPLIT_POLICY=static:-1", "LIBSPLIT_MIN_LAUNCH=nan",
-                           "LIBSPLIT_STAGING=99999999999G"},
-                          6);
+  Options options =
+      parse({"LIBSPLIT_VERIFY=yes", "LIBSPLIT_LOG=loud", "LIBSPLIT_DEVICES=x",
+             "LIBSPLIT_POLICY=static:-1", "LIBSPLIT_MIN_LAUNCH=nan",
+             "LIBSPLIT_STAGING=99999999999G", "LIBSPLIT_HALO_DEPTH=-1", "LIBSPLIT_HALO_DEPTH=65"},
+            8);
   EXPECT_FALSE(options.verify);
   EXPECT_EQ(options.devices, "all");
   EXPECT_EQ(options.policy.kind, Policy::Kind::Auto);
