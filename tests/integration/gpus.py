@@ -29,6 +29,20 @@ def samples_give_the_same(bench):
                 run.require(run.total("split_launches") > 0, "nothing was split")
 
 
+def halos_go_deeper(bench):
+    """Devices that also run two work-groups of each other's exchange at every third launch what these read."""
+    devices, moved = two_gpus(bench), []
+    for iterations in (30, 60):
+        command = bench.sample("jacobi2d", "--iterations", str(iterations))
+        native = bench.native(command, env=devices, dump=True)
+        run = bench.run(command, "preload", {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1", "HALO_DEPTH": "2"},
+                        env=devices, dump=True)
+        run.require_same_as(native)
+        moved.append(run.total("bytes_between_nodes"))
+    rows = 2 * 30 // 3 * (2 * 16 + 1)
+    run.require(moved[1] - moved[0] == rows * 254 * 4, f"thirty launches cost {moved[1] - moved[0]} bytes")
+
+
 def most_memory_so_far():
     """Of any program that this one has run, in bytes."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
@@ -47,4 +61,4 @@ def transfers_take_little_host_memory(bench):
     run.require(more < rings + rest, f"{more >> 20} MiB more than natively")
 
 
-main({test.__name__: test for test in (samples_give_the_same, transfers_take_little_host_memory)})
+main({test.__name__: test for test in (samples_give_the_same, halos_go_deeper, transfers_take_little_host_memory)})

@@ -44,6 +44,29 @@ TEST(Forecast, whatWentTwiceIsSentAheadFromThenOn) {
   }
 }
 
+TEST(Forecast, rowsThatWentWithTheGapsBetweenThemAreWrittenAndWantedWithout) {
+  // As rows of a grid do, of which the edges are never written, nor all of them read.
+  const ByteSet rows = unite(ByteSet(0, 100), ByteSet(104, 204));
+  Forecast forecast;
+  const auto use = [&](bool lacks) {
+    forecast.wanted(1, rows, late);
+    if (lacks)
+      forecast.moved({2, 1, ByteSet(0, 204)});
+    forecast.wrote(2, rows);
+  };
+  use(true);
+  EXPECT_TRUE(forecast.due().empty());
+  use(true);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(forecast.due().size(), 1);
+    use(false);
+  }
+  EXPECT_EQ(forecast.due().size(), 1);
+  forecast.wanted(1, rows, late);
+  forecast.wrote(2, ByteSet(0, 100)); // but a row is no gap
+  EXPECT_TRUE(forecast.due().empty());
+}
+
 TEST(Forecast, tellsWhatWillDepart) {
   Forecast forecast;
   learn(forecast);

@@ -1,5 +1,7 @@
 #include "runtime/plan/instruction_graph.h"
 
+#include "tests/unit/runtime/grid.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -149,6 +151,46 @@ TEST(GraphMemo, KnowsAGraphWhereThePlanAndTheBytesAreTheSame) {
   EXPECT_EQ(lowerings, 0);
   world.directories[0].wrote(0, rowsOf(0, 1));
   EXPECT_NE(launch(plan), there) << "the bytes are elsewhere";
+}
+
+TEST(GraphMemo, KnowsBytesThatOnlyLookTheSame) {
+  constexpr std::uint64_t width = 64, height = 100; // more ranges than are compared each time
+  const auto plan = std::make_shared<const LaunchPlan>(cutStencil());
+  const auto spread = [&](Halves& world, std::uint64_t end) {
+    for (Directory& each : world.directories) {
+      each = Directory(3, 1, width * height);
+      each.wrote(2, interior(10, end, width));
+    }
+  };
+  Halves first(2), second(2);
+  spread(first, height);
+  spread(second, height);
+  ASSERT_FALSE(second.directories[0].isKnownToBe(first.directories[0].state()));
+  EXPECT_TRUE(second.directories[0].is(first.directories[0].state()));
+  GraphMemo memo;
+  memo.keep(std::make_shared<const InstructionGraph>(lower(plan, first.nodes, first.pointers())));
+  const auto found = memo.find(*plan, second.pointers());
+  ASSERT_TRUE(found);
+  second.directories[0].follow(found->states[0].before, false);
+  EXPECT_TRUE(second.directories[0].isKnownToBe(found->states[0].before));
+  Halves other(2);
+  spread(other, height - 1);
+  EXPECT_FALSE(other.directories[0].is(found->states[0].before));
+  EXPECT_EQ(memo.find(*plan, other.pointers()), nullptr);
+}
+
+TEST(InstructionGraph, LeavesValidOnBothWhatIsRepeated) {
+  Halves world(2);
+  LaunchPlan plan;
+  plan.pieces = {stencil(0, 0, 4), stencil(1, 4, 8)};
+  plan.pieces[0].uses[0].needs = rowsOf(0, 6);
+  plan.pieces[0].uses[1].repeats = rowsOf(4, 5);
+  plan.pieces[1].uses[0].needs = rowsOf(2, 8);
+  plan.pieces[1].uses[1].repeats = rowsOf(3, 4);
+  const InstructionGraph graph = world.lowered(plan);
+  EXPECT_EQ(graph.states[1].after, (Directory::State{{}, rowsOf(0, 5), rowsOf(3, 8)}));
+  EXPECT_EQ(graph.kernels[0].stores[1], rowsOf(0, 5));
+  EXPECT_EQ(graph.kernels[1].stores[1], rowsOf(3, 8));
 }
 
 TEST(GraphMemo, ForgetsTheOldest) {

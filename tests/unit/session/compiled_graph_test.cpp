@@ -124,6 +124,41 @@ TEST(CompiledGraph, SaysWhatItsKernelsDoToABuffer) {
   }
 }
 
+TEST(CompiledGraph, CountsWhatARepeaterWroteWhereNobodyElseDid) {
+  // Of two halves each also has the next quarter of the other; the helper's kernel fails.
+  Halves world;
+  LaunchPlan plan = *world.plan;
+  plan.pieces[0].uses[0].repeats = ByteSet(128, 192);
+  plan.pieces[1].uses[0].repeats = ByteSet(64, 128);
+  world.plan = std::make_shared<const LaunchPlan>(std::move(plan));
+  world.graph = world.lowered();
+  const NodeId home = world.nodeOf(0), helper = world.nodeOf(1);
+  const auto settled = [&](Outcome ofHome, Outcome ofHelper) {
+    auto ends = std::make_shared<Journal::Ends>();
+    for (const Outcome outcome : {ofHome, ofHelper}) {
+      ends->push_back(world.completion());
+      ends->back()->finish(outcome == Outcome::Succeeded ? CL_SUCCESS : CL_OUT_OF_RESOURCES,
+                           outcome);
+    }
+    Directory directory = world.buffers[0]->directory();
+    directory.wrote(helper, ByteSet(192, 256)); // which is old, and nowhere else
+    Journal journal;
+    auto changes = std::make_shared<Journal::Changes>(*changesOf(*world.graph, 0));
+    changes->before = directory.state();
+    journal.note(changes, ends);
+    directory.follow(world.graph->states[0].after, true);
+    journal.settle(directory);
+    return std::pair(directory.valid(home), directory.valid(helper));
+  };
+  using Valid = std::pair<ByteSet, ByteSet>;
+  EXPECT_EQ(settled(Outcome::Succeeded, Outcome::Succeeded),
+            Valid(ByteSet(0, 192), ByteSet(64, 256)));
+  EXPECT_EQ(settled(Outcome::Succeeded, Outcome::Refused),
+            Valid(ByteSet(0, 192), ByteSet(192, 256)));
+  EXPECT_EQ(settled(Outcome::Succeeded, Outcome::Failed), Valid(ByteSet(0, 192), ByteSet()));
+  EXPECT_EQ(settled(Outcome::Refused, Outcome::Succeeded), Valid(ByteSet(0, 64), ByteSet(64, 256)));
+}
+
 TEST(CompiledGraphs, ForgetTheOldest) {
   Halves world;
   for (std::size_t i = 0; i < CompiledGraphs::capacity; ++i) {
