@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <new>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -85,16 +86,29 @@ CompletionPtr AheadCompiler::begin(const Launch& launch, const LaunchHistory& hi
   std::vector<Named> orders = ordersFor(launch, history);
   if (orders.empty())
     return nothingToDo(shared_.cl);
+  std::vector<std::string> names;
+  for (const Named& each : orders)
+    names.push_back(each.name);
   auto done = std::make_shared<Completion>(shared_.cl);
-  const bool isTaken = worker_.post([this, done, orders = std::move(orders)]() mutable {
+  const auto [begun, isNew] = begun_.try_emplace(std::move(names), done);
+  if (!isNew) // launches of another size may take the same
+    return begun->second;
+  auto job = [this, done, orders = std::move(orders)]() mutable {
     try {
       carryOut(std::move(orders));
     } catch (const std::exception& error) {
       log(LogLevel::Info, "nothing is compiled ahead: ", error.what());
     }
     done->finish(CL_SUCCESS); // whatever came of it, the driver can do it
-  });
-  return isTaken ? done : nothingToDo(shared_.cl);
+  };
+  bool isTaken = false;
+  try {
+    isTaken = worker_.post(std::move(job));
+  } catch (const std::bad_alloc&) {
+  }
+  if (!isTaken) // nobody waits for what nobody does
+    done->finish(CL_SUCCESS);
+  return done;
 }
 
 /// The program's arguments; nothing if some are not of kinds that another process can have.
@@ -187,13 +201,14 @@ void AheadCompiler::carryOut(std::vector<Named> orders) const {
     all.push_back(std::move(each.order));
   const ChildResult child =
       runChild({splitrun_, "--compile-ahead"}, serialize(all), patience, &cancelled_);
-  if (!child.succeeded) {
-    log(LogLevel::Info, "what compiles kernels ahead ", child.failure);
+  if (cancelled_)
     return;
-  }
+  if (child.succeeded)
+    log(LogLevel::Info, "kernel ", all.front().kernel, " is compiled for launches that are split");
+  else // of which another try would make no more
+    log(LogLevel::Info, "kernel ", all.front().kernel, ": what compiles it ahead ", child.failure);
   for (const Named& each : orders)
-    cache_.write(each.name, "it was\n");
-  log(LogLevel::Info, "kernel ", all.front().kernel, " is compiled for launches that are split");
+    cache_.write(each.name, child.succeeded ? "it was\n" : "it was tried\n");
 }
 
 void AheadCompiler::stop() {

@@ -18,6 +18,7 @@
 #include "runtime/session/shared.h"
 
 #include <atomic>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ namespace libsplit::runtime {
 class AheadCompiler {
 public:
   AheadCompiler(Shared& shared, const DiskCache& cache);
+  ~AheadCompiler() { stop(); }
+  AheadCompiler(const AheadCompiler&) = delete;
+  AheadCompiler& operator=(const AheadCompiler&) = delete;
 
   /// Whether the launch, whose kernel is ready, should wait at home. Begins what it waits for.
   bool holdsBack(const Launch& launch, LaunchHistory& history);
@@ -52,7 +56,8 @@ private:
 
   Shared& shared_;
   const DiskCache& cache_;
-  const std::string splitrun_; ///< empty: there is none
+  const std::string splitrun_;                              ///< empty: there is none
+  std::map<std::vector<std::string>, CompletionPtr> begun_; ///< by the orders' names
   std::atomic<bool> cancelled_ = false;
   Worker worker_;
 };
