@@ -194,15 +194,16 @@ LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
   // others are held up until they are measured take the host's time as no others do. And where
   // several end before anybody looks, what passed since the one before says nothing.
   const bool isWaitedFor = launch.wasAlone && launch.isSeen;
+  const bool isHeldUp = launch.heldUp && launch.plan->merges.empty();
   const bool isWhole = launch.issued.size() == launch.plan->pieces.size(); // no boundaries first
-  took.isTelling = took.complete && (isWaitedFor || launch.heldUp || behind || launch.isSeen);
+  took.isTelling = took.complete && (isHeldUp || behind || launch.isSeen);
   if (isWaitedFor)
     took.own = launch.wall;
-  else if (!launch.heldUp)
+  else if (!isHeldUp)
     took.own = behind.value_or(launch.wall);
   if (launch.wasSplit && endsOnDevices && isWaitedFor && isWhole)
     shared_.splitCost.note(took.own, longest);
-  else if (launch.wasSplit && behind && !launch.wasAlone && !launch.heldUp)
+  else if (launch.wasSplit && behind && !launch.wasAlone && !isHeldUp)
     shared_.splitCost.noteBehind(std::max(*behind, longest));
   took.own = took.wall = std::max(took.own, longest);
   LaunchHistory& history = launch.code->histories.at(launch.key);
