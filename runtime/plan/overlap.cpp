@@ -105,12 +105,14 @@ void forAlike(const LaunchRequest& request, const std::vector<PieceUse>& uses, c
     }
 }
 
-/// Whether one who does as `uses` say would read what `other` writes, if it were in another buffer.
+/// Whether one who does as `uses` say would read what `other` writes, if it were in another buffer;
+/// but for what it writes `itself`, where that is known.
 bool wantsOf(const LaunchRequest& request, const std::vector<PieceUse>& uses,
-             const std::vector<PieceUse>& other) {
+             const std::vector<PieceUse>& other, const std::vector<ByteSet>& itself = {}) {
   bool wants = false;
   forAlike(request, uses, [&](std::size_t buffer, const ByteSet& read) {
-    wants = wants || read.intersects(other[buffer].writes);
+    const ByteSet theirs = intersect(read, other[buffer].writes);
+    wants = wants || !(itself.empty() ? theirs : subtract(theirs, itself[buffer])).empty();
   });
   return wants;
 }
@@ -174,7 +176,26 @@ std::vector<Overlaps::Ends> Overlaps::endsOf(const LaunchRequest& request,
       }
     }
   }
-  return isAny ? all : std::vector<Ends>();
+  return isAny && !exchangeAnyway(request, plan, all) ? all : std::vector<Ends>();
+}
+
+/// Whether a piece wants something of another, where inputs and outputs change places, that none of
+/// its further groups writes.
+bool Overlaps::exchangeAnyway(const LaunchRequest& request, const LaunchPlan& plan,
+                              const std::vector<Ends>& all) {
+  for (std::size_t p = 0; p < plan.pieces.size(); ++p) {
+    std::vector<ByteSet> itself(request.bufferCount);
+    for (const End& end : all[p]) {
+      const auto furthest =
+          std::ranges::find_if(end.first.rbegin(), end.first.rend(), &End::Groups::isSound);
+      for (std::size_t b = 0; b < request.bufferCount; ++b)
+        itself[b].uniteWith(furthest->uses[b].writes);
+    }
+    for (std::size_t n = 0; n < plan.pieces.size(); ++n)
+      if (n != p && wantsOf(request, plan.pieces[p].uses, plan.pieces[n].uses, itself))
+        return true;
+  }
+  return false;
 }
 
 Overlaps::Extent Overlaps::extentOf(const Entry& entry, std::span<const PlanDevice> devices,

@@ -26,6 +26,10 @@
 //
 // Bytes that may be written, or not, are no exception: they have to be there before.
 //
+// And it must be of use: where some piece wants what none of its further groups writes (on a torus
+// the first row needs the last; a device of another kind has what is next to it), devices exchange
+// at every launch anyway, and better hide that behind the computing (boundary.h).
+//
 // What a launch reads of one buffer it mostly reads of another of the same size later, when they
 // change places. So where it exchanges, a piece also gets what its extra groups read in one buffer
 // of all others that are written and as large, where nobody writes that in this launch: the edges
@@ -106,6 +110,8 @@ private:
 
   static std::vector<Ends> endsOf(const LaunchRequest& request, std::span<const PlanDevice> devices,
                                   const LaunchPlan& plan, std::uint64_t depth);
+  static bool exchangeAnyway(const LaunchRequest& request, const LaunchPlan& plan,
+                             const std::vector<Ends>& all);
   static Extent extentOf(const Entry& entry, std::span<const PlanDevice> devices,
                          std::span<Directory* const> directories);
   static std::shared_ptr<const LaunchPlan> make(const LaunchRequest& request, const Entry& entry,

@@ -413,7 +413,7 @@ def application_table(bench):
 
 def deeper_halos(bench):
     """Of devices that also run groups of their neighbours: the same bytes, and no more of them move than each exchange
-    must bring for the launches until the next one. Only devices of one kind do so."""
+    must bring for the launches until the next one. Only where all devices are of one kind do they so."""
     size, group, first, last = 512, 16, 60, 120
     cell = 4
 
@@ -436,9 +436,9 @@ def deeper_halos(bench):
                                    ([[CPU], [GPU] * 3], 2, 1), ([[GPU, GPU, other, GPU]], 1, 2)):
         for depth in (0, 1, 2, 4):
             # By boundary between two devices, of inner cells: a row each way at each launch, or at every (depth + 1)-th
-            # launch what the groups beyond it read.
-            launches = last - first
-            rows = 2 * launches * unlike + 2 * alike * launches // (depth + 1) * (group * depth + 1)
+            # launch what the groups beyond it read, if no two exchange at each anyway.
+            launches, deep = last - first, 0 if unlike else depth
+            rows = 2 * (alike + unlike) * launches // (deep + 1) * (group * deep + 1)
             expected = rows * (size - 2) * cell
             seed = 1 + depth % 2
             _, before = moved(machine, depth, first, seed, natives[first])

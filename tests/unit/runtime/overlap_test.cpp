@@ -241,9 +241,12 @@ TEST(Overlap, EndsWhereTheGridDoes) {
 
 TEST(Overlap, IsForEqualDevicesWithMemoriesOfTheirOwn) {
   Grid grid({16, 16, 16, 16});
-  grid.kinds = {1, 2, 2, 1};
   grid.distribute();
-  EXPECT_EQ(shapeOf(*grid.extended(3)), (Shape{{0, 16}, {16, 35}, {29, 48}, {48, 64}}));
+  EXPECT_EQ(shapeOf(*grid.extended(3)), (Shape{{0, 19}, {13, 35}, {29, 51}, {45, 64}}));
+  Grid mixed({16, 16, 16, 16});
+  mixed.kinds = {1, 2, 2, 1};
+  mixed.distribute();
+  EXPECT_EQ(mixed.extended(3), mixed.whole()) << "others exchange at every launch";
   Grid unknown({32, 32});
   unknown.kinds = {0, 0};
   unknown.distribute();
@@ -285,18 +288,31 @@ TEST(Overlap, IsForFunctionsOfWhatTheyRead) {
 }
 
 TEST(Overlap, WhatSeveralGroupsWriteIsWrittenByAllOfThemOrNone) {
-  // Each row is written by two groups.
+  // Each row is written by two groups, from the rows around it.
   const Expr gx = Expr::id(Expr::Op::GlobalId, 0), gy = Expr::id(Expr::Op::GlobalId, 1);
   const Expr pair = Expr::node(Expr::Op::DivFloor, {gy, Expr::constant(8)});
+  const auto rowAt = [&](std::int64_t y) {
+    return Expr::constant(row) * (pair + Expr::constant(y)) + Expr::constant(4) * gx;
+  };
   for (const bool certain : {true, false}) {
     KernelSummary summary = stencil();
+    summary.accesses.clear();
+    for (const std::int64_t y : {-1, 1}) {
+      summary.accesses.push_back(access(1, Effect::Read, {}));
+      summary.accesses.back().offset = rowAt(y);
+    }
+    summary.accesses.push_back(access(0, Effect::Write, {}));
     Access& write = summary.accesses.back();
-    write.offset = Expr::constant(row) * pair + Expr::constant(4) * gx;
+    write.offset = rowAt(0);
     write.certain = certain;
     write.guards.clear();
     for (const std::uint64_t depth : {1U, 2U, 3U, 4U}) {
       Grid grid({20, 24, 20}, summary);
-      grid.distribute();
+      for (Directory& each : grid.directories) {
+        each.wrote(1, {0, 10 * row});
+        each.wrote(2, {10 * row, 22 * row});
+        each.wrote(3, {22 * row, rows * row});
+      }
       const std::uint64_t even = depth / 2 * 2;
       EXPECT_EQ(shapeOf(*grid.extended(depth)),
                 (Shape{{0, 20 + even}, {20 - even, 44 + even}, {44 - even, 64}}))
@@ -329,6 +345,23 @@ TEST(Overlap, ComesToTheSamePlansAndGraphsAgain) {
     grid.run(200, depth);
     EXPECT_EQ(grid.lowerings, 0U) << depth;
   }
+}
+
+TEST(Overlap, IsOfNoUseWhereWhatIsWantedIsFurtherAway) {
+  KernelSummary torus = stencil();
+  Access seam = access(1, Effect::Read, cellAt(0, rows - 3));
+  seam.guards.push_back(
+      {Expr::id(Expr::Op::GlobalId, 1), Guard::Relation::Less, Expr::constant(2)});
+  torus.accesses.push_back(seam); // the first row needs the last
+  Grid grid({32, 32}, torus);
+  grid.distribute();
+  EXPECT_EQ(grid.extended(2), grid.whole());
+  KernelSummary wide = stencil();
+  wide.accesses.push_back(access(1, Effect::Read, cellAt(0, 2 * groupRows)));
+  Grid deep({32, 32}, wide);
+  deep.distribute();
+  EXPECT_EQ(deep.extended(1), deep.whole()) << "a group reads two groups away";
+  EXPECT_NE(deep.extended(2), deep.whole());
 }
 
 TEST(Overlap, OfKernelsThatReadOneSideOnlyThatSideGoesFurther) {
