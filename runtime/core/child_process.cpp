@@ -41,12 +41,14 @@ public:
     if (isAsleep())
       asleep_ += std::chrono::duration<double>(now - asked_).count();
     asked_ = now;
-    return processorSeconds() + asleep_ >= seconds_;
+    return spent() >= seconds_;
   }
+  /// Seconds of its time, so far.
+  double spent() const { return processorSeconds() + asleep_; }
   /// How long to sleep before asking again.
   int milliseconds() {
     constexpr int often = 50;
-    const double left = (seconds_ - processorSeconds() - asleep_) * 1e3;
+    const double left = (seconds_ - spent()) * 1e3;
     return left > often ? often : std::max(1, static_cast<int>(std::ceil(left)));
   }
 
@@ -142,6 +144,8 @@ bool talk(Descriptor& channel, const std::string& input, std::string& output, Pa
       if (sent == input.size())
         ::shutdown(channel.get(), SHUT_WR);
     }
+    if (poller.revents & POLLNVAL) // the program has closed what is not its own
+      return true;
     if (poller.revents & (POLLIN | POLLHUP | POLLERR)) {
       auto count = ::recv(channel.get(), buffer, sizeof buffer, 0);
       if (count > 0)
@@ -187,6 +191,7 @@ ChildResult runChild(const std::vector<std::string>& arguments, const std::strin
   posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   if (!directory.empty())
     posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   posix_spawnattr_t attributes;
@@ -215,6 +220,7 @@ ChildResult runChild(const std::vector<std::string>& arguments, const std::strin
   bool inTime = talk(ours, input, result.output, patience) &&
                 reap(child, status, [&] { return patience.over(); });
   if (!inTime) {
+    result.spent = patience.spent();
     ::kill(child, SIGKILL);
     const auto deadline = Clock::now() + std::chrono::seconds(5);
     reap(child, status, [&] { return Clock::now() >= deadline; });

@@ -11,13 +11,15 @@ struct ChildResult {
   bool succeeded = false; ///< exit status 0 within the time
   std::string output;     ///< standard output, whole
   std::string failure;    ///< why not, in words: "crashed (signal 11)", "gave no answer in 30 s"
+  double spent = 0;       ///< seconds of its time, if it was killed
 };
 
 /// No shell. The child's environment is ours without LD_PRELOAD, OPENCL_LAYERS and LIBSPLIT_*; its
-/// standard error goes nowhere. It is killed when it has used up its time: of the processor, and
-/// that in which it slept, but not that in which others kept it waiting for a processor. Safe in a
-/// process with threads and with SIGCHLD or SIGPIPE handled in any way. Ends early, as if the time
-/// were over, once `cancelled` is set. Runs in `directory`, if that is not empty.
+/// standard error goes nowhere, and it inherits no other file: who waits for the end of a pipe of
+/// the program's does not wait for it. It is killed when it has used up its time: of the processor,
+/// and that in which it slept, but not that in which others kept it waiting for a processor. Safe
+/// in a process with threads and with SIGCHLD or SIGPIPE handled in any way. Ends early, as if the
+/// time were over, once `cancelled` is set. Runs in `directory`, if that is not empty.
 ChildResult runChild(const std::vector<std::string>& arguments, const std::string& input,
                      double timeoutSeconds, const std::atomic<bool>* cancelled = nullptr,
                      const std::string& directory = {});
