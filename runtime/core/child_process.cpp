@@ -36,7 +36,7 @@ public:
     if (cancelled_ && *cancelled_)
       return true;
     const Clock::time_point now = Clock::now();
-    if (now - asked_ < std::chrono::microseconds(500))
+    if (now - asked_ < std::chrono::milliseconds(20))
       return false;
     if (isAsleep())
       asleep_ += std::chrono::duration<double>(now - asked_).count();
@@ -45,9 +45,10 @@ public:
   }
   /// Seconds of its time, so far.
   double spent() const { return processorSeconds() + asleep_; }
-  /// How long to sleep before asking again.
+  /// How long to sleep before asking again: whoever cancels mostly waits for that, at the end of
+  /// the process.
   int milliseconds() {
-    constexpr int often = 50;
+    constexpr int often = 5;
     const double left = (seconds_ - spent()) * 1e3;
     return left > often ? often : std::max(1, static_cast<int>(std::ceil(left)));
   }
