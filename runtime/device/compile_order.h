@@ -56,6 +56,9 @@ std::string brokenOffAfter(double seconds);
 /// Seconds that are left for an order of which this is noted.
 double patienceLeft(const std::optional<std::string>& note);
 
+/// What the process says when it is done.
+inline constexpr const char* allCompiled = "compiled\n";
+
 /// For a process's standard input.
 std::string serialize(std::span<const CompileOrder> orders);
 /// Nothing if it is none.

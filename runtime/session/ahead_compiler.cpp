@@ -200,19 +200,21 @@ void AheadCompiler::carryOut(std::vector<Named> orders) const {
     all.push_back(std::move(each.order));
     patience = std::min(patience, each.left);
   }
-  const ChildResult child =
-      runChild({splitrun_, "--compile-ahead"}, serialize(all), patience, &cancelled_);
-  if (cancelled_ && !child.succeeded) {
+  const ChildResult child = runChild({splitrun_, "--compile-ahead"}, serialize(all), patience,
+                                     &cancelled_, {}, Parent::Nobody);
+  const bool isDone = child.output == allCompiled;
+  if (cancelled_ && !isDone) {
     for (const Named& each : orders)
       cache_.write(each.name, brokenOffAfter(patienceWithCompiling - each.left + child.spent));
     return;
   }
-  if (child.succeeded)
+  if (isDone)
     log(LogLevel::Info, "kernel ", all.front().kernel, " is compiled for launches that are split");
   else // of which another try would make no more
-    log(LogLevel::Info, "kernel ", all.front().kernel, ": what compiles it ahead ", child.failure);
+    log(LogLevel::Info, "kernel ", all.front().kernel, ": what compiles it ahead ",
+        child.succeeded ? "failed" : child.failure);
   for (const Named& each : orders)
-    cache_.write(each.name, child.succeeded ? wasCompiled : wasTried);
+    cache_.write(each.name, isDone ? wasCompiled : wasTried);
 }
 
 void AheadCompiler::stop() {

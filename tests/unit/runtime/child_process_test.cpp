@@ -143,6 +143,34 @@ TEST(ChildProcess, IsNotBusyWhereTheProgramClosesItsSocket) {
   EXPECT_LT(used, 0.3);
 }
 
+TEST(ChildProcess, IsNoneOfTheProgramsIfThatIsWanted) {
+  static std::atomic<int> told = 0;
+  struct sigaction before{};
+  struct sigaction counts{};
+  counts.sa_handler = [](int) { ++told; };
+  ::sigaction(SIGCHLD, &counts, &before);
+  std::atomic<bool> cancelled = false;
+  ChildResult result, other;
+  std::thread runs(
+      [&] { result = runChild({"/bin/cat"}, "text", 20, nullptr, {}, Parent::Nobody); });
+  std::thread waits([&] {
+    const std::string untilClosed = "while echo; do sleep 0.01; done";
+    other = runChild({"/bin/sh", "-c", untilClosed}, "", 20, &cancelled, {}, Parent::Nobody);
+  });
+  runs.join();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  int status = 0;
+  EXPECT_EQ(::waitpid(-1, &status, WNOHANG), -1) << "there is none";
+  cancelled = true;
+  waits.join();
+  ::sigaction(SIGCHLD, &before, nullptr);
+  EXPECT_EQ(told, 0);
+  EXPECT_TRUE(result.succeeded) << result.failure;
+  EXPECT_EQ(result.output, "text");
+  EXPECT_FALSE(other.succeeded);
+  EXPECT_FALSE(runChild({"/nonexistent/program"}, "", 1, nullptr, {}, Parent::Nobody).succeeded);
+}
+
 TEST(ChildProcess, HoldsUpNobodyWhoCancels) {
   using Clock = std::chrono::steady_clock;
   Clock::duration least = std::chrono::hours(1);
