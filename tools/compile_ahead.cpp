@@ -10,8 +10,10 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -111,21 +113,35 @@ bool compile(const OpenCl& cl, const CompileOrder& order) {
   return cl.clFinish(queue) == CL_SUCCESS;
 }
 
+/// However that came to end, or to give up. Then nobody reads the output any more.
+void endWithWhoAsked() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  while (::poll(&output, 1, -1) <= 0) {
+  }
+  ::_exit(1);
+}
+
 } // namespace
 
 void compileAhead(std::istream& input) {
-  // Kernels may crash, of which nobody wants to be told.
+  // Kernels may crash, of which nobody wants to be told. They may also not end.
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
+  constexpr auto seconds = static_cast<rlim_t>(runtime::patienceWithCompiling) + 1;
+  const rlimit most{seconds, seconds};
+  ::setrlimit(RLIMIT_CPU, &most);
   constexpr int steps = 5; // below the program
   static_cast<void>(::nice(steps));
+  std::thread(endWithWhoAsked).detach();
   const std::string text{std::istreambuf_iterator<char>(input), {}};
   const auto orders = runtime::parseCompileOrders(text);
   const OpenCl cl;
   const bool isAll = orders && cl.loader && std::ranges::all_of(*orders, [&](const auto& order) {
                        return compile(cl, order);
                      });
-  ::_exit(isAll ? 0 : 1); // what a kernel left of the process may not end well
+  const std::string_view answer = isAll ? runtime::allCompiled : "";
+  const bool isTold = ::write(STDOUT_FILENO, answer.data(), answer.size()) >= 0;
+  ::_exit(isAll && isTold ? 0 : 1); // what a kernel left of the process may not end well
 }
 
 } // namespace libsplit::tools

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -10,6 +11,8 @@ namespace libsplit::runtime {
 namespace {
 
 using nlohmann::json;
+
+const std::string brokenOff = "it was broken off after ";
 
 /// A program's text need not be UTF-8.
 json bytesOf(const std::string& text) {
@@ -70,6 +73,19 @@ std::vector<EnqueuedRange> leastLike(const EnqueuedRange& range, unsigned dimens
   if (least(part) != all.front())
     all.push_back(least(part));
   return all;
+}
+
+std::string brokenOffAfter(double seconds) {
+  return brokenOff + std::to_string(seconds) + '\n';
+}
+
+double patienceLeft(const std::optional<std::string>& note) {
+  if (!note)
+    return patienceWithCompiling;
+  double seconds = patienceWithCompiling;
+  if (note->starts_with(brokenOff))
+    std::istringstream(note->substr(brokenOff.size())) >> seconds;
+  return std::max(0.0, patienceWithCompiling - seconds);
 }
 
 std::string serialize(std::span<const CompileOrder> orders) {

@@ -45,6 +45,20 @@ struct CompileOrder {
 /// local size was left open, they are the same.
 std::vector<EnqueuedRange> leastLike(const EnqueuedRange& range, unsigned dimension);
 
+/// Seconds that the other process gets for an order, of all of the program's runs together: in each
+/// it is broken off when the program ends.
+inline constexpr double patienceWithCompiling = 30;
+/// What is noted of an order: that the driver has it, that it is not to be tried again, or that it
+/// was broken off after so many seconds in all.
+inline constexpr const char* wasCompiled = "it was\n";
+inline constexpr const char* wasTried = "it was tried\n";
+std::string brokenOffAfter(double seconds);
+/// Seconds that are left for an order of which this is noted.
+double patienceLeft(const std::optional<std::string>& note);
+
+/// What the process says when it is done.
+inline constexpr const char* allCompiled = "compiled\n";
+
 /// For a process's standard input.
 std::string serialize(std::span<const CompileOrder> orders);
 /// Nothing if it is none.

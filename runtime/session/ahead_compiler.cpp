@@ -18,8 +18,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-constexpr double patience = 30; ///< seconds of another process
-
 /// Beside splitc; empty if it is not there.
 std::string splitrunOf(const Options& options) {
   namespace fs = std::filesystem;
@@ -188,8 +186,8 @@ std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
                                  {bytes, bytes + sizeof partition}});
     }
     std::string name = nameOf(order, device.driver);
-    if (!cache_.read(name))
-      orders.push_back({std::move(order), std::move(name)});
+    if (const double left = patienceLeft(cache_.read(name)); left > 0)
+      orders.push_back({std::move(order), std::move(name), left});
   }
   return orders;
 }
@@ -197,18 +195,26 @@ std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
 /// On the worker's thread.
 void AheadCompiler::carryOut(std::vector<Named> orders) const {
   std::vector<CompileOrder> all;
-  for (Named& each : orders)
+  double patience = patienceWithCompiling;
+  for (Named& each : orders) {
     all.push_back(std::move(each.order));
-  const ChildResult child =
-      runChild({splitrun_, "--compile-ahead"}, serialize(all), patience, &cancelled_);
-  if (cancelled_)
+    patience = std::min(patience, each.left);
+  }
+  const ChildResult child = runChild({splitrun_, "--compile-ahead"}, serialize(all), patience,
+                                     &cancelled_, {}, Parent::Nobody);
+  const bool isDone = child.output == allCompiled;
+  if (cancelled_ && !isDone) {
+    for (const Named& each : orders)
+      cache_.write(each.name, brokenOffAfter(patienceWithCompiling - each.left + child.spent));
     return;
-  if (child.succeeded)
+  }
+  if (isDone)
     log(LogLevel::Info, "kernel ", all.front().kernel, " is compiled for launches that are split");
   else // of which another try would make no more
-    log(LogLevel::Info, "kernel ", all.front().kernel, ": what compiles it ahead ", child.failure);
+    log(LogLevel::Info, "kernel ", all.front().kernel, ": what compiles it ahead ",
+        child.succeeded ? "failed" : child.failure);
   for (const Named& each : orders)
-    cache_.write(each.name, child.succeeded ? "it was\n" : "it was tried\n");
+    cache_.write(each.name, isDone ? wasCompiled : wasTried);
 }
 
 void AheadCompiler::stop() {

@@ -2,8 +2,10 @@
 // (device/compile_order.h), while launches stay at home.
 //
 // It is done once for each kind of launch and each build of a driver. What a driver was seen to
-// have on disk is noted in libsplit's cache, so later runs begin at once. Should the driver have
-// lost it by then, or want another form than was thought of, it compiles in the launch.
+// have on disk is noted in libsplit's cache, so later runs begin at once. So is how long it took in
+// vain: a kernel that never ends on bytes that nobody wrote keeps a processor busy for so long
+// once, not in each run. Should the driver have lost it by then, or want another form than was
+// thought of, it compiles in the launch.
 //
 // Forms are whether a piece begins where the NDRange does, and whether it is a large one. Those of
 // each device's part are compiled. A launch that takes longer at home than compiling its kernel
@@ -42,10 +44,11 @@ public:
   void stop();
 
 private:
-  /// An order, and the name under which it is noted that it was carried out.
+  /// An order, the name under which it is noted what became of it, and seconds left for it.
   struct Named {
     CompileOrder order;
     std::string name;
+    double left = 0;
   };
   static std::optional<std::vector<CompileOrder::Argument>> argumentsOf(const Launch& launch);
   bool isUsed() const;

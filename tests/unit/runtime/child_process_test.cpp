@@ -2,13 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +102,94 @@ TEST(ChildProcess, HidesTheLayerFromTheChild) {
   EXPECT_NE(result.output.find("PATH="), std::string::npos);
   ::unsetenv("OPENCL_LAYERS");
   ::unsetenv("LIBSPLIT_TEST_VARIABLE");
+}
+
+TEST(ChildProcess, KeepsNoFileOfTheProgramsOpen) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0); // inherited by who is not told otherwise
+  const ChildResult result = runChild({"/bin/ls", "/proc/self/fd"}, "", 20);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  EXPECT_EQ(result.output, "0\n1\n2\n3\n"); // the last one is the folder that it lists
+}
+
+/// Programs that become daemons close all files, whosever they are.
+TEST(ChildProcess, IsNotBusyWhereTheProgramClosesItsSocket) {
+  const auto isOurs = [](int fd) {
+    struct stat status{};
+    return ::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+  };
+  std::vector<int> before;
+  constexpr int most = 64;
+  for (int fd = 3; fd < most; ++fd)
+    if (isOurs(fd))
+      before.push_back(fd);
+  double used = 0;
+  std::thread other([&] {
+    const auto seconds = [] {
+      timespec time{};
+      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+    };
+    const double begin = seconds();
+    EXPECT_TRUE(runChild({"/bin/sleep", "1"}, "", 20).succeeded);
+    used = seconds() - begin;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  for (int fd = 3; fd < most; ++fd)
+    if (isOurs(fd) && std::ranges::find(before, fd) == before.end())
+      ::close(fd);
+  other.join();
+  EXPECT_LT(used, 0.3);
+}
+
+TEST(ChildProcess, IsNoneOfTheProgramsIfThatIsWanted) {
+  static std::atomic<int> told = 0;
+  struct sigaction before{};
+  struct sigaction counts{};
+  counts.sa_handler = [](int) { ++told; };
+  ::sigaction(SIGCHLD, &counts, &before);
+  std::atomic<bool> cancelled = false;
+  ChildResult result, other;
+  std::thread runs(
+      [&] { result = runChild({"/bin/cat"}, "text", 20, nullptr, {}, Parent::Nobody); });
+  std::thread waits([&] {
+    const std::string untilClosed = "while echo; do sleep 0.01; done";
+    other = runChild({"/bin/sh", "-c", untilClosed}, "", 20, &cancelled, {}, Parent::Nobody);
+  });
+  runs.join();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  int status = 0;
+  EXPECT_EQ(::waitpid(-1, &status, WNOHANG), -1) << "there is none";
+  cancelled = true;
+  waits.join();
+  ::sigaction(SIGCHLD, &before, nullptr);
+  EXPECT_EQ(told, 0);
+  EXPECT_TRUE(result.succeeded) << result.failure;
+  EXPECT_EQ(result.output, "text");
+  EXPECT_FALSE(other.succeeded);
+  EXPECT_FALSE(runChild({"/nonexistent/program"}, "", 1, nullptr, {}, Parent::Nobody).succeeded);
+}
+
+TEST(ChildProcess, HoldsUpNobodyWhoCancels) {
+  using Clock = std::chrono::steady_clock;
+  Clock::duration least = std::chrono::hours(1);
+  for (int i = 0; i < 5; ++i) {
+    std::atomic<bool> cancelled = false;
+    std::thread other([&] { runChild({"/bin/sleep", "100"}, "", 20, &cancelled); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    const auto begin = Clock::now();
+    cancelled = true;
+    other.join();
+    least = std::min(least, Clock::now() - begin);
+  }
+  EXPECT_LT(least, std::chrono::milliseconds(20));
+}
+
+TEST(ChildProcess, TellsWhatAChildSpentThatWasKilled) {
+  const std::atomic<bool> cancelled = true;
+  EXPECT_LT(runChild({"/bin/sleep", "100"}, "", 20, &cancelled).spent, 1);
+  EXPECT_GE(runChild({"/bin/sleep", "100"}, "", 0.2).spent, 0.2);
 }
 
 } // namespace

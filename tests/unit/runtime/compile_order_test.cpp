@@ -65,5 +65,13 @@ TEST(CompileOrder, WhereTheDriverChoosesTheLocalSizeTheNDRangeIsTheSame) {
   EXPECT_EQ(leastLike(open, 0), std::vector<EnqueuedRange>{open});
 }
 
+TEST(CompileOrder, TriesOfAllRunsTogetherTakeNoLongerThanOne) {
+  EXPECT_EQ(patienceLeft(std::nullopt), patienceWithCompiling);
+  EXPECT_DOUBLE_EQ(patienceLeft(brokenOffAfter(2.5)), patienceWithCompiling - 2.5);
+  EXPECT_EQ(patienceLeft(brokenOffAfter(patienceWithCompiling + 1)), 0);
+  for (const std::string other : {wasCompiled, wasTried, ""})
+    EXPECT_EQ(patienceLeft(other), 0) << other;
+}
+
 } // namespace
 } // namespace libsplit::runtime

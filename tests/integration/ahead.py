@@ -1,0 +1,56 @@
+"""What has a driver compile kernels beside a program: another process, which may have a kernel that does not end."""
+
+import os
+import subprocess
+import time
+
+from harness import TWO_DEVICES, Failure, main
+
+ENDLESS = b"__kernel void endless(__global volatile int* a) { for (;;) a[0] += 1; }"
+
+
+def cbor(value):
+    """As compile_order.cpp writes it, of small numbers."""
+    kind = {dict: 5, list: 4, str: 3, bytes: 2}.get(type(value))
+    if isinstance(value, bool):
+        return bytes([0xf4 + value])
+    if kind is None:
+        return b"\x1a" + value.to_bytes(4, "big")
+    head = bytes([kind << 5 | 0x1a]) + len(value).to_bytes(4, "big")
+    if isinstance(value, dict):
+        return head + b"".join(cbor(key) + cbor(each) for key, each in value.items())
+    if isinstance(value, list):
+        return head + b"".join(map(cbor, value))
+    return head + (value.encode() if isinstance(value, str) else value)
+
+
+def ends_with_who_asked(bench):
+    """Whatever ends that, in the midst of an endless kernel."""
+    buffer, one, none = 2, [1, 1, 1], [0, 0, 0]
+    order = bench.tmp / "order"
+    order.write_bytes(cbor([{"platform": 0, "device": 1, "text": ENDLESS, "options": b"", "kernel": "endless",
+                             "arguments": [[buffer, 64, b""]], "dimensions": 1, "launches": [[none, one, one, True]]}]))
+    env = os.environ | TWO_DEVICES | {"POCL_CACHE_DIR": str(bench.tmp / "pocl")}
+    (bench.tmp / "pocl").mkdir()
+    answer, output = os.pipe()
+    with open(order, "rb") as file:
+        process = subprocess.Popen([str(bench.build / "bin" / "splitrun"), "--compile-ahead"],
+                                   env=env, stdin=file, stdout=output)
+    os.close(output)
+    try:
+        deadline = time.monotonic() + 60
+        while not list((bench.tmp / "pocl").rglob("*.so")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(0.5)
+        if process.poll() is not None:
+            raise Failure("the kernel did end")
+        os.close(answer)
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired as goes_on:
+        raise Failure("it goes on") from goes_on
+    finally:
+        process.kill()
+        process.wait()
+
+
+main({test.__name__: test for test in (ends_with_who_asked,)})
