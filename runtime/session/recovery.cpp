@@ -96,6 +96,7 @@ bool Recovery::recover(Lock& lock, const Task& failed) {
 
 void Recovery::putRight(Lock& lock) {
   chunks_.awaitNone(lock);
+  pooled_.awaitNone(lock);
   drain(lock);
   const std::vector<std::shared_ptr<Task>> tasks = scheduler_.planned();
   leaveOutFailed(tasks);
