@@ -1,5 +1,7 @@
 #include "runtime/plan/pool.h"
 
+#include <algorithm>
+
 namespace libsplit::runtime {
 
 Placement placeBuffer(std::uint64_t size, bool takesHost, const PoolMemory& memory) {
@@ -15,15 +17,36 @@ Placement placeBuffer(std::uint64_t size, bool takesHost, const PoolMemory& memo
   return fitsInHost || !takesHost ? Placement::Pooled : Placement::NoRoom;
 }
 
-std::uint64_t mostThatFit(std::uint64_t most, const std::function<bool(std::uint64_t)>& fits) {
-  if (most == 0 || fits(most))
+namespace {
+
+/// So many groups from `begin` on, up to `most`, fit; 0: not even one.
+std::uint64_t mostThatFit(std::uint64_t begin, std::uint64_t most,
+                          const std::function<bool(const Batch&)>& fits) {
+  if (fits({begin, begin + most}))
     return most;
   std::uint64_t fitting = 0, tooMany = most;
   while (tooMany - fitting > 1) {
     const std::uint64_t middle = fitting + (tooMany - fitting) / 2;
-    (fits(middle) ? fitting : tooMany) = middle;
+    (fits({begin, begin + middle}) ? fitting : tooMany) = middle;
   }
   return fitting;
+}
+
+} // namespace
+
+std::vector<Batch> batchesOf(std::uint64_t begin, std::uint64_t end,
+                             const std::function<bool(const Batch&)>& fits) {
+  std::vector<Batch> batches;
+  // Mostly all batches are of one size. The first may be special, at the border of a grid.
+  for (std::uint64_t most = end - begin; begin < end;) {
+    const std::uint64_t groups = mostThatFit(begin, std::min(most, end - begin), fits);
+    if (groups == 0)
+      return {};
+    batches.push_back({begin, begin + groups});
+    begin += groups;
+    most = groups + groups / 8;
+  }
+  return batches;
 }
 
 } // namespace libsplit::runtime

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -38,8 +39,15 @@ constexpr std::uint64_t roomForBuffers(std::uint64_t memory) {
 /// of the host's, which is not the program's already.
 Placement placeBuffer(std::uint64_t size, bool takesHost, const PoolMemory& memory);
 
-/// The most of up to `most` of which `fits` says that they do; 0: not even one. What fits is taken
-/// to fit also where it is less.
-std::uint64_t mostThatFit(std::uint64_t most, const std::function<bool(std::uint64_t)>& fits);
+/// Groups that a device does at once.
+struct Batch {
+  std::uint64_t begin = 0, end = 0;
+  bool operator==(const Batch&) const = default;
+};
+
+/// Groups [begin, end), at least one, in batches of which `fits` says that they do, few of them.
+/// Empty: some group does not fit even alone. What fits is taken to fit also where it ends earlier.
+std::vector<Batch> batchesOf(std::uint64_t begin, std::uint64_t end,
+                             const std::function<bool(const Batch&)>& fits);
 
 } // namespace libsplit::runtime

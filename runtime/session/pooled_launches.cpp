@@ -42,7 +42,7 @@ namespace libsplit::runtime {
 struct PooledLaunch {
   struct Part {
     std::size_t device = 0;
-    std::uint64_t begin = 0, end = 0; ///< groups that are still to be given out
+    std::vector<Batch> batches; ///< that are still to be given out
   };
 
   std::shared_ptr<Task> task; ///< while it is being given out
@@ -176,7 +176,7 @@ std::string PooledLaunches::choose(Lock& lock, PooledLaunch& work) {
   findDevices(lock, work);
   if (work.devices.empty())
     return "no device can take it";
-  return chooseCut(work) || chooseOne(work) ? std::string() : oneGroupIsTooLarge;
+  return chooseCut(work) || chooseOne(work, work.devices) ? std::string() : oneGroupIsTooLarge;
 }
 
 /// The same of the whole launch on the program's own device, by its own kernel.
@@ -197,7 +197,7 @@ std::string PooledLaunches::chooseWhole(PooledLaunch& work) const {
 void PooledLaunches::findDevices(Lock& lock, PooledLaunch& work) {
   Launch& launch = *work.launch;
   const std::size_t count = machine_->devices().size();
-  keepsToLargest_.resize(count);
+  takesLarger_.resize(count);
   work.takesWindows.assign(count, false);
   const auto canTakePart = [&](std::size_t i) {
     const Device& device = machine_->devices()[i];
@@ -246,14 +246,14 @@ std::vector<double> PooledLaunches::sharesOf(const PooledLaunch& work) const {
   return shares;
 }
 
-/// So many of these groups the device can do at once, beginning with the first.
-std::uint64_t PooledLaunches::mostGroups(const PooledLaunch& work, std::size_t device,
-                                         unsigned dimension, std::uint64_t begin,
-                                         std::uint64_t end) const {
-  return mostThatFit(end - begin, [&](std::uint64_t groups) {
+/// These groups, in batches for which the device has room; empty: it has none for some.
+std::vector<Batch> PooledLaunches::batchesOn(const PooledLaunch& work, std::size_t device,
+                                             unsigned dimension, std::uint64_t begin,
+                                             std::uint64_t end) const {
+  return batchesOf(begin, end, [&](const Batch& batch) {
     return fit(
         work, device,
-        planPiece(work.launch->request, work.planDevices, device, dimension, begin, begin + groups)
+        planPiece(work.launch->request, work.planDevices, device, dimension, batch.begin, batch.end)
             .uses);
   });
 }
@@ -266,7 +266,7 @@ bool PooledLaunches::chooseCut(PooledLaunch& work) const {
   std::vector<std::uint64_t> groups;
   groupsOf(launch.range, sharesOf(work), groups);
   const std::size_t count = machine_->devices().size();
-  std::uint64_t fewest = 0;
+  std::size_t fewest = 0;
   for (unsigned d = launch.range.dimensions; d-- > 0;) {
     if (launch.range.groups(d) < 2)
       continue;
@@ -276,16 +276,15 @@ bool PooledLaunches::chooseCut(PooledLaunch& work) const {
     if (!plan || !plan->merges.empty() || plan->rung > Rung::Possible || !plan->isCut())
       continue;
     std::vector<PooledLaunch::Part> parts;
-    std::uint64_t batches = 0;
+    std::size_t batches = 0;
     for (const Piece& piece : plan->pieces) {
-      const std::uint64_t begin = piece.box.begin[d], end = piece.box.end[d];
-      const std::uint64_t most = mostGroups(work, piece.device, d, begin, end);
-      if (most == 0)
+      parts.push_back(
+          {piece.device, batchesOn(work, piece.device, d, piece.box.begin[d], piece.box.end[d])});
+      batches = std::max(batches, parts.back().batches.size());
+      if (parts.back().batches.empty())
         break;
-      batches = std::max(batches, (end - begin + most - 1) / most);
-      parts.push_back({piece.device, begin, end});
     }
-    if (parts.size() < plan->pieces.size() || (fewest > 0 && batches >= fewest))
+    if (parts.back().batches.empty() || (fewest > 0 && batches >= fewest))
       continue;
     fewest = batches;
     work.parts = std::move(parts);
@@ -294,20 +293,18 @@ bool PooledLaunches::chooseCut(PooledLaunch& work) const {
   return fewest > 0;
 }
 
-/// All on the device that needs the fewest batches. False if none can do it.
-bool PooledLaunches::chooseOne(PooledLaunch& work) const {
+/// All on the one of `devices` that needs the fewest batches. False if none can do it.
+bool PooledLaunches::chooseOne(PooledLaunch& work, std::span<const std::size_t> devices) const {
   const NDRange& range = work.launch->range;
-  std::uint64_t fewest = 0;
-  for (const std::size_t device : work.devices)
+  std::size_t fewest = 0;
+  for (const std::size_t device : devices)
     for (unsigned d = range.dimensions; d-- > 0;) {
-      const std::uint64_t groups = range.groups(d);
-      const std::uint64_t most = mostGroups(work, device, d, 0, groups);
-      const std::uint64_t batches = most > 0 ? (groups + most - 1) / most : 0;
-      if (batches == 0 || (fewest > 0 && batches >= fewest))
+      std::vector<Batch> batches = batchesOn(work, device, d, 0, range.groups(d));
+      if (batches.empty() || (fewest > 0 && batches.size() >= fewest))
         continue;
-      fewest = batches;
+      fewest = batches.size();
       work.dimension = d;
-      work.parts = {{device, 0, groups}};
+      work.parts = {{device, std::move(batches)}};
     }
   return fewest > 0;
 }
@@ -319,7 +316,7 @@ PooledLaunches::Wishes PooledLaunches::wishesOf(const PooledLaunch& work, std::s
                                                 std::span<const PieceUse> uses) const {
   const Launch& launch = *work.launch;
   const bool takesWindows = !work.planDevices.empty() && work.takesWindows[device];
-  Wishes wishes;
+  Wishes wishes{launch.program->context, {}, {}};
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const Buffer& buffer = *launch.buffers[b];
     if (!buffer.isCopiedTo(*machine_, device))
@@ -351,9 +348,24 @@ PooledLaunches::windowsOf(std::size_t device, const Wishes& wishes, std::uint64_
   auto windows = chooseWindows(
       wishes.of, {room - std::min(room, taken), on.largestBuffer, on.bufferAlignment});
   const auto isTooLarge = [&](const ByteRange& each) { return each.size() > on.largestBuffer; };
-  if (windows && keepsToLargest_[device] && std::ranges::any_of(*windows, isTooLarge))
+  if (windows && std::ranges::any_of(*windows, isTooLarge) && !takesLarger(device, wishes.context))
     return std::nullopt;
   return windows;
+}
+
+/// Drivers tell when a buffer is made, long before there is memory for it. Some promise a quarter
+/// of what they take (NVIDIA's).
+bool PooledLaunches::takesLarger(std::size_t device, cl_context context) const {
+  std::optional<bool>& answer = takesLarger_[device];
+  if (!answer) {
+    const Device& on = machine_->devices()[device];
+    cl_int error = CL_SUCCESS;
+    const auto asked = Ref<cl_mem>::adopt(
+        cl_, cl_.clCreateBuffer(machine_->contextOf(device, context), CL_MEM_READ_WRITE,
+                                on.largestBuffer + on.bufferAlignment, nullptr, &error));
+    answer = error != CL_INVALID_BUFFER_SIZE;
+  }
+  return *answer;
 }
 
 /// Whether there is room on the device if it holds nothing else.
@@ -437,8 +449,6 @@ void PooledLaunches::makeRoom(Lock& lock, PooledLaunch& work, std::size_t device
       Buffer& buffer = *launch.buffers[wishes.buffers[w]];
       buffer.lastUse = launches_;
       isRefused = buffer.roomOn(*machine_, device, (*windows)[w], pending) == Room::None;
-      if (isRefused && (*windows)[w].size() > on.largestBuffer)
-        keepsToLargest_[device] = true;
     }
     if (isRefused) {
       if (giveUpOther(lock, work, device))
@@ -457,8 +467,14 @@ void PooledLaunches::makeRoom(Lock& lock, PooledLaunch& work, std::size_t device
 void PooledLaunches::plan(Task& task, const std::shared_ptr<PooledLaunch>& work) {
   if (work->hasBegun)
     lose(*work, "it can't be done again");
-  if (std::string why = nativeWork_.engage(task, *work->launch); !why.empty())
-    lose(*work, why);
+  if (const std::string why = nativeWork_.engage(task, *work->launch); !why.empty()) {
+    // Then what is not pooled stays at home, where its queue's order is enough.
+    const std::size_t home = machine_->home();
+    const bool isAtHome = work->parts.empty() || (std::ranges::count(work->devices, home) > 0 &&
+                                                  chooseOne(*work, {&home, 1}));
+    if (!isAtHome)
+      lose(*work, why);
+  }
   if (task.mustBePlannedAgain())
     return;
   const auto hold = giver_.hold();
@@ -498,7 +514,7 @@ void PooledLaunches::issueAll(Lock& lock, PooledLaunch& work) {
   plan->dimension = work.dimension;
   for (const PooledLaunch::Part& part : work.parts)
     plan->pieces.push_back(planPiece(launch.request, work.planDevices, part.device, work.dimension,
-                                     part.begin, part.end));
+                                     part.batches.front().begin, part.batches.back().end));
   launch.plan = plan;
   for (std::size_t device = 0; device < machine_->devices().size(); ++device) {
     Provisions pending;
@@ -506,35 +522,41 @@ void PooledLaunches::issueAll(Lock& lock, PooledLaunch& work) {
       throw std::runtime_error(why);
     await(lock, pending);
   }
-  for (bool isAnyLeft = true; isAnyLeft;) {
-    isAnyLeft = false;
-    for (PooledLaunch::Part& part : work.parts) {
-      if (part.begin == part.end)
-        continue;
-      std::uint64_t groups = mostGroups(work, part.device, work.dimension, part.begin, part.end);
-      for (std::string why; groups > 0; groups /= 2) {
-        const Piece piece = planPiece(launch.request, work.planDevices, part.device, work.dimension,
-                                      part.begin, part.begin + groups);
-        makeRoom(lock, work, part.device, piece.uses, why);
-        if (why.empty())
-          break;
-      }
-      if (groups == 0)
-        throw std::runtime_error(oneGroupIsTooLarge);
-      issue(work, part.device, part.begin, part.begin + groups);
-      part.begin += groups;
-      isAnyLeft = isAnyLeft || part.begin < part.end;
+  const auto hasBatches = [](const PooledLaunch::Part& part) { return !part.batches.empty(); };
+  while (std::ranges::any_of(work.parts, hasBatches))
+    for (PooledLaunch::Part& part : work.parts)
+      if (hasBatches(part))
+        issueNext(lock, work, part.device, part.batches);
+}
+
+/// The first of the batches, or of its halves if there is less room than there was when they were
+/// made.
+void PooledLaunches::issueNext(Lock& lock, PooledLaunch& work, std::size_t device,
+                               std::vector<Batch>& batches) {
+  for (;;) {
+    Batch& next = batches.front();
+    const Piece piece = planPiece(work.launch->request, work.planDevices, device, work.dimension,
+                                  next.begin, next.end);
+    std::string why;
+    makeRoom(lock, work, device, piece.uses, why);
+    if (why.empty()) {
+      issue(work, piece);
+      batches.erase(batches.begin());
+      return;
     }
+    if (next.end - next.begin < 2)
+      throw std::runtime_error(why);
+    const std::uint64_t middle = next.begin + (next.end - next.begin) / 2;
+    const Batch second{middle, std::exchange(next.end, middle)};
+    batches.insert(batches.begin() + 1, second);
   }
 }
 
 /// Brings what a batch needs and issues it.
-void PooledLaunches::issue(PooledLaunch& work, std::size_t device, std::uint64_t begin,
-                           std::uint64_t end) {
+void PooledLaunches::issue(PooledLaunch& work, const Piece& piece) {
   Launch& launch = *work.launch;
   Task& task = *work.task;
-  const Piece piece =
-      planPiece(launch.request, work.planDevices, device, work.dimension, begin, end);
+  const std::size_t device = piece.device;
   for (const BufferArgument& argument : launch.request.buffers) {
     const MemoryObject& given = *launch.objects[argument.parameter];
     Buffer& buffer = *launch.buffers[argument.buffer];
@@ -548,8 +570,8 @@ void PooledLaunches::issue(PooledLaunch& work, std::size_t device, std::uint64_t
   instruction.traced = shared_.tracer.piece(launch, piece, work.dimension);
   executor_.book(launch, piece, instruction.done);
   work.issued.push_back(device);
-  log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [", begin,
-      ",", end, ")");
+  log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [",
+      piece.box.begin[work.dimension], ",", piece.box.end[work.dimension], ")");
   issuer_.issue(task, device, std::move(instruction));
 }
 

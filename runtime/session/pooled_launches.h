@@ -54,15 +54,16 @@ private:
   std::string chooseWhole(PooledLaunch& work) const;
   void findDevices(Lock& lock, PooledLaunch& work);
   bool chooseCut(PooledLaunch& work) const;
-  bool chooseOne(PooledLaunch& work) const;
+  bool chooseOne(PooledLaunch& work, std::span<const std::size_t> devices) const;
   std::vector<double> sharesOf(const PooledLaunch& work) const;
-  std::uint64_t mostGroups(const PooledLaunch& work, std::size_t device, unsigned dimension,
-                           std::uint64_t begin, std::uint64_t end) const;
+  std::vector<Batch> batchesOn(const PooledLaunch& work, std::size_t device, unsigned dimension,
+                               std::uint64_t begin, std::uint64_t end) const;
   bool fit(const PooledLaunch& work, std::size_t device, std::span<const PieceUse> uses) const;
   bool takesWindows(Lock& lock, PooledLaunch& work, std::size_t device);
 
   // Copies of buffers.
   struct Wishes {
+    cl_context context = nullptr;
     std::vector<std::size_t> buffers; ///< of the launch
     std::vector<CopyWish> of;
   };
@@ -70,6 +71,7 @@ private:
                   std::span<const PieceUse> uses) const;
   std::optional<std::vector<ByteRange>> windowsOf(std::size_t device, const Wishes& wishes,
                                                   std::uint64_t taken) const;
+  bool takesLarger(std::size_t device, cl_context context) const;
   void makeRoom(Lock& lock, PooledLaunch& work, std::size_t device, std::span<const PieceUse> uses,
                 std::string& why);
   bool giveUp(Lock& lock, PooledLaunch& work, Buffer& buffer, std::size_t device);
@@ -81,7 +83,8 @@ private:
   void giveOut(const std::shared_ptr<PooledLaunch>& work);
   void issueAll(Lock& lock, PooledLaunch& work);
   void issueWhole(Lock& lock, PooledLaunch& work);
-  void issue(PooledLaunch& work, std::size_t device, std::uint64_t begin, std::uint64_t end);
+  void issueNext(Lock& lock, PooledLaunch& work, std::size_t device, std::vector<Batch>& batches);
+  void issue(PooledLaunch& work, const Piece& piece);
   [[noreturn]] void lose(const PooledLaunch& work, const std::string& why);
   void close(PooledLaunch& work);
   void count(const Task& task, const PooledLaunch& work) const;
@@ -104,9 +107,10 @@ private:
   HomeCommands& homeCommands_;
   Worker giver_;                       ///< who gives them out
   std::shared_ptr<PooledLaunch> open_; ///< while it is being given out nobody plans
-  std::vector<bool> keepsToLargest_;   ///< by device: it refused more than it promised
-  std::uint64_t launches_ = 0;         ///< so far
-  std::set<const KernelCode*> told_;   ///< of which it was told why they can't be launched
+  /// By device: whether it takes buffers larger than it promises; nothing: it was not asked.
+  mutable std::vector<std::optional<bool>> takesLarger_;
+  std::uint64_t launches_ = 0;       ///< so far
+  std::set<const KernelCode*> told_; ///< of which it was told why they can't be launched
 };
 
 } // namespace libsplit::runtime
