@@ -264,7 +264,9 @@ cl_int CL_API_CALL copyBuffer(cl_command_queue queue, cl_mem source, cl_mem targ
   const BufferUse to = overwritten(target, targetOffset, size);
   return enqueueIn(
       {queue, CL_COMMAND_COPY_BUFFER, count, list, event}, {from, to},
-      session().memory().overlap(from, to) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS,
+      size == 0                              ? CL_INVALID_VALUE
+      : session().memory().overlap(from, to) ? CL_MEM_COPY_OVERLAP
+                                             : CL_SUCCESS,
       [=](std::span<std::byte* const> at) {
         std::memcpy(at[1] + targetOffset, at[0] + sourceOffset, size);
       },
@@ -332,8 +334,11 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
   if (!areMigrationFlags(flags))
     return CL_INVALID_VALUE;
   return guarded([&] {
+    std::vector<BufferUse> uses;
+    for (cl_uint i = 0; i < objects; ++i)
+      uses.push_back({memory[i]});
     return session().pooledCommands().enqueue(
-        {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event}, {},
+        {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list, event}, uses,
         [](std::span<std::byte* const>) {});
   });
 }

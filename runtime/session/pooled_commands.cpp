@@ -19,10 +19,13 @@ cl_int PooledCommands::errorOf(Lock& lock, const Command& command,
       std::any_of(command.waitList, command.waitList + command.waitCount,
                   [](cl_event event) { return !event; }))
     return CL_INVALID_EVENT_WAIT_LIST;
+  const bool isHint = command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS; // and touches nothing
   for (const BufferUse& use : uses) {
     const auto object = use.object ? memory_.find(use.object) : nullptr;
     if (!object)
       return CL_INVALID_MEM_OBJECT;
+    if (isHint)
+      continue;
     if (!object->buffer || object->buffer->isImage() || !object->buffer->homeOnly().empty()) {
       log(LogLevel::Warn,
           "a command on a pooled buffer uses an object that can't leave its device");
@@ -58,7 +61,8 @@ cl_int PooledCommands::enqueue(Lock& lock, const Command& command,
     return error;
   auto task = scheduler_.create(stream, command);
   scheduler_.attachEvent(*task, command);
-  auto held = memory_.hold(uses);
+  const bool isHint = command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS;
+  auto held = isHint ? std::vector<HeldUse>() : memory_.hold(uses);
   HomeCommands::noteOutputs(*task, held);
   task->plan = [this, held = std::move(held), work = std::move(work)](Task& planned) {
     homeCommands_.planInHost(planned, held, work);

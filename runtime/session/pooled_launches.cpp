@@ -98,8 +98,18 @@ cl_int PooledLaunches::errorOf(const Stream& stream, const Kernel& kernel, const
     return CL_INVALID_GLOBAL_WORK_SIZE;
   if (std::ranges::any_of(kernel.arguments, [](const Argument& each) { return !each.isSet; }))
     return CL_INVALID_KERNEL_ARGS;
-  return refusalOf(cl_, kernel, stream, arguments) == Refusal::No ? CL_SUCCESS
-                                                                  : CL_INVALID_WORK_GROUP_SIZE;
+  for (unsigned d = 0; d < arguments.dimensions; ++d)
+    if (arguments.offset && arguments.offset[d] + arguments.global[d] < arguments.global[d])
+      return CL_INVALID_GLOBAL_OFFSET;
+  const NDRange range = rangeOf(arguments);
+  if (arguments.local && !fits(range.local, machine_->homeDevice().maxItems))
+    return CL_INVALID_WORK_ITEM_SIZE;
+  const Refusal refusal = refusalOf(cl_, kernel, stream, arguments);
+  const bool isUneven = arguments.local && isNonUniform(range);
+  return refusal == Refusal::No ||
+                 (refusal == Refusal::Some && isUneven && machine_->homeDevice().nonUniformGroups)
+             ? CL_SUCCESS
+             : CL_INVALID_WORK_GROUP_SIZE;
 }
 
 /// Why it is not known what its work-groups touch, if so.
