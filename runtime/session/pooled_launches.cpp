@@ -32,8 +32,9 @@
 #include "runtime/session/splittable.h"
 
 #include <algorithm>
-#include <new>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -67,6 +68,10 @@ namespace {
 /// Why a kernel of which nothing is known can't be launched, where that is so.
 constexpr const char* wholeIsTooLarge =
     "what it touches is not known, and the program's own device has no room for its buffers";
+/// Drivers let go of a buffer's memory a moment after the last command on it is over.
+constexpr unsigned mostPauses = 20;
+constexpr auto pause = std::chrono::milliseconds(1);
+
 constexpr const char* oneGroupIsTooLarge =
     "no device has room for what one of its work-groups touches";
 
@@ -345,7 +350,6 @@ PooledLaunches::Wishes PooledLaunches::wishesOf(const PooledLaunch& work, std::s
     wish.touched = isWhole ? ByteRange{0, buffer.size()} : touchedBy(uses[b]);
     if (const ByteRange held = buffer.holds(*machine_, device); !held.empty())
       wish.has = held;
-    wish.mayBeWhole = !buffer.wasRefusedWhole(device);
   }
   return wishes;
 }
@@ -430,8 +434,11 @@ void PooledLaunches::makeRoom(Lock& lock, PooledLaunch& work, std::size_t device
   const Device& on = machine_->devices()[device];
   const std::string lacks = "device " + on.label + " has no room for its buffers";
   why.clear();
-  for (;;) {
-    const Wishes wishes = wishesOf(work, device, uses);
+  bool mayBeWhole = true;
+  for (unsigned pauses = 0;;) {
+    Wishes wishes = wishesOf(work, device, uses);
+    for (CopyWish& wish : wishes.of)
+      wish.mayBeWhole = mayBeWhole || wish.touched.size() == wish.size;
     std::uint64_t others = *on.copied;
     for (const CopyWish& wish : wishes.of)
       others -= wish.has ? std::min(others, wish.has->size()) : 0;
@@ -461,10 +468,17 @@ void PooledLaunches::makeRoom(Lock& lock, PooledLaunch& work, std::size_t device
       isRefused = buffer.roomOn(*machine_, device, (*windows)[w], pending) == Room::None;
     }
     if (isRefused) {
+      mayBeWhole = false;
       if (giveUpOther(lock, work, device))
         continue;
-      why = lacks;
-      return;
+      if (++pauses > mostPauses) {
+        why = lacks;
+        return;
+      }
+      lock.unlock();
+      std::this_thread::sleep_for(pause);
+      lock.lock();
+      continue;
     }
     if (pending.empty())
       return;
