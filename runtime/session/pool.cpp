@@ -185,8 +185,8 @@ std::optional<Pool::Made> Pool::createPart(cl_mem parent, cl_mem_flags flags,
   const cl_context context = whole->buffer->context();
   const auto devices =
       arrayProperty<cl_device_id>(cl_.clGetContextInfo, context, CL_CONTEXT_DEVICES);
-  const auto bits =
-      property<cl_uint>(cl_.clGetDeviceInfo, devices.at(0), CL_DEVICE_MEM_BASE_ADDR_ALIGN, 8);
+  const auto bits = property<cl_uint>(cl_.clGetDeviceInfo, devices.empty() ? nullptr : devices[0],
+                                      CL_DEVICE_MEM_BASE_ADDR_ALIGN, 8);
   if (region.origin % std::max(1u, bits / 8) != 0)
     return refused(CL_MISALIGNED_SUB_BUFFER_OFFSET);
   auto part = std::make_shared<MemoryObject>();

@@ -212,7 +212,6 @@ std::string PooledLaunches::chooseWhole(PooledLaunch& work) const {
 void PooledLaunches::findDevices(Lock& lock, PooledLaunch& work) {
   Launch& launch = *work.launch;
   const std::size_t count = machine_->devices().size();
-  takesLarger_.resize(count);
   work.takesWindows.assign(count, false);
   const auto canTakePart = [&](std::size_t i) {
     const Device& device = machine_->devices()[i];
@@ -370,16 +369,16 @@ PooledLaunches::windowsOf(std::size_t device, const Wishes& wishes, std::uint64_
 /// Drivers tell when a buffer is made, long before there is memory for it. Some promise a quarter
 /// of what they take (NVIDIA's).
 bool PooledLaunches::takesLarger(std::size_t device, cl_context context) const {
-  std::optional<bool>& answer = takesLarger_[device];
-  if (!answer) {
+  const auto [answer, isNew] = takesLarger_.try_emplace(device, true);
+  if (isNew) {
     const Device& on = machine_->devices()[device];
     cl_int error = CL_SUCCESS;
     const auto asked = Ref<cl_mem>::adopt(
         cl_, cl_.clCreateBuffer(machine_->contextOf(device, context), CL_MEM_READ_WRITE,
                                 on.largestBuffer + on.bufferAlignment, nullptr, &error));
-    answer = error != CL_INVALID_BUFFER_SIZE;
+    answer->second = error != CL_INVALID_BUFFER_SIZE;
   }
-  return *answer;
+  return answer->second;
 }
 
 /// Whether there is room on the device if it holds nothing else.
@@ -526,7 +525,10 @@ void PooledLaunches::giveOut(const std::shared_ptr<PooledLaunch>& work) {
     if (!lock.owns_lock())
       lock.lock();
     log(LogLevel::Info, "kernel ", work->launch->code->name, ": a batch failed: ", error.what());
-    work->task->planFailed = true; // which a recovery sees to, and `plan` then
+    // A recovery sees to it, and `plan` then. What comes behind is planned before that.
+    work->task->planFailed = true;
+    shared_.mayHaveLost = true;
+    failures_.loseOutputs(*work->task);
   }
   close(*work);
 }
@@ -636,7 +638,9 @@ void PooledLaunches::awaitNone(Lock& lock) const {
   shared_.progress.wait(lock, [&] { return !open_; });
 }
 
-void PooledLaunches::count(const Task& task, const PooledLaunch& work) const {
+void PooledLaunches::count(Task& task, const PooledLaunch& work) const {
+  task.hasLost =
+      task.hasLost || task.status < 0; // programs that look at no event wait for the queue
   const Launch& launch = *work.launch;
   KernelStats& stats = *launch.code->stats;
   KernelStats::PerRange& range = stats.ranges[launch.key.range];

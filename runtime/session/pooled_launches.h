@@ -13,6 +13,7 @@
 #include "runtime/session/tracked_buffers.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,14 +28,15 @@ struct PooledLaunch; // pooled_launches.cpp
 /// One at a time. Under the session's lock, where nothing else is said.
 class PooledLaunches {
 public:
-  PooledLaunches(Shared& shared, Scheduler& scheduler, TrackedBuffers& tracked, Pool& pool,
-                 Kernels& kernels, const Samplers& samplers, Preparer& preparer, Commands& commands,
-                 NativeWork& nativeWork, Provider& provider, Issuer& issuer, Mover& mover,
-                 Executor& executor, HomeCommands& homeCommands)
+  /// `failures` need not be there yet.
+  PooledLaunches(Shared& shared, Scheduler& scheduler, FailureHandler& failures,
+                 TrackedBuffers& tracked, Pool& pool, Kernels& kernels, const Samplers& samplers,
+                 Preparer& preparer, Commands& commands, NativeWork& nativeWork, Provider& provider,
+                 Issuer& issuer, Mover& mover, Executor& executor, HomeCommands& homeCommands)
       : shared_(shared), cl_(shared.cl), machine_(shared.machine), scheduler_(scheduler),
-        tracked_(tracked), pool_(pool), kernels_(kernels), samplers_(samplers), preparer_(preparer),
-        commands_(commands), nativeWork_(nativeWork), provider_(provider), issuer_(issuer),
-        mover_(mover), executor_(executor), homeCommands_(homeCommands) {}
+        failures_(failures), tracked_(tracked), pool_(pool), kernels_(kernels), samplers_(samplers),
+        preparer_(preparer), commands_(commands), nativeWork_(nativeWork), provider_(provider),
+        issuer_(issuer), mover_(mover), executor_(executor), homeCommands_(homeCommands) {}
 
   /// Nothing: none of the kernel's arguments is pooled. Without the lock.
   std::optional<cl_int> launch(const Command& command, const LaunchArguments& arguments);
@@ -87,12 +89,13 @@ private:
   void issue(PooledLaunch& work, const Piece& piece);
   [[noreturn]] void lose(const PooledLaunch& work, const std::string& why);
   void close(PooledLaunch& work);
-  void count(const Task& task, const PooledLaunch& work) const;
+  void count(Task& task, const PooledLaunch& work) const;
 
   Shared& shared_;
   const Dispatch& cl_;
   const std::unique_ptr<Machine>& machine_;
   Scheduler& scheduler_;
+  FailureHandler& failures_;
   TrackedBuffers& tracked_;
   Pool& pool_;
   Kernels& kernels_;
@@ -107,8 +110,8 @@ private:
   HomeCommands& homeCommands_;
   Worker giver_;                       ///< who gives them out
   std::shared_ptr<PooledLaunch> open_; ///< while it is being given out nobody plans
-  /// By device: whether it takes buffers larger than it promises; nothing: it was not asked.
-  mutable std::vector<std::optional<bool>> takesLarger_;
+  /// By device: whether it takes buffers larger than it promises; none: it was not asked.
+  mutable std::map<std::size_t, bool> takesLarger_;
   std::uint64_t launches_ = 0;       ///< so far
   std::set<const KernelCode*> told_; ///< of which it was told why they can't be launched
 };

@@ -153,8 +153,12 @@ void Recovery::tryRedo(Task& task) {
 
 /// After a device failed: who reads what a task should have written, and did not, must get an error
 /// as well, since programs that don't look at a launch's own status would take old bytes for new
-/// ones.
+/// ones. The same goes for what was to write to a pooled buffer, of which no driver tells.
 void Recovery::loseOutputs(const Task& task) {
+  const auto isPooled = [](const auto& output) { return output.first->pooled() != nullptr; };
+  const bool hadBegun = !task.parts.empty();
+  if (hadBegun && std::ranges::any_of(task.outputs, isPooled))
+    shared_.mayHaveLost = true;
   if (!shared_.mayHaveLost)
     return;
   auto lose = [&](Buffer& buffer, const ByteSet& bytes) {

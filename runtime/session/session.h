@@ -146,9 +146,9 @@ private:
                      issuer_, homeCommands_, planner_, observer_};
   Pool pool_{shared_, memory_, tracked_, preparer_};
   PooledCommands pooledCommands_{shared_, scheduler_, memory_, commands_, homeCommands_};
-  PooledLaunches pooledLaunches_{shared_,   scheduler_, tracked_,  pool_,        kernels_,
-                                 samplers_, preparer_,  commands_, nativeWork_,  provider_,
-                                 issuer_,   mover_,     executor_, homeCommands_};
+  PooledLaunches pooledLaunches_{shared_,   scheduler_, recovery_, tracked_,  pool_,
+                                 kernels_,  samplers_,  preparer_, commands_, nativeWork_,
+                                 provider_, issuer_,    mover_,    executor_, homeCommands_};
   Recovery recovery_{shared_,   scheduler_,    tracked_, issuer_,         mover_,  merger_,
                      executor_, homeCommands_, chunks_,  pooledLaunches_, planner_};
   Launcher launcher_{shared_,   scheduler_,  pumps_,   kernels_,  samplers_, preparer_,
