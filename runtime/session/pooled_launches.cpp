@@ -106,6 +106,9 @@ cl_int PooledLaunches::errorOf(const Stream& stream, const Kernel& kernel, const
   for (unsigned d = 0; d < arguments.dimensions; ++d)
     if (arguments.offset && arguments.offset[d] + arguments.global[d] < arguments.global[d])
       return CL_INVALID_GLOBAL_OFFSET;
+  if (arguments.local &&
+      std::count(arguments.local, arguments.local + arguments.dimensions, 0u) > 0)
+    return CL_INVALID_WORK_GROUP_SIZE;
   const NDRange range = rangeOf(arguments);
   if (arguments.local && !fits(range.local, machine_->homeDevice().maxItems))
     return CL_INVALID_WORK_ITEM_SIZE;
@@ -120,8 +123,14 @@ cl_int PooledLaunches::errorOf(const Stream& stream, const Kernel& kernel, const
 /// Why it is not known what its work-groups touch, if so.
 std::string PooledLaunches::whyNotAnalysed(Lock& lock, const Stream& stream, const Kernel& kernel,
                                            const LaunchArguments& arguments) {
+  // It may not be built with what the driver has by now.
+  constexpr const char* isBeingBuilt = "its program is being built";
+  if (kernel.program->beingBuilt > 0)
+    return isBeingBuilt;
   if (std::string why = preparer_.whyNeverReady(lock, kernel, stream.device); !why.empty())
     return why;
+  if (kernel.program->beingBuilt > 0)
+    return isBeingBuilt;
   std::string why = whyNotSplittable(*machine_, shared_.options, samplers_, kernel, arguments);
   return why == onlyOneGroup ? std::string() : why;
 }
