@@ -70,8 +70,8 @@ std::optional<std::uint64_t> Pool::memoryOf(cl_device_id device) {
   std::uint64_t all = memoryToPool(*own, device);
   bool hasOthers = false;
   for (const ListedDevice& each : participantsOf(listed(), spec))
-    if (each.id != device && hasOwnMemory(each)) {
-      all += memoryToPool(each, device);
+    if (each.id != device) {
+      all += hasOwnMemory(each) ? memoryToPool(each, device) : 0;
       hasOthers = true;
     }
   return hasOthers ? std::optional(all) : std::nullopt;
