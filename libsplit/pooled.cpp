@@ -403,6 +403,17 @@ cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, c
   });
 }
 
+/// Who launches has to know where pooled buffers are among the arguments.
+cl_int CL_API_CALL setKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
+  const cl_int status = others().clSetKernelArg(kernel, index, size, value);
+  cl_mem object = nullptr;
+  if (status != CL_SUCCESS || !value || size != sizeof object)
+    return status;
+  std::memcpy(&object, value, sizeof object);
+  return isPooled(object) && !session().kernels().hasParameter(kernel, index) ? CL_OUT_OF_RESOURCES
+                                                                              : CL_SUCCESS;
+}
+
 /// As the pool has it; by `call` where no argument is pooled.
 template <class Call>
 cl_int launchIn(const Command& command, const runtime::LaunchArguments& arguments,
@@ -460,6 +471,7 @@ void overridePooled(runtime::Dispatch& table) {
   table.clEnqueueNativeKernel = enqueueNative;
   table.clEnqueueMapBuffer = mapBuffer;
   table.clEnqueueUnmapMemObject = unmap;
+  table.clSetKernelArg = setKernelArg;
   table.clEnqueueNDRangeKernel = enqueueKernel;
   table.clEnqueueTask = enqueueTask;
 }
