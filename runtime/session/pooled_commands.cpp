@@ -61,6 +61,7 @@ cl_int PooledCommands::enqueue(Lock& lock, const Command& command,
     return error;
   auto task = scheduler_.create(stream, command);
   scheduler_.attachEvent(*task, command);
+  task->isPooled = true;
   const bool isHint = command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS;
   auto held = isHint ? std::vector<HeldUse>() : memory_.hold(uses);
   HomeCommands::noteOutputs(*task, held);

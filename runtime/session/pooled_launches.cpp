@@ -178,7 +178,7 @@ std::optional<cl_int> PooledLaunches::launch(const Command& command,
     return refused(why);
   auto task = scheduler_.create(stream, command);
   scheduler_.attachEvent(*task, command);
-  task->isLaunch = true;
+  task->isLaunch = task->isPooled = true;
   task->program = work->launch->program.get();
   for (std::size_t i = 0; i < work->launch->objects.size(); ++i)
     if (const auto& object = work->launch->objects[i];

@@ -153,11 +153,10 @@ void Recovery::tryRedo(Task& task) {
 
 /// After a device failed: who reads what a task should have written, and did not, must get an error
 /// as well, since programs that don't look at a launch's own status would take old bytes for new
-/// ones. The same goes for what was to write to a pooled buffer, of which no driver tells.
+/// ones. The same goes for what no driver was given, and so none tells of.
 void Recovery::loseOutputs(const Task& task) {
-  const auto isPooled = [](const auto& output) { return output.first->pooled() != nullptr; };
   const bool hadBegun = !task.parts.empty();
-  if (hadBegun && std::ranges::any_of(task.outputs, isPooled))
+  if (task.isPooled && hadBegun)
     shared_.mayHaveLost = true;
   if (!shared_.mayHaveLost)
     return;
