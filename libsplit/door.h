@@ -34,6 +34,8 @@ void overrideMaps(runtime::Dispatch& table);
 void overrideLaunches(runtime::Dispatch& table);
 void overrideEvents(runtime::Dispatch& table);
 void overrideExtensions(runtime::Dispatch& table);
+/// With LIBSPLIT_POOL_MEMORY, after the others.
+void overridePooled(runtime::Dispatch& table);
 
 /// Stands for the extension function clCreateProgramWithILKHR of every driver.
 cl_program CL_API_CALL createProgramWithIlKhr(cl_context context, const void* il, size_t length,

@@ -39,6 +39,8 @@ bool isHarmless(std::string_view function) {
 void* handedOut(const char* name, void* driversOwn) {
   if (!name || !driversOwn)
     return driversOwn;
+  if (!isHarmless(name) && session().pool().isUsed())
+    return nullptr; // the driver has none of these buffers' bytes
   if (!isHarmless(name))
     tracked([&] { session().stepAside(std::string("the program uses ") + name); });
   if (std::string_view(name) == "clCreateProgramWithILKHR")

@@ -108,6 +108,8 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
   overrideLaunches(ourTable);
   overrideEvents(ourTable);
   overrideExtensions(ourTable);
+  if (session().pool().isOn())
+    overridePooled(ourTable);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Commands that read, write, copy and fill buffers and images. Each says which bytes it uses and
 // how the driver is called; the session decides when.
 #include "libsplit/enqueue.h"
+#include "libsplit/rects.h"
 
 #include <algorithm>
 #include <array>
@@ -16,59 +17,11 @@ using runtime::BufferUse;
 using runtime::Command;
 using runtime::Refusal;
 
-/// Three numbers of the application's, or none.
-class Triple {
-public:
-  explicit Triple(const size_t* values) : isGiven_(values) {
-    if (values)
-      std::copy_n(values, values_.size(), values_.begin());
-  }
-  std::size_t operator[](std::size_t i) const { return values_[i]; }
-  /// As the application gave them.
-  const size_t* data() const { return isGiven_ ? values_.data() : nullptr; }
-  /// Whether a region of this size is one.
-  bool isRegion() const {
-    return isGiven_ && std::find(values_.begin(), values_.end(), 0) == values_.end();
-  }
-
-private:
-  std::array<std::size_t, 3> values_{};
-  bool isGiven_;
-};
-
 bool overlap(const Triple& a, const Triple& b, const Triple& region) {
   for (std::size_t d = 0; d < 3; ++d)
     if (std::max(a[d], b[d]) - std::min(a[d], b[d]) >= region[d])
       return false;
   return true;
-}
-
-/// Where the rows of a region lie in memory.
-struct Rows {
-  Rows(const Triple& origin, const Triple& region, std::size_t rowPitch, std::size_t slicePitch)
-      : length(region[0]), pitch(rowPitch ? rowPitch : region[0]),
-        slice(slicePitch ? slicePitch : region[1] * pitch),
-        begin(origin[2] * slice + origin[1] * pitch + origin[0]), end(begin) {
-    if (region.isRegion())
-      end = begin + (region[2] - 1) * slice + (region[1] - 1) * pitch + length;
-    areSound = origin.data() && region.isRegion() && pitch >= length &&
-               slice >= region[1] * pitch && slice % pitch == 0;
-  }
-  /// The use of all bytes from the first to the last. What lies between rows is kept.
-  BufferUse use(cl_mem object, bool writes) const { return {object, writes, begin, end}; }
-  bool areSpacedAs(const Rows& other) const { return pitch == other.pitch && slice == other.slice; }
-  /// Whether these rows and others of the same spacing and length lie in different columns.
-  bool areBeside(const Rows& other) const {
-    const std::size_t a = begin % pitch, b = other.begin % pitch;
-    return std::max(a, b) + length <= pitch && std::min(a, b) + length <= std::max(a, b);
-  }
-
-  std::size_t length, pitch, slice, begin, end;
-  bool areSound; ///< no driver has to refuse them
-};
-
-BufferUse overwritten(cl_mem object, std::size_t offset, std::size_t size) {
-  return {object, true, offset, offset + size, false};
 }
 
 cl_int CL_API_CALL readBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,

@@ -115,6 +115,16 @@ std::optional<std::size_t> parseBytes(const std::string& text) {
   return static_cast<std::size_t>(number) << shift;
 }
 
+/// "0", "1", or so many bytes of the host's memory.
+std::optional<std::optional<std::uint64_t>> parsePoolMemory(const std::string& text) {
+  if (text == "0")
+    return std::optional<std::uint64_t>();
+  if (text == "1")
+    return std::optional(std::numeric_limits<std::uint64_t>::max());
+  const std::optional<std::size_t> bytes = parseBytes(text);
+  return bytes ? std::optional(std::optional<std::uint64_t>(*bytes)) : std::nullopt;
+}
+
 /// A small whole number.
 std::optional<std::uint64_t> parseCount(const std::string& text) {
   constexpr std::uint64_t most = 64;

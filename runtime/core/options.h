@@ -42,7 +42,9 @@ struct Options {
   std::optional<double> minLaunchSeconds; ///< none: measured (cost/split_cost.h)
   std::size_t stagingBytes = std::size_t{24} << 20;
   std::size_t deviceMemory = 0; ///< bytes of copies on each other device; 0: all that it has
-  std::uint64_t haloDepth = 0;  ///< work-groups of each neighbour that a device may run as well
+  std::optional<std::uint64_t>
+      poolMemory;              ///< bytes of the host's that a pool may take; none: no pool
+  std::uint64_t haloDepth = 0; ///< work-groups of each neighbour that a device may run as well
   std::string splitc;
   double analysisTimeoutSeconds = 30;
   /// Not of libsplit's: a variable that is set and from which a driver takes build options, which

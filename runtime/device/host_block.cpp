@@ -60,8 +60,17 @@ std::size_t availableMemory() {
 std::shared_ptr<HostBlock> HostBlock::reserve(std::size_t size) {
   if (size > smallBlock && size > availableMemory() / 2)
     return nullptr;
+  return map(size, 0);
+}
+
+std::shared_ptr<HostBlock> HostBlock::promised(std::size_t size) {
+  return map(size, MAP_NORESERVE);
+}
+
+std::shared_ptr<HostBlock> HostBlock::map(std::size_t size, int flags) {
   const std::size_t mapped = size < hugePage ? size : size + hugePage;
-  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return memory == MAP_FAILED ? nullptr
                               : std::shared_ptr<HostBlock>(new HostBlock(memory, mapped, size));
 }

@@ -18,6 +18,8 @@ public:
   /// `size` bytes, which come to exist as they are used. Null if there is not twice that much
   /// memory left: the program needs some too.
   static std::shared_ptr<HostBlock> reserve(std::size_t size);
+  /// The same without a look at how much is left: the caller had one.
+  static std::shared_ptr<HostBlock> promised(std::size_t size);
   ~HostBlock();
   HostBlock(const HostBlock&) = delete;
   HostBlock& operator=(const HostBlock&) = delete;
@@ -30,6 +32,7 @@ public:
   std::size_t size() const { return size_; }
 
 private:
+  static std::shared_ptr<HostBlock> map(std::size_t size, int flags);
   HostBlock(void* memory, std::size_t mapped, std::size_t size);
 
   void* memory_; ///< as mapped

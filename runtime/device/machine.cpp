@@ -79,6 +79,18 @@ bool hasOthers(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, 
   });
 }
 
+std::vector<ListedDevice> participantsOf(const std::vector<ListedDevice>& listed,
+                                         const DeviceSpec& spec) {
+  std::vector<ListedDevice> participants;
+  if (spec.kind != DeviceSpec::Kind::List)
+    std::ranges::copy_if(listed, std::back_inserter(participants),
+                         [&](const ListedDevice& each) { return isOfKind(each, spec); });
+  for (const DeviceSpec::Item& item : spec.items)
+    if (const ListedDevice* found = find(listed, item); found && item.computeUnits.empty())
+      participants.push_back(*found);
+  return participants;
+}
+
 Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home)
     : cl_(cl), stagingBytes_(setup.stagingBytes), deviceMemory_(setup.deviceMemory),
       hostLane_(std::make_unique<Lane>(cl, "host memory")) {

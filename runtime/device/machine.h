@@ -43,6 +43,10 @@ std::vector<ListedDevice> listDevices(const Dispatch& cl);
 /// Whether `spec` names anybody to share the work of `home` with.
 bool hasOthers(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, cl_device_id home);
 
+/// The devices that `spec` has take part as they are, uncut.
+std::vector<ListedDevice> participantsOf(const std::vector<ListedDevice>& listed,
+                                         const DeviceSpec& spec);
+
 /// What works on a device beside one another, each with a queue of its own where that is so. The
 /// last takes the time: markers that wait for work of all devices hold up nothing there.
 enum class Engine { Kernels, CopyIn, CopyOut, Marks };

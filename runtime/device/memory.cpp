@@ -46,7 +46,7 @@ void Buffer::engage(Machine& machine) {
   if (directory_)
     return;
   keepsHome_ = Ref<cl_mem>::retain(cl_, home_);
-  directory_.emplace(machine.nodes(), machine.homeDevice().node, size_);
+  directory_.emplace(machine.nodes(), ownNode(machine), size_);
   ++engagements_;
 }
 
@@ -216,8 +216,8 @@ DeviceCopy Buffer::create(Machine& machine, std::size_t device, const ByteRange&
   }
   cl_int error = CL_SUCCESS;
   DeviceCopy copy;
-  copy.memory = Ref<cl_mem>::adopt(
-      cl_, cl_.clCreateBuffer(on.context.get(), flags, bytes.size(), memory, &error));
+  copy.memory = Ref<cl_mem>::adopt(cl_, cl_.clCreateBuffer(machine.contextOf(device, context_),
+                                                           flags, bytes.size(), memory, &error));
   if (error != CL_SUCCESS)
     return {};
   copy.holds = bytes;
@@ -232,7 +232,7 @@ DeviceCopy Buffer::create(Machine& machine, std::size_t device, const ByteRange&
 
 Room Buffer::roomOn(Machine& machine, std::size_t device, const ByteRange& bytes,
                     Provisions& pending) {
-  if (device == machine.home())
+  if (!isCopiedTo(machine, device))
     return Room::There;
   DeviceCopy& copy = copies_[device];
   if (!copy.memory) {
@@ -276,7 +276,7 @@ void Buffer::drop(Machine& machine, std::size_t device) {
 }
 
 ByteRange Buffer::holds(const Machine& machine, std::size_t device) const {
-  if (device == machine.home())
+  if (!isCopiedTo(machine, device))
     return {0, size_};
   const auto found = copies_.find(device);
   return found == copies_.end() || !found->second.memory ? ByteRange() : found->second.holds;
@@ -290,7 +290,7 @@ bool Buffer::hasPlaceFor(const Machine& machine, NodeId node, const ByteSet& byt
 }
 
 PlacedMemory Buffer::on(const Machine& machine, std::size_t device) const {
-  if (device == machine.home())
+  if (!isCopiedTo(machine, device))
     return {home_, 0};
   const auto found = copies_.find(device);
   return found == copies_.end()
@@ -317,7 +317,7 @@ ArgumentMemory Buffer::argument(const Machine& machine, std::size_t device, std:
 }
 
 HostWay Buffer::wayTo(Machine& machine, std::size_t device, Engine engine) {
-  if (device != machine.home() || access_.isFull()) {
+  if (isCopiedTo(machine, device) || access_.isFull()) {
     const auto [memory, begin] = on(machine, device);
     HostWay way{.memory = memory, .begin = begin};
     way.hostRows = machine.devices()[device].quirks.hostRows;

@@ -82,6 +82,13 @@ private:
   std::uint64_t bytes_ = 0;
 };
 
+/// The host memory that a pooled buffer's bytes are at home in.
+struct PooledMemory {
+  std::byte* address = nullptr;
+  std::shared_ptr<HostBlock> block; ///< null: it is the program's own (CL_MEM_USE_HOST_PTR)
+  TakenMemory taken{};              ///< of what there is for pooled buffers
+};
+
 /// What a device has in place of the program's own memory.
 struct DeviceCopy {
   Ref<cl_mem> memory;
@@ -191,6 +198,15 @@ public:
       : Buffer(cl, context, home, image.bytes, {}, engagements) {
     image_ = image;
   }
+  /// A pooled one: no device has all of it for good. Its bytes are at home in the host's memory,
+  /// and what `standIn` names is nothing but the program's handle.
+  Buffer(const Dispatch& cl, cl_context context, cl_mem standIn, std::size_t size,
+         HostAccess access, PooledMemory memory, std::atomic<std::size_t>& engagements)
+      : Buffer(cl, context, standIn, size, access, engagements) {
+    pooled_ = std::move(memory);
+    hostMemory_ = pooled_->address;
+    unbooked.ends.emplace(); // no driver has anything to do with it
+  }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -198,6 +214,19 @@ public:
   cl_mem home() const { return home_; }
   std::size_t size() const { return size_; }
   bool isImage() const { return image_.has_value(); }
+  /// Of a pooled one; null: it is none.
+  const PooledMemory* pooled() const { return pooled_ ? &*pooled_ : nullptr; }
+  /// The node that has its bytes where nobody needs them: home's memory, or the host's.
+  NodeId ownNode(const Machine& machine) const {
+    return pooled_ ? hostNode : machine.homeDevice().node;
+  }
+  /// Whether `device` works on a copy, of which there may be none or a part; else on the program's
+  /// own memory.
+  bool isCopiedTo(const Machine& machine, std::size_t device) const {
+    return pooled_ || device != machine.home();
+  }
+  /// It counts as so much of home's memory as long as it lives.
+  void takes(TakenMemory memory) { taken_ = std::move(memory); }
   /// Of an image: its ImageNumbers, for as long as the buffer lives.
   std::span<const std::byte> imageNumbers() const {
     return std::as_bytes(std::span(&image_->numbers, 1));
@@ -213,6 +242,8 @@ public:
   std::vector<MappedRegion> maps;
   bool mapsWrite = false;      ///< any of them may be written to
   mutable TracedBuffer traced; ///< what a trace knows of it
+
+  std::uint64_t lastUse = 0; ///< of a copy by a launch on pooled buffers, which count
 
   /// Starts keeping the directory.
   void engage(Machine& machine);
@@ -259,7 +290,8 @@ public:
     const auto found = timesDropped_.find(device);
     return found == timesDropped_.end() ? 0 : found->second;
   }
-  /// The bytes that the copy of `device` has a place for; empty if there is none. Home has all.
+  /// The bytes that the copy of `device` has a place for; empty if there is none. Home has all, but
+  /// of a pooled one.
   ByteRange holds(const Machine& machine, std::size_t device) const;
   /// Whether `node` has a place for all of `bytes`. The host's memory has, or will have.
   bool hasPlaceFor(const Machine& machine, NodeId node, const ByteSet& bytes) const;
@@ -306,6 +338,8 @@ private:
   std::size_t size_;
   HostAccess access_;
   std::optional<ImageShape> image_;
+  std::optional<PooledMemory> pooled_;
+  TakenMemory taken_;
   std::atomic<std::size_t>& engagements_;
   std::string homeOnly_;
   Ref<cl_mem> keepsHome_; ///< while engaged
@@ -323,7 +357,7 @@ private:
   std::map<std::size_t, std::shared_ptr<DeviceSnapshot>> snapshots_; ///< by device
   std::vector<CompletionPtr> merges_;
   std::map<Engine, Ref<cl_mem>> relays_;     ///< to and from the home buffer, made on first use
-  std::map<std::size_t, DeviceCopy> copies_; ///< by device; not the home device
+  std::map<std::size_t, DeviceCopy> copies_; ///< by device; home only of a pooled one
   std::uint64_t places_ = newPlaces();
   std::set<std::size_t> refusedWhole_; ///< devices
   std::map<std::size_t, unsigned> timesDropped_;
@@ -345,6 +379,7 @@ struct MemoryObject {
   HostAccess access;              ///< a sub-buffer's may be narrower than its parent's
   std::size_t origin = 0;         ///< of a sub-buffer
   std::size_t size = 0;
+  cl_mem_flags flags = 0; ///< of a pooled one: as the program gave them
 };
 
 } // namespace libsplit::runtime

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace libsplit::runtime {
 
@@ -41,6 +42,9 @@ struct Command {
 
 /// Enqueues the command natively: (blocking, wait count, wait list, event).
 using NativeCall = std::function<cl_int(cl_bool, cl_uint, const cl_event*, cl_event*)>;
+
+/// Does a command in the host's memory: by use, where its object's byte 0 lies there.
+using HostWork = std::function<void(std::span<std::byte* const>)>;
 
 /// Has the driver map a buffer or an image: (queue, blocking, wait count, wait list, event, error).
 using MapCall =

@@ -66,8 +66,6 @@ bool Commands::isOfOneContext(const Stream& stream, const Command& command,
   });
 }
 
-/// Whether the flags of the object that the host reads, writes or maps allow that. Else the driver
-/// refuses it, if it looks.
 bool Commands::hostMayDo(const Command& command, const std::vector<BufferUse>& uses) const {
   switch (command.type) {
   case CL_COMMAND_READ_BUFFER:

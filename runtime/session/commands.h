@@ -99,6 +99,9 @@ public:
   /// Whether the driver would accept the command, as far as libsplit can tell. What it would not
   /// accept goes to the driver at once, for the error that it gives.
   bool isValid(const Command& command, const std::vector<BufferUse>& uses) const;
+  /// Whether the flags of the object that the host reads, writes or maps allow that. Else the
+  /// driver refuses it, if it looks.
+  bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses) const;
   /// Whether queue, objects and events belong together. Else the driver refuses the command, if it
   /// looks.
   bool isOfOneContext(const Stream& stream, const Command& command,
@@ -110,7 +113,6 @@ private:
   bool tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
                  const Command& command, const std::vector<BufferUse>& uses, CompletionPtr* noted,
                  const Task* gate = nullptr);
-  bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses) const;
   bool isReserved(const std::vector<BufferUse>& uses) const;
   bool waitListIsNative(const Command& command) const;
   bool mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const;

@@ -24,7 +24,8 @@ std::shared_ptr<Provision> after(const Dispatch& cl, std::vector<CompletionPtr> 
   });
 }
 
-/// From the first byte that a piece reads or stores to the last.
+} // namespace
+
 ByteRange touchedBy(const PieceUse& use) {
   ByteSet ends;
   for (const ByteSet* each : {&use.needs, &use.writes, &use.merged, &use.rewrites, &use.repeats})
@@ -32,8 +33,6 @@ ByteRange touchedBy(const PieceUse& use) {
       ends.uniteWith(each->hull());
   return ends.hull();
 }
-
-} // namespace
 
 /// Whether all of the launch's buffers are on the device as a whole, as they mostly are.
 bool CopyRoom::areWhole(const Launch& launch, std::size_t device, Provisions& pending) const {
@@ -98,10 +97,9 @@ std::string CopyRoom::kernelFor(Launch& launch, std::size_t device,
   return "device " + on.label + " has no room for its buffers, and its kernel can't do with parts";
 }
 
-/// Gives up a copy once nobody needs it.
 Room CopyRoom::release(Task& task, Buffer& buffer, std::size_t device, Provisions& pending) {
   const NodeId node = machine_->devices()[device].node;
-  const NodeId home = machine_->homeDevice().node;
+  const NodeId home = buffer.ownNode(*machine_);
   const ByteSet all(0, buffer.size());
   auto work = std::make_shared<Task>(); // of no queue, as what is sent ahead
   std::vector<CompletionPtr> ends;

@@ -21,6 +21,9 @@ class Program;
 struct KernelCode;
 struct Launch;
 
+/// From the first byte that a piece reads or stores to the last.
+ByteRange touchedBy(const PieceUse& use);
+
 /// Under the session's lock.
 class CopyRoom {
 public:
@@ -40,6 +43,10 @@ public:
   std::string reserve(Task& task, Launch& launch, std::size_t device,
                       std::span<const PieceUse> uses, Provisions& pending);
 
+  /// Has the copy on `device` given up once nobody needs it: `There`, it is. What that device has
+  /// alone goes to where the buffer's bytes are at home.
+  Room release(Task& task, Buffer& buffer, std::size_t device, Provisions& pending);
+
 private:
   bool areWhole(const Launch& launch, std::size_t device, Provisions& pending) const;
   std::vector<CopyWish> wishesOf(const Launch& launch, std::size_t device,
@@ -47,7 +54,6 @@ private:
   WindowLimits limitsOf(std::size_t device, std::span<const CopyWish> wishes) const;
   std::string kernelFor(Launch& launch, std::size_t device, std::span<const ByteRange> chosen,
                         Provisions& pending);
-  Room release(Task& task, Buffer& buffer, std::size_t device, Provisions& pending);
 
   Shared& shared_;
   const Dispatch& cl_;

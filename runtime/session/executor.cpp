@@ -36,8 +36,14 @@ HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
   for (std::size_t i = 0; i < launch.arguments.size() && !launch.hasArguments; ++i) {
     const Argument& argument = launch.arguments[i];
     const std::shared_ptr<MemoryObject>& object = launch.objects[i];
-    call.arguments.push_back(
-        settingOf(argument, object && object->buffer && !object->buffer->isImage()));
+    if (object && object->buffer && object->buffer->pooled())
+      call.arguments.push_back(settingOf(
+          object->buffer->argument(*machine_, machine_->home(), object->origin, object->size)
+              .memory,
+          true));
+    else
+      call.arguments.push_back(
+          settingOf(argument, object && object->buffer && !object->buffer->isImage()));
   }
   call.dimensions = launch.range.dimensions;
   call.range.body = enqueuedRange(launch.range, launch.localGiven, wholeBox(launch.range));
@@ -67,8 +73,7 @@ bool Executor::hasRoomForGroup(const Launch& launch, std::size_t device) const {
   return local <= on.localMemory && (!launch.localGiven || fits(launch.range.local, on.maxItems));
 }
 
-std::string Executor::reserveOn(Task& task, Launch& launch, std::size_t device,
-                                std::span<const PieceUse> uses, Provisions& pending) {
+std::string Executor::prepareOn(Launch& launch, std::size_t device) {
   Device& on = machine_->devices()[device];
   auto lacks = [&](const char* what) {
     launch.lacksRoom = device;
@@ -89,6 +94,18 @@ std::string Executor::reserveOn(Task& task, Launch& launch, std::size_t device,
       if (!own)
         return lacks(" has no such sampler");
     }
+  return {};
+}
+
+std::string Executor::reserveOn(Task& task, Launch& launch, std::size_t device,
+                                std::span<const PieceUse> uses, Provisions& pending) {
+  if (std::string why = prepareOn(launch, device); !why.empty())
+    return why;
+  const Device& on = machine_->devices()[device];
+  auto lacks = [&](const char* what) {
+    launch.lacksRoom = device;
+    return "device " + on.label + what;
+  };
   // Home has its own; in the host's memory copies take no room.
   const bool mayHaveWindows = device != machine_->home() && on.node != hostNode;
   const std::size_t before = pending.size();
@@ -166,8 +183,6 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
   // Home runs what the program built itself where that is the same; not beside others that run a
   // part of the same groups.
   const bool isWhole = piece.box == wholeBox(range) && !piece.own;
-  const bool isWholeAtHome = machine_->devices()[piece.device].isHome && isWhole;
-  call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
   call.arguments.reserve(launch.arguments.size() + 2);
   const KernelSummary& summary = *launch.code->summaries[piece.device];
   WindowArgument windows;
@@ -191,6 +206,8 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
     else
       call.arguments.push_back(settingOf(argument));
   }
+  const bool isWholeAtHome = machine_->devices()[piece.device].isHome && isWhole && !hasWindows;
+  call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
   call.dimensions = range.dimensions;
   // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
   const Device& device = machine_->devices()[piece.device];

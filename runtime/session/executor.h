@@ -45,10 +45,17 @@ public:
   /// they can't.
   std::string reserveOn(Task& task, Launch& launch, std::size_t device,
                         std::span<const PieceUse> uses, Provisions& pending);
+  /// Has the device get ready for pieces of the launch, but for its buffers. Why it can't, if so.
+  std::string prepareOn(Launch& launch, std::size_t device);
+  /// Makes the host memory exist that bytes go through when they leave `device`, or begins to. Why
+  /// it can't, if so.
+  std::string reserveRing(const Launch& launch, std::size_t device, Provisions& pending) const;
+  /// Gives up copies of buffers.
+  CopyRoom& copyRoom() { return copyRoom_; }
   /// Issues a launch as it was planned: all that was reserved for it.
   void issue(Task& task, const std::shared_ptr<Launch>& launch,
              std::shared_ptr<const LaunchPlan> plan);
-  /// Enqueues the whole launch as the program did.
+  /// Enqueues the whole launch as the program did, with whole copies in place of pooled buffers.
   HomeCall homeCall(Task& task, const Launch& launch) const;
 
   // For who issues pieces one by one.
@@ -65,7 +72,6 @@ private:
     bool isRepeated = false; ///< all its commands were enqueued before
   };
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
-  std::string reserveRing(const Launch& launch, std::size_t device, Provisions& pending) const;
   KernelCommand commandOf(const Launch& launch, const Piece& piece) const;
   std::shared_ptr<const InstructionGraph> graphOf(Launch& launch,
                                                   std::shared_ptr<const LaunchPlan> plan) const;

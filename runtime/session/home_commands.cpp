@@ -2,7 +2,9 @@
 
 #include "runtime/core/log.h"
 
+#include <cstring>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -151,6 +153,49 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
   tracer_.planned(task, buffer, ByteSet(bytes), true);
 }
 
+void HomeCommands::planInHost(Task& task, const std::vector<HeldUse>& uses, const HostWork& work) {
+  Instruction instruction;
+  collectEarlier(task, instruction.after);
+  std::vector<std::byte*> bases;
+  std::vector<HomeUse> of;
+  for (const HeldUse& held : uses) {
+    Buffer& buffer = *held.object->buffer;
+    const ByteSet bytes(rootRange(held.use, *held.object));
+    const HomeUse& use =
+        of.emplace_back(HomeUse{held.object->buffer, held.use.reads ? bytes : ByteSet(),
+                                held.use.writes ? bytes : ByteSet()});
+    tracked_.track(buffer);
+    std::byte* memory = buffer.hostMemory(*machine_);
+    if (!memory)
+      throw std::runtime_error("no host memory for a buffer");
+    bases.push_back(memory + held.object->origin);
+    mover_.bring(task, buffer, hostNode, use.needs);
+    buffer.accesses().collect(hostNode, use.needs, use.changes, instruction.after);
+  }
+  issuer_.issueMarkers(task, true);
+  instruction.done = std::make_shared<Completion>(cl_);
+  const CompletionPtr done = instruction.done;
+  instruction.run = [work, bases = std::move(bases)](WaitList, cl_event*) {
+    work(bases);
+    return CL_SUCCESS;
+  };
+  issuer_.issue(task, machine_->home(), machine_->hostLane(), std::move(instruction));
+  for (const HomeUse& use : of) {
+    Buffer& buffer = *use.buffer;
+    if (!use.changes.empty()) {
+      buffer.journal().note(buffer.directory().state(), Journal::Effect::Overwrites, hostNode,
+                            use.changes, {done});
+      buffer.wrote(hostNode, use.changes);
+    }
+    buffer.accesses().add({hostNode, use.needs, use.changes, done});
+    tracer_.planned(task, buffer, use.needs, false);
+    tracer_.planned(task, buffer, use.changes, true);
+    if (const NodeId own = buffer.ownNode(*machine_); own != hostNode)
+      mover_.bring(task, buffer, own, use.changes);
+  }
+  issuer_.issueMarkers(task, false);
+}
+
 void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host,
                             bool mayBlock) {
   tracked_.track(buffer);
@@ -176,7 +221,25 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
     buffer.accesses().add({node, std::move(part), {}, copy.done});
     issuer_.issue(task, device, machine_->devices()[device].lane(Engine::CopyOut), std::move(copy));
   };
+  auto readInHost = [&](ByteSet part) {
+    Instruction copy;
+    copy.done = std::make_shared<Completion>(cl_);
+    copy.run = [ranges = part.ranges(), from = buffer.hostMemory(*machine_), base](WaitList,
+                                                                                   cl_event*) {
+      for (const ByteRange& each : ranges)
+        std::memcpy(base + each.begin, from + each.begin, each.size());
+      return CL_SUCCESS;
+    };
+    buffer.accesses().collect(hostNode, part, {}, copy.after);
+    collectEarlier(task, copy.after);
+    buffer.accesses().add({hostNode, std::move(part), {}, copy.done});
+    issuer_.issue(task, machine_->home(), machine_->hostLane(), std::move(copy));
+  };
   for (Directory::Part& part : buffer.directory().sources(home, wanted)) {
+    if (part.node == hostNode && buffer.pooled()) {
+      readInHost(std::move(part.bytes));
+      continue;
+    }
     if (part.node == hostNode && home != hostNode) { // no queue reads from there
       mover_.bring(task, buffer, home, part.bytes);
       part.node = home;

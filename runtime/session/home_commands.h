@@ -24,6 +24,8 @@ public:
   /// A command of the program's queue.
   void plan(Task& task, const std::vector<HeldUse>& uses, const HomeCall& call);
   void plan(Task& task, const std::vector<HomeUse>& uses, const HomeCall& call);
+  /// One that the host does in its own memory: pooled buffers' bytes stay there, others' go home.
+  void planInHost(Task& task, const std::vector<HeldUse>& uses, const HostWork& work);
   /// The program's bytes go to each node that will read them, at the same time.
   void planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::byte* host);
   /// They come from where they are, from all nodes at once. `mayBlock`: the program waits for it.

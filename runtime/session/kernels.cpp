@@ -75,6 +75,12 @@ void Kernels::released(cl_kernel handle) {
   }
 }
 
+bool Kernels::hasParameter(cl_kernel handle, cl_uint index) const {
+  const Lock lock(shared_.mutex);
+  const auto found = find(handle);
+  return found && index < found->arguments.size();
+}
+
 void Kernels::argumentSet(cl_kernel handle, cl_uint index, std::size_t size, const void* value) {
   const Lock lock(shared_.mutex);
   const auto found = find(handle);

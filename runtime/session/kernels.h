@@ -24,6 +24,8 @@ public:
   void cloned(cl_kernel clone, cl_kernel original);
   void retained(cl_kernel kernel);
   void released(cl_kernel kernel);
+  /// Whether the kernel and that parameter are known.
+  bool hasParameter(cl_kernel handle, cl_uint index) const;
   void argumentSet(cl_kernel kernel, cl_uint index, std::size_t size, const void* value);
   /// The kernel got something that libsplit can't follow (an SVM pointer): never split it.
   void becameOpaque(cl_kernel kernel, const std::string& why);

@@ -89,27 +89,6 @@ cl_int Launcher::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Co
   return launchNative(command, arguments);
 }
 
-/// A second object of the kernel, for launches of libsplit's own. Where the driver alone knows all
-/// arguments it is the driver's copy with these, for one launch. Null if the driver makes none.
-std::shared_ptr<LaneKernel> Launcher::cloneOf(Kernel& kernel, const Stream& stream) const {
-  if (kernel.clone && !kernel.isOpaque)
-    return kernel.clone;
-  if (kernel.isOpaque && (!cl_.clCloneKernel || stringProperty(cl_.clGetDeviceInfo, stream.device,
-                                                               CL_DEVICE_VERSION) < "OpenCL 2.1"))
-    return nullptr;
-  cl_int error = CL_SUCCESS;
-  auto clone = std::make_shared<LaneKernel>();
-  clone->kernel = Ref<cl_kernel>::adopt(
-      cl_, kernel.isOpaque
-               ? cl_.clCloneKernel(kernel.handle, &error)
-               : cl_.clCreateKernel(kernel.program->handle, kernel.code->name.c_str(), &error));
-  if (error != CL_SUCCESS)
-    return nullptr;
-  if (!kernel.isOpaque)
-    kernel.clone = clone;
-  return clone;
-}
-
 /// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.
 std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
                                        const LaunchArguments& arguments, bool& isUnprepared) {
@@ -257,7 +236,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   kernels_.askForKinds(*kernel); // arguments may be gone before it runs, but for what is kept
   Command settled = command;
   settled.refusal = launch ? Refusal::No : refusalOf(cl_, *kernel, *stream, arguments);
-  const auto clone = settled.refusal == Refusal::No ? cloneOf(*kernel, *stream) : nullptr;
+  const auto clone = settled.refusal == Refusal::No ? cloneOf(cl_, *kernel, *stream) : nullptr;
   if (!clone) {
     countUnsplit(*kernel, arguments,
                  reason.empty() ? "the driver makes no second object of the kernel" : reason);

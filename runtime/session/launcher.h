@@ -52,7 +52,6 @@ private:
                        const Kernel& kernel, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
                      const Kernel& kernel, bool isProfiled);
-  std::shared_ptr<LaneKernel> cloneOf(Kernel& kernel, const Stream& stream) const;
 
   Shared& shared_;
   const Dispatch& cl_;

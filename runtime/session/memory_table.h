@@ -22,6 +22,10 @@ public:
   // Objects, as the program makes and drops them.
   void bufferCreated(cl_mem buffer);
   void subBufferCreated(cl_mem part, cl_mem parent);
+  /// Pooled ones, which the driver knows nothing of but handles. With the lock.
+  void pooledCreated(cl_mem handle, const std::shared_ptr<MemoryObject>& object) {
+    add(handle, object);
+  }
   void imageCreated(cl_mem image);
   void imageOverBuffer(cl_mem image, cl_mem buffer);
   /// The object's bytes can change behind libsplit's back, or be read there.

@@ -333,6 +333,43 @@ std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id
   return code->state == State::Unsplittable ? code->reason : std::string();
 }
 
+std::string Preparer::whyNeverReady(Lock& lock, const Kernel& kernel, cl_device_id device) {
+  using State = KernelCode::State;
+  const std::shared_ptr<KernelCode>& code = kernel.code;
+  if (code->state == State::New && kernel.program->isForeign)
+    code->neverSplit(kernel.program->opaque);
+  const bool isOpen = code->state == State::New || code->state == State::Preparing;
+  if (isOpen && CallbackScope::active())
+    return notBuiltYet; // it takes what the driver may only do once the callback is over
+  if (code->state == State::New && !begin(kernel.program, code, device))
+    return noThread;
+  shared_.progress.wait(lock, [&] { return shared_.ending || code->state != State::Preparing; });
+  if (code->state == State::Ready)
+    return {};
+  return code->state == State::Unsplittable ? code->reason : notBuiltYet;
+}
+
+bool Preparer::awaitMachine(Lock& lock, cl_context context, cl_device_id home) {
+  if (shared_.machine)
+    return true;
+  if (CallbackScope::active())
+    return false;
+  auto over = std::make_shared<bool>(false);
+  // Also if it throws, or is never run.
+  auto atEnd = std::shared_ptr<void>(nullptr, [this, over](void*) {
+    const std::lock_guard done(shared_.mutex);
+    *over = true;
+    shared_.progress.notify_all();
+  });
+  lock.unlock();
+  const bool isPosted = worker_.post([this, context, home, atEnd = std::move(atEnd)] {
+    static_cast<void>(kernels_.ensureMachine(context, home));
+  });
+  lock.lock();
+  shared_.progress.wait(lock, [&] { return !isPosted || *over || shared_.ending; });
+  return shared_.machine != nullptr;
+}
+
 void Preparer::await(Lock& lock, KernelCode& code) {
   if (CallbackScope::active())
     return; // it takes what the driver may only do once the callback is over

@@ -64,6 +64,11 @@ public:
   /// they can. Begins to prepare what should be, and waits for it where the program is to.
   /// Where it is not even worth preparing, it stays New, and its launches should be timed.
   std::string whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device);
+  /// The same of a kernel that is to be ready whatever that gains: waits until it is, or never will
+  /// be.
+  std::string whyNeverReady(Lock& lock, const Kernel& kernel, cl_device_id device);
+  /// Waits until the machine is there. False: it can't be had in this thread, or at all.
+  bool awaitMachine(Lock& lock, cl_context context, cl_device_id home);
   /// Builds a kernel for the devices that join late, once.
   void buildForLatecomers(const std::shared_ptr<Program>& program,
                           const std::shared_ptr<KernelCode>& code);

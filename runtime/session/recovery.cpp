@@ -96,6 +96,7 @@ bool Recovery::recover(Lock& lock, const Task& failed) {
 
 void Recovery::putRight(Lock& lock) {
   chunks_.awaitNone(lock);
+  pooled_.awaitNone(lock);
   drain(lock);
   const std::vector<std::shared_ptr<Task>> tasks = scheduler_.planned();
   leaveOutFailed(tasks);
@@ -152,8 +153,11 @@ void Recovery::tryRedo(Task& task) {
 
 /// After a device failed: who reads what a task should have written, and did not, must get an error
 /// as well, since programs that don't look at a launch's own status would take old bytes for new
-/// ones.
+/// ones. The same goes for what no driver was given, and so none tells of.
 void Recovery::loseOutputs(const Task& task) {
+  const bool hadBegun = !task.parts.empty();
+  if (task.isPooled && hadBegun)
+    shared_.mayHaveLost = true;
   if (!shared_.mayHaveLost)
     return;
   auto lose = [&](Buffer& buffer, const ByteSet& bytes) {

@@ -6,6 +6,7 @@
 #include "runtime/session/home_commands.h"
 #include "runtime/session/launch_planner.h"
 #include "runtime/session/merger.h"
+#include "runtime/session/pooled_launches.h"
 #include "runtime/session/scheduler.h"
 #include "runtime/session/tracked_buffers.h"
 
@@ -19,10 +20,10 @@ class Recovery final : public FailureHandler {
 public:
   Recovery(Shared& shared, Scheduler& scheduler, TrackedBuffers& tracked, Issuer& issuer,
            Mover& mover, Merger& merger, Executor& executor, HomeCommands& homeCommands,
-           ChunkedLaunches& chunks, LaunchPlanner& planner)
+           ChunkedLaunches& chunks, PooledLaunches& pooled, LaunchPlanner& planner)
       : shared_(shared), cl_(shared.cl), machine_(shared.machine), scheduler_(scheduler),
         tracked_(tracked), issuer_(issuer), mover_(mover), merger_(merger), executor_(executor),
-        homeCommands_(homeCommands), chunks_(chunks), planner_(planner) {}
+        homeCommands_(homeCommands), chunks_(chunks), pooled_(pooled), planner_(planner) {}
 
   bool recover(Lock& lock, const Task& failed) override;
   void loseOutputs(const Task& task) override;
@@ -47,6 +48,7 @@ private:
   Executor& executor_;
   HomeCommands& homeCommands_;
   ChunkedLaunches& chunks_;
+  PooledLaunches& pooled_;
   LaunchPlanner& planner_;
 };
 

@@ -65,13 +65,17 @@ void Session::stepAside(const std::string& why) {
     }
   } through{*this};
   Task work; // of no queue
-  shared_.progress.wait(lock, [&] { return !chunks_.isUnderWay() && !scheduler_.isRecovering(); });
+  shared_.progress.wait(lock, [&] {
+    return !chunks_.isUnderWay() && !pooledLaunches_.isUnderWay() && !scheduler_.isRecovering();
+  });
   for (const auto& [queue, stream] : scheduler_.streams())
     for (const auto& task : stream->active)
       work.parts.insert(work.parts.end(), task->parts.begin(), task->parts.end());
   held = memory_.engaged();
   for (const auto& object : held) {
     Buffer& buffer = *object->buffer;
+    if (buffer.pooled())
+      continue;            // it is nobody else's business, now as before
     buffer.readers() = {}; // the program's writes go home alone
     try {
       mover_.bring(work, buffer, machine_->homeDevice().node, ByteSet(0, buffer.size()));

@@ -20,6 +20,9 @@
 #include "runtime/session/launcher.h"
 #include "runtime/session/memory_table.h"
 #include "runtime/session/native_work.h"
+#include "runtime/session/pool.h"
+#include "runtime/session/pooled_commands.h"
+#include "runtime/session/pooled_launches.h"
 #include "runtime/session/preparer.h"
 #include "runtime/session/programs.h"
 #include "runtime/session/recovery.h"
@@ -29,6 +32,7 @@
 #include "runtime/session/verifier.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,10 +80,18 @@ public:
   /// it failed, since the last time, for want of bytes that were lost with their device.
   cl_int finishQueue(cl_command_queue queue);
 
+  /// The memories of all devices as one.
+  Pool& pool() { return pool_; }
+
   // Commands.
   Commands& commands() { return commands_; }
+  PooledCommands& pooledCommands() { return pooledCommands_; }
   cl_int launch(const Command& command, const LaunchArguments& arguments) {
     return launcher_.launch(command, arguments);
+  }
+  /// Nothing: none of the kernel's arguments is pooled.
+  std::optional<cl_int> launchPooled(const Command& command, const LaunchArguments& arguments) {
+    return pooledLaunches_.launch(command, arguments);
   }
 
 private:
@@ -132,8 +144,13 @@ private:
                          chunks_, rehearsals_, observer_,        outlooks_, ahead_};
   Verifier verifier_{shared_, scheduler_,    tracked_, nativeWork_,
                      issuer_, homeCommands_, planner_, observer_};
-  Recovery recovery_{shared_, scheduler_, tracked_,      issuer_, mover_,
-                     merger_, executor_,  homeCommands_, chunks_, planner_};
+  Pool pool_{shared_, memory_, tracked_, preparer_};
+  PooledCommands pooledCommands_{shared_, scheduler_, memory_, commands_, homeCommands_};
+  PooledLaunches pooledLaunches_{shared_,   scheduler_, recovery_, tracked_,  pool_,
+                                 kernels_,  samplers_,  preparer_, commands_, nativeWork_,
+                                 provider_, issuer_,    mover_,    executor_, homeCommands_};
+  Recovery recovery_{shared_,   scheduler_,    tracked_, issuer_,         mover_,  merger_,
+                     executor_, homeCommands_, chunks_,  pooledLaunches_, planner_};
   Launcher launcher_{shared_,   scheduler_,  pumps_,   kernels_,  samplers_, preparer_,
                      commands_, nativeWork_, planner_, observer_, verifier_};
 };

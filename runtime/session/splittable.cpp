@@ -204,6 +204,25 @@ Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream
   return items > maxGroup ? Refusal::All : refusal;
 }
 
+std::shared_ptr<LaneKernel> cloneOf(const Dispatch& cl, Kernel& kernel, const Stream& stream) {
+  if (kernel.clone && !kernel.isOpaque)
+    return kernel.clone;
+  if (kernel.isOpaque && (!cl.clCloneKernel || stringProperty(cl.clGetDeviceInfo, stream.device,
+                                                              CL_DEVICE_VERSION) < "OpenCL 2.1"))
+    return nullptr;
+  cl_int error = CL_SUCCESS;
+  auto clone = std::make_shared<LaneKernel>();
+  clone->kernel = Ref<cl_kernel>::adopt(
+      cl, kernel.isOpaque
+              ? cl.clCloneKernel(kernel.handle, &error)
+              : cl.clCreateKernel(kernel.program->handle, kernel.code->name.c_str(), &error));
+  if (error != CL_SUCCESS)
+    return nullptr;
+  if (!kernel.isOpaque)
+    kernel.clone = clone;
+  return clone;
+}
+
 bool isOfOneContext(const Stream& stream, const Kernel& kernel) {
   if (kernel.program->context != stream.context)
     return false;

@@ -33,6 +33,10 @@ Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream
 /// Whether the kernel and all its arguments are of the queue's context.
 bool isOfOneContext(const Stream& stream, const Kernel& kernel);
 
+/// A second object of the kernel, for launches of libsplit's own. Where the driver alone knows all
+/// arguments it is the driver's copy with these, for one launch. Null if the driver makes none.
+std::shared_ptr<LaneKernel> cloneOf(const Dispatch& cl, Kernel& kernel, const Stream& stream);
+
 /// The objects that the kernel's arguments are.
 std::vector<BufferUse> usesOf(const Kernel& kernel);
 /// The launch as it is now, whatever the program does next.

@@ -161,8 +161,9 @@ struct Task : std::enable_shared_from_this<Task> {
   const Verification* verification = nullptr; ///< that it is a step of
   bool isLaunch = false;                      ///< counts against the stream's window
   bool isGate = false;                        ///< nothing behind it is planned before it retires
-  bool open = false;                          ///< more parts will come; it can't retire yet
-  bool isWatched = false;                     ///< its queue's retiring thread was told of it
+  bool isPooled = false;    ///< a command on pooled buffers, which no driver is given as such
+  bool open = false;        ///< more parts will come; it can't retire yet
+  bool isWatched = false;   ///< its queue's retiring thread was told of it
   bool endedUnseen = false; ///< nobody waited when it ended, and when that was nobody knows
   // Planning it takes what is on its way: it is parked again, and then planned anew.
   bool waitsForContents = false;      ///< what buffers hold

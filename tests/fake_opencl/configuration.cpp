@@ -23,12 +23,15 @@ void requireKnown(const Json& object, std::initializer_list<const char*> known) 
 }
 
 DeviceConfiguration deviceOf(const Json& json) {
-  requireKnown(json, {"name", "type", "memory", "units", "max_group", "local_memory", "launch_us",
-                      "item_ns", "transfer_us", "gb_per_s", "in_caller", "dense_rects"});
+  requireKnown(json, {"name", "type", "memory", "largest", "takes_larger", "units", "max_group",
+                      "local_memory", "launch_us", "item_ns", "transfer_us", "gb_per_s",
+                      "in_caller", "dense_rects"});
   DeviceConfiguration device;
   device.name = json.value("name", device.name);
   device.isGpu = json.value("type", "gpu") == "gpu";
   device.memory = json.value("memory", device.memory);
+  device.largest = json.value("largest", device.largest);
+  device.takesLarger = json.value("takes_larger", device.takesLarger);
   device.units = json.value("units", device.units);
   device.maxGroup = json.value("max_group", device.maxGroup);
   device.localMemory = json.value("local_memory", device.localMemory);

@@ -4,8 +4,9 @@
 //
 //   {"platforms": [{"name": "Fake", "devices": [
 //      {"type": "gpu", "name": "big", "memory": 1073741824, "units": 16, "max_group": 1024,
-//       "local_memory": 65536, "launch_us": 5, "item_ns": 1, "transfer_us": 10, "gb_per_s": 10,
-//       "in_caller": false, "dense_rects": false}]}],
+//       "largest": 536870912, "takes_larger": false, "local_memory": 65536, "launch_us": 5,
+//       "item_ns": 1, "transfer_us": 10, "gb_per_s": 10, "in_caller": false, "dense_rects":
+//       false}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
 //    "callback_thread": true, "callbacks_ms": 0, "kernels_ms": 0, "cache": "/tmp/x",
 //    "report": "calls.json", "slow_calls": {"clEnqueueFillBuffer": 2000},
@@ -26,6 +27,8 @@ struct DeviceConfiguration {
   std::string name = "fake";
   bool isGpu = true; ///< false: a CPU, whose buffers lie in host memory where maps show them
   std::uint64_t memory = std::uint64_t{1} << 30; ///< bytes
+  std::uint64_t largest = 0;                     ///< bytes that one buffer may have; 0: half of all
+  bool takesLarger = false; ///< it promises less than it keeps: one may have all
   unsigned units = 4;
   std::size_t maxGroup = 1024;
   std::uint64_t localMemory = 65536; ///< bytes of a work-group
@@ -37,6 +40,8 @@ struct DeviceConfiguration {
   /// A fault: rect commands take the host's rows to lie one behind the other, whatever their pitch.
   bool denseRects = false;
 
+  std::uint64_t promised() const { return largest ? largest : memory / 2; }
+  std::uint64_t taken() const { return takesLarger ? memory : promised(); }
   /// Those that tell by it that they have a thread of their own; it would be the wrong one where
   /// commands seem to run in the caller.
   bool runsNativeKernels() const { return !isGpu && !inCaller; }

@@ -53,7 +53,7 @@ cl_mem CL_API_CALL createBuffer(cl_context context, cl_mem_flags flags, std::siz
   if (wantsHost != (host != nullptr))
     return refuse(error, CL_INVALID_HOST_PTR);
   cl_device_id device = context->devices.front();
-  if (size == 0 || size > device->configuration.memory / 2)
+  if (size == 0 || size > device->configuration.taken())
     return refuse(error, CL_INVALID_BUFFER_SIZE);
   if (device->lost)
     return refuse(error, CL_OUT_OF_RESOURCES);

@@ -91,7 +91,7 @@ cl_int CL_API_CALL getDeviceInfo(cl_device_id device, cl_device_info name, std::
   case CL_DEVICE_ADDRESS_BITS:
     return uint(64);
   case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-    return ulong(is.memory / 2);
+    return ulong(is.promised());
   case CL_DEVICE_GLOBAL_MEM_SIZE:
     return ulong(is.memory);
   case CL_DEVICE_LOCAL_MEM_SIZE:

@@ -497,6 +497,116 @@ def windowed(bench, name, least, *arguments):
                     run.require("is split without" not in told, f"the helper was left out:\n{told}")
 
 
+# A driver that promises little for one buffer and takes more, as NVIDIA's does: all buffers but the smallest are pooled.
+PROMISES_LITTLE = {"largest": 1000, "takes_larger": True}
+
+
+def pooled_machine(bench, memory, **more):
+    fake = Fake(bench)
+    fake.platforms = [{"name": "Fake", "devices": [{"name": name, "memory": memory} | more for name in ("a", "b")]}]
+    return fake
+
+
+def run_pooled(bench, command, least):
+    fake = Fake(bench)
+    native = fake.run_command(command)
+    native.require_success()
+    most = fake.calls("0.0")["most_memory"]
+    part = float(least)
+    for memory in (int(most * part), int(most * (1 + part) / 2), int(most * 1.2)):
+        for options in ({"POLICY": "static:1,1"}, {"POLICY": "static:3,1", "STAGING": "1K"}, {"POLICY": "auto", "MIN_LAUNCH": "0"},
+                        {"POLICY": "single:1"}, {"POLICY": "single:0"}, {"POLICY": "dynamic", "VERIFY": "1"}):
+            for door, seed in (("preload", 1), ("layer", 2)):
+                run = pooled_machine(bench, memory, **PROMISES_LITTLE).run_command(
+                    command, options | {"POOL_MEMORY": "1", "LOG": "info"}, seed=seed, door=door)
+                told, run.stderr = run.stderr, ""
+                run.require_same_as(native)
+                run.require(" is pooled" in told, f"no buffer was pooled:\n{told}")
+                if memory < most and "single" not in options["POLICY"]:
+                    split = sum(each["split_launches"] for each in run.stats["kernels"])
+                    run.require(split > 0, f"nothing was split: {[each['reasons'] for each in run.stats['kernels']]}")
+
+
+def pooled(bench, name, least, *arguments):
+    """A program whose buffers no device holds alone, with the memories of all as one: the same bytes as on one large
+    device, and both take part. `least`: the part of the buffers' bytes that each device has; from there up to all of
+    them. Where both together hold less than all, the rest lies in the host's memory."""
+    run_pooled(bench, bench.sample(name, *arguments), least)
+
+
+def pooled_application(bench, name, least):
+    """The same of an application of benchmarks/apps."""
+    app = suite.APPLICATIONS[name]
+    run_pooled(bench, suite.command(name, bench.build / "benchmarks" / "apps", app.small, app.iterations), least)
+
+
+def pooled_full(bench):
+    """A program sees the memories of all devices as one, may have that much in one buffer and not a byte more, and makes
+    buffers until the host has no memory for the next: then it hears what a driver says, and all that it has still works.
+    Without the variable it sees what it saw before."""
+    memory, size = 400000, 1 << 14  # of 64 KiB
+    arguments = ("--size", str(size), "--variant", "full", "--iterations", "1")
+    native = Fake(bench).run("large_buffers", arguments=arguments[:2] + arguments[4:])
+    native.require_success()
+    for host, options in (("300K", {"POLICY": "static:1,1"}), ("1M", {"POLICY": "auto", "MIN_LAUNCH": "0"}),
+                          ("2M", {"POLICY": "static:1,2", "STAGING": "1K"})):
+        fake = pooled_machine(bench, memory)
+        run = fake.run("large_buffers", options | {"POOL_MEMORY": host, "LOG": "info"}, arguments=arguments)
+        told, run.stderr = run.stderr, ""
+        run.require_same_as(native)
+        most = int(host[:-1]) * (1024 if host.endswith("K") else 1024 * 1024)
+        made = told.count(f"a buffer of {4 * size} bytes is pooled")
+        run.require(f"the host has no memory for a buffer of {4 * size} bytes" in told, f"memory was not full:\n{told}")
+        run.require(made == most // (4 * size), f"{made} buffers were pooled in {most} bytes")
+    for options in (None, {"POLICY": "static:1,1"}):
+        run = pooled_machine(bench, memory).run("large_buffers", options, arguments=arguments)
+        run.require("pooled" not in run.stderr, "a buffer was pooled without the variable")
+
+
+def pooled_calls(bench, count, first="1", threads="1"):
+    """Random calls on pooled buffers, by several threads at once: the same bytes as on one large device. What does not
+    fit a device even by work-groups is refused, and nothing else is."""
+    native_of = Fake(bench)
+    runs = refused = 0
+    for seed in range(int(first), int(first) + int(count)):
+        arguments = ("--size", str(seed), "--variant", threads)
+        native = native_of.run("random_calls", arguments=arguments)
+        native.require_success()
+        draw = random.Random(seed)
+        for memory in ("80000", "98304", "163840", "1000000") if threads == "1" else ("163840", "1000000"):
+            staging = draw.choice(({}, {"STAGING": "1K"}))
+            run = pooled_machine(bench, int(memory), **PROMISES_LITTLE).run(
+                "random_calls", draw.choice(policies(2)) | {"POOL_MEMORY": "1"} | staging, arguments=arguments, seed=seed)
+            runs += 1
+            if run.code == 1 and memory != "1000000" and "can't be launched" in run.stderr:
+                refused += 1
+            else:
+                run.require_same_as(native)
+    print(f"{runs} runs of {count} random programs; {refused} needed more than a device has")
+
+
+def pooled_failures(bench, name, memory, every, *arguments):
+    """Each `every`-th call refused and command failed of either device, and each device lost at each of these: the same
+    bytes as natively, or an error."""
+    native = Fake(bench).run(name, arguments=arguments)
+    native.require_success()
+    wrong = re.compile(f"{TOLD}|CL_(INVALID_|MEM_OBJECT_ALLOCATION_FAILURE|OUT_OF_HOST_MEMORY)")
+    runs = told = 0
+    for device in ("0.0", "0.1"):
+        for kind, last in (("fail_call", 240), ("fail_command", 90), ("lose", 90)):
+            for number in range(1, last, int(every)):
+                mishap = {kind: {"device": device, "number": number} | ({} if kind == "lose" else {"error": -4})}
+                run = pooled_machine(bench, int(memory), **PROMISES_LITTLE).run(
+                    name, {"POLICY": "static:1,1", "POOL_MEMORY": "1", "STAGING": "64K"}, arguments=arguments, script=[mishap])
+                runs += 1
+                if run.code == 1 and wrong.search(run.stderr):
+                    told += 1
+                else:
+                    run.stderr = native.stderr
+                    run.require_same_as(native)
+    print(f"{runs} runs, {told} of which ended with an error")
+
+
 def few_threads(bench, name, machine, policy, *arguments):
     """Each thread that libsplit asks for is refused once, then all from the first or from some other on: nobody
     notices."""
@@ -610,4 +720,5 @@ if __name__ == "__main__":
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
           "application_table": application_table, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "windowed": windowed, "few_threads": few_threads,
-          "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})
+          "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full,
+          "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})
