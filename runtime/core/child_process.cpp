@@ -19,6 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/// As `clone`, which sanitizers take for a fork.
+extern "C" int __clone(int (*body)(void*), void* stack, int flags, void* argument, ...); // NOLINT
+
 namespace libsplit::runtime {
 
 namespace {
@@ -199,8 +202,7 @@ int spawn(void* what) {
 void spawnAside(Spawn& what) {
   constexpr std::size_t size = std::size_t{256} << 10;
   const std::unique_ptr<char[]> stack(new char[size]);
-  const pid_t between =
-      ::clone(spawn, stack.get() + size, CLONE_VM | CLONE_VFORK, &what); // NOLINT: no SIGCHLD
+  const pid_t between = ::__clone(spawn, stack.get() + size, CLONE_VM | CLONE_VFORK, &what);
   if (between < 0) {
     what.error = errno;
     return;

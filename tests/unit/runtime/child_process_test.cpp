@@ -8,13 +8,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,14 +117,15 @@ TEST(ChildProcess, KeepsNoFileOfTheProgramsOpen) {
 
 /// Programs that become daemons close all files, whosever they are.
 TEST(ChildProcess, IsNotBusyWhereTheProgramClosesItsSocket) {
-  const auto isOurs = [](int fd) {
-    struct stat status{};
-    return ::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+  const auto isSocket = [](int fd) {
+    std::error_code error;
+    const auto is = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+    return is.string().starts_with("socket:");
   };
   std::vector<int> before;
   constexpr int most = 64;
   for (int fd = 3; fd < most; ++fd)
-    if (isOurs(fd))
+    if (isSocket(fd))
       before.push_back(fd);
   double used = 0;
   std::thread other([&] {
@@ -137,8 +140,8 @@ TEST(ChildProcess, IsNotBusyWhereTheProgramClosesItsSocket) {
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   for (int fd = 3; fd < most; ++fd)
-    if (isOurs(fd) && std::ranges::find(before, fd) == before.end())
-      ::close(fd);
+    if (isSocket(fd) && std::ranges::find(before, fd) == before.end())
+      ::syscall(SYS_close, fd); // behind ThreadSanitizer's back: another thread uses it
   other.join();
   EXPECT_LT(used, 0.3);
 }
