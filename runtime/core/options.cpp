@@ -116,13 +116,11 @@ std::optional<std::size_t> parseBytes(const std::string& text) {
 }
 
 /// "0", "1", or so many bytes of the host's memory.
-std::optional<std::optional<std::uint64_t>> parsePoolMemory(const std::string& text) {
+std::optional<std::uint64_t> parsePoolMemory(const std::string& text) {
   if (text == "0")
-    return std::optional<std::uint64_t>();
-  if (text == "1")
-    return std::optional(std::numeric_limits<std::uint64_t>::max());
-  const std::optional<std::size_t> bytes = parseBytes(text);
-  return bytes ? std::optional(std::optional<std::uint64_t>(*bytes)) : std::nullopt;
+    return 0;
+  return text == "1" ? std::optional<std::uint64_t>(std::numeric_limits<std::uint64_t>::max())
+                     : parseBytes(text);
 }
 
 /// A small whole number.

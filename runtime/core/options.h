@@ -42,9 +42,8 @@ struct Options {
   std::optional<double> minLaunchSeconds; ///< none: measured (cost/split_cost.h)
   std::size_t stagingBytes = std::size_t{24} << 20;
   std::size_t deviceMemory = 0; ///< bytes of copies on each other device; 0: all that it has
-  std::optional<std::uint64_t>
-      poolMemory;              ///< bytes of the host's that a pool may take; none: no pool
-  std::uint64_t haloDepth = 0; ///< work-groups of each neighbour that a device may run as well
+  std::uint64_t poolMemory = 0; ///< bytes of the host's that a pool may take; 0: no pool
+  std::uint64_t haloDepth = 0;  ///< work-groups of each neighbour that a device may run as well
   std::string splitc;
   double analysisTimeoutSeconds = 30;
   /// Not of libsplit's: a variable that is set and from which a driver takes build options, which

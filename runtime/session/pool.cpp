@@ -103,7 +103,7 @@ std::optional<Pool::Made> Pool::create(cl_context context, cl_mem_flags flags, s
   memory.all = *all;
   Lock lock(shared_.mutex);
   if (!host_)
-    host_ = std::min<std::uint64_t>(*shared_.options.poolMemory, roomForBuffers(availableMemory()));
+    host_ = std::min<std::uint64_t>(shared_.options.poolMemory, roomForBuffers(availableMemory()));
   memory.host = *host_;
   memory.pooled = *pooled_;
   memory.atHome = *atHome_;

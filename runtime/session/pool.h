@@ -36,7 +36,7 @@ public:
 
   /// Whether the program asked for one. It may have none even so: on a machine without a second
   /// memory, or if its device works in the host's.
-  bool isOn() const { return shared_.options.poolMemory.has_value() && shared_.isActive(); }
+  bool isOn() const { return shared_.options.poolMemory > 0 && shared_.isActive(); }
   /// Whether there are, or were, pooled buffers.
   bool isUsed() const { return isUsed_; }
   /// What the program is told of a device: how many bytes buffers may take there, and one may.

@@ -70,6 +70,20 @@ TEST(Options, TakeSizesWithUnits) {
         << bad;
 }
 
+TEST(Options, HaveAPoolOfSoManyBytes) {
+  std::vector<std::string> complaints;
+  const auto pool = [&](const std::string& value) {
+    return parseOptions({"LIBSPLIT_POOL_MEMORY=" + value}, complaints).poolMemory;
+  };
+  EXPECT_EQ(pool("0"), 0U);
+  EXPECT_EQ(pool("1"), ~std::uint64_t{0});
+  EXPECT_EQ(pool("64M"), std::uint64_t{64} << 20);
+  EXPECT_TRUE(complaints.empty());
+  EXPECT_EQ(pool("2"), 0U);
+  EXPECT_EQ(pool("yes"), 0U);
+  EXPECT_EQ(complaints.size(), 2U);
+}
+
 TEST(Options, SayWhichValuesThereAre) {
   for (const OptionInfo& row : optionTable()) {
     std::vector<std::string> complaints;
