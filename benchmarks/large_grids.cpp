@@ -9,15 +9,19 @@
 
 namespace {
 
+constexpr std::size_t width = 1 << 16; // some drivers count work-items of a dimension in 32 bits
+
 constexpr const char* source = R"(
+#define WIDTH (1ul << 16)
+
 kernel void make(global uint* grid) {
-  const size_t i = get_global_id(0);
+  const ulong i = get_global_id(1) * WIDTH + get_global_id(0);
   grid[i] = (uint)i * 2654435761u ^ (uint)(i >> 32);
 }
 
-kernel void advance(global const uint* from, global uint* to) {
-  const size_t i = get_global_id(0), last = get_global_size(0) - 1;
-  to[i] = from[i] + 3u * from[i > 0 ? i - 1 : i] + 5u * from[i < last ? i + 1 : i];
+kernel void advance(global const uint* from, global uint* to, ulong n) {
+  const ulong i = get_global_id(1) * WIDTH + get_global_id(0);
+  to[i] = from[i] + 3u * from[i > 0 ? i - 1 : i] + 5u * from[i + 1 < n ? i + 1 : i];
 }
 )";
 
@@ -42,17 +46,17 @@ Cells expected(std::size_t begin, std::size_t count, std::size_t n, unsigned ste
 
 void largeGrids(sample::Sample& s) {
   const unsigned steps = s.options().iterations;
-  const std::size_t group = 256, n = s.options().size / sizeof(cl_uint) / group * group;
+  const std::size_t rows = s.options().size / sizeof(cl_uint) / width, n = rows * width;
   const auto queue = s.queue();
   const auto program = s.program(source);
   const auto begin = sample::kernel(program, "make"), step = sample::kernel(program, "advance");
   const sample::Memory grids[] = {s.array<cl_uint>(n), s.array<cl_uint>(n)};
   sample::setArguments(begin, grids[0]);
-  sample::launch(queue, begin, {n}, {group});
+  sample::launch(queue, begin, {width, rows}, {256, 1});
   for (unsigned i = 0; i < steps; ++i) {
-    sample::setArguments(step, grids[i % 2], grids[1 - i % 2]);
+    sample::setArguments(step, grids[i % 2], grids[1 - i % 2], static_cast<cl_ulong>(n));
     s.timed([&] {
-      sample::launch(queue, step, {n}, {group});
+      sample::launch(queue, step, {width, rows}, {256, 1});
       sample::check(clFinish(queue), "clFinish");
     });
   }
