@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -46,6 +47,10 @@ std::string subLabel(const std::string& label, std::size_t index, unsigned units
 } // namespace
 
 std::vector<ListedDevice> listDevices(const Dispatch& cl) {
+  // Drivers begin when they are first asked, and PoCL's answers whoever asks meanwhile with devices
+  // that are not there yet.
+  static std::mutex oneAtATime;
+  const std::lock_guard lock(oneAtATime);
   std::vector<ListedDevice> listed;
   cl_uint platformCount = 0;
   if (cl.clGetPlatformIDs(0, nullptr, &platformCount) != CL_SUCCESS)

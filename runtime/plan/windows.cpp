@@ -7,7 +7,7 @@ namespace libsplit::runtime {
 namespace {
 
 /// Of what is touched, this part is added at each end.
-constexpr std::uint64_t slackPart = 8;
+constexpr std::uint64_t slackPart = 8, leastSlackPart = 256;
 
 bool covers(const ByteRange& all, const ByteRange& part) {
   return part.empty() || (all.begin <= part.begin && part.end <= all.end);
@@ -31,11 +31,12 @@ ByteRange aligned(const ByteRange& bytes, std::uint64_t slack, std::uint64_t siz
 }
 
 enum class Plan {
-  Whole,     ///< all that lack something become whole
-  WithSlack, ///< … what they held, what is touched, and some slack
-  Grown,     ///< … the same without slack
-  Moved,     ///< … what is touched
-  Anew,      ///< all copies hold what is touched
+  Whole,      ///< all that lack something become whole
+  WithSlack,  ///< … what they held, what is touched, and some slack
+  WithLittle, ///< … and hardly any: room for a halo
+  Grown,      ///< … the same without slack
+  Moved,      ///< … what is touched
+  Anew,       ///< all copies hold what is touched
 };
 
 ByteRange rangeOf(const CopyWish& wish, Plan plan, std::uint64_t alignment) {
@@ -43,8 +44,10 @@ ByteRange rangeOf(const CopyWish& wish, Plan plan, std::uint64_t alignment) {
     return *wish.has;
   if (plan == Plan::Whole)
     return {0, wish.size};
-  const bool grows = (plan == Plan::WithSlack || plan == Plan::Grown) && wish.has;
-  const std::uint64_t slack = plan == Plan::WithSlack ? wish.touched.size() / slackPart : 0;
+  const bool grows = plan < Plan::Moved && wish.has;
+  const std::uint64_t slack = plan == Plan::WithSlack    ? wish.touched.size() / slackPart
+                              : plan == Plan::WithLittle ? wish.touched.size() / leastSlackPart
+                                                         : 0;
   const ByteRange window = aligned(wish.touched, slack, wish.size, alignment);
   return grows ? hullOf(*wish.has, window) : window;
 }
@@ -53,7 +56,8 @@ ByteRange rangeOf(const CopyWish& wish, Plan plan, std::uint64_t alignment) {
 
 std::optional<std::vector<ByteRange>> chooseWindows(std::span<const CopyWish> wishes,
                                                     const WindowLimits& limits) {
-  for (const Plan plan : {Plan::Whole, Plan::WithSlack, Plan::Grown, Plan::Moved, Plan::Anew}) {
+  for (const Plan plan :
+       {Plan::Whole, Plan::WithSlack, Plan::WithLittle, Plan::Grown, Plan::Moved, Plan::Anew}) {
     std::vector<ByteRange> chosen;
     std::uint64_t left = limits.room;
     bool fits = true;

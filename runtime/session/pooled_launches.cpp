@@ -367,12 +367,23 @@ std::optional<std::vector<ByteRange>>
 PooledLaunches::windowsOf(std::size_t device, const Wishes& wishes, std::uint64_t taken) const {
   const Device& on = machine_->devices()[device];
   const std::uint64_t room = pool_.roomOn(device);
-  auto windows = chooseWindows(
-      wishes.of, {room - std::min(room, taken), on.largestBuffer, on.bufferAlignment});
-  const auto isTooLarge = [&](const ByteRange& each) { return each.size() > on.largestBuffer; };
-  if (windows && std::ranges::any_of(*windows, isTooLarge) && !takesLarger(device, wishes.context))
-    return std::nullopt;
-  return windows;
+  WindowLimits limits{room - std::min(room, taken), on.largestBuffer, on.bufferAlignment};
+  if (std::ranges::any_of(wishes.of,
+                          [&](const CopyWish& each) { return each.size > limits.largest; }) &&
+      takesLarger(device, wishes.context))
+    limits.largest = limits.room;
+  // What others have room for beside it is not made larger than it need be: to make it smaller
+  // again its bytes would have to travel.
+  std::uint64_t all = 0;
+  for (const std::shared_ptr<Buffer>& buffer : tracked_.buffers())
+    all += buffer->isCopiedTo(*machine_, device) ? buffer->size() : 0;
+  std::vector<CopyWish> asked = wishes.of;
+  for (CopyWish& wish : asked)
+    wish.mayBeWhole = wish.mayBeWhole && wish.size <= limits.largest &&
+                      (all <= room || wish.touched.size() == wish.size);
+  auto windows = chooseWindows(asked, limits);
+  const auto isTooLarge = [&](const ByteRange& each) { return each.size() > limits.largest; };
+  return windows && std::ranges::none_of(*windows, isTooLarge) ? windows : std::nullopt;
 }
 
 /// Drivers tell when a buffer is made, long before there is memory for it. Some promise a quarter
@@ -558,26 +569,31 @@ void PooledLaunches::issueAll(Lock& lock, PooledLaunch& work) {
     await(lock, pending);
   }
   const auto hasBatches = [](const PooledLaunch::Part& part) { return !part.batches.empty(); };
-  while (std::ranges::any_of(work.parts, hasBatches))
+  while (std::ranges::any_of(work.parts, hasBatches)) {
+    // What they need is all on its way before any of them runs, and waits for none of them.
+    std::vector<Piece> pieces;
     for (PooledLaunch::Part& part : work.parts)
       if (hasBatches(part))
-        issueNext(lock, work, part.device, part.batches);
+        pieces.push_back(bringNext(lock, work, part.device, part.batches));
+    for (const Piece& piece : pieces)
+      issue(work, piece);
+  }
 }
 
-/// The first of the batches, or of its halves if there is less room than there was when they were
-/// made.
-void PooledLaunches::issueNext(Lock& lock, PooledLaunch& work, std::size_t device,
-                               std::vector<Batch>& batches) {
+/// Takes the first of the batches, or of its halves if there is less room than there was when they
+/// were made, and brings what it needs.
+Piece PooledLaunches::bringNext(Lock& lock, PooledLaunch& work, std::size_t device,
+                                std::vector<Batch>& batches) {
   for (;;) {
     Batch& next = batches.front();
-    const Piece piece = planPiece(work.launch->request, work.planDevices, device, work.dimension,
-                                  next.begin, next.end);
+    Piece piece = planPiece(work.launch->request, work.planDevices, device, work.dimension,
+                            next.begin, next.end);
     std::string why;
     makeRoom(lock, work, device, piece.uses, why);
     if (why.empty()) {
-      issue(work, piece);
+      bring(work, piece);
       batches.erase(batches.begin());
-      return;
+      return piece;
     }
     if (next.end - next.begin < 2)
       throw std::runtime_error(why);
@@ -587,10 +603,9 @@ void PooledLaunches::issueNext(Lock& lock, PooledLaunch& work, std::size_t devic
   }
 }
 
-/// Brings what a batch needs and issues it.
-void PooledLaunches::issue(PooledLaunch& work, const Piece& piece) {
+/// What a batch needs.
+void PooledLaunches::bring(PooledLaunch& work, const Piece& piece) {
   Launch& launch = *work.launch;
-  Task& task = *work.task;
   const std::size_t device = piece.device;
   for (const BufferArgument& argument : launch.request.buffers) {
     const MemoryObject& given = *launch.objects[argument.parameter];
@@ -599,7 +614,13 @@ void PooledLaunches::issue(PooledLaunch& work, const Piece& piece) {
       throw std::runtime_error("a sub-buffer can't be aligned");
   }
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-    mover_.bring(task, *launch.buffers[b], machine_->devices()[device].node, piece.uses[b].needs);
+    mover_.bring(*work.task, *launch.buffers[b], machine_->devices()[device].node,
+                 piece.uses[b].needs);
+}
+
+void PooledLaunches::issue(PooledLaunch& work, const Piece& piece) {
+  Launch& launch = *work.launch;
+  const std::size_t device = piece.device;
   Instruction instruction = executor_.pieceInstruction(launch, piece);
   executor_.collectBefore(launch, piece, instruction.after);
   instruction.traced = shared_.tracer.piece(launch, piece, work.dimension);
@@ -607,7 +628,7 @@ void PooledLaunches::issue(PooledLaunch& work, const Piece& piece) {
   work.issued.push_back(device);
   log(LogLevel::Debug, "kernel ", launch.code->name, ": device ", device, " takes groups [",
       piece.box.begin[work.dimension], ",", piece.box.end[work.dimension], ")");
-  issuer_.issue(task, device, std::move(instruction));
+  issuer_.issue(*work.task, device, std::move(instruction));
 }
 
 /// By the program's own kernel, on whole copies.

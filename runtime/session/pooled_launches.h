@@ -85,7 +85,8 @@ private:
   void giveOut(const std::shared_ptr<PooledLaunch>& work);
   void issueAll(Lock& lock, PooledLaunch& work);
   void issueWhole(Lock& lock, PooledLaunch& work);
-  void issueNext(Lock& lock, PooledLaunch& work, std::size_t device, std::vector<Batch>& batches);
+  Piece bringNext(Lock& lock, PooledLaunch& work, std::size_t device, std::vector<Batch>& batches);
+  void bring(PooledLaunch& work, const Piece& piece);
   void issue(PooledLaunch& work, const Piece& piece);
   [[noreturn]] void lose(const PooledLaunch& work, const std::string& why);
   void close(PooledLaunch& work);

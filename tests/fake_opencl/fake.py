@@ -563,6 +563,18 @@ def pooled_full(bench):
         run.require("pooled" not in run.stderr, "a buffer was pooled without the variable")
 
 
+def pooled_strictly(bench):
+    """Drivers that take no buffer larger than they promise, though each device has room for all of the program's."""
+    arguments = ("--size", str(1 << 14))  # of 64 KiB
+    native = Fake(bench).run("large_buffers", arguments=arguments)
+    native.require_success()
+    for memory, largest in ((400000, 60000), (400000, 10000), (100000, 30000)):
+        for options in ({"POLICY": "static:1,1"}, {"POLICY": "static:1,5", "STAGING": "1K"}, {"POLICY": "single:1"}):
+            run = pooled_machine(bench, memory, largest=largest).run(
+                "large_buffers", options | {"POOL_MEMORY": "1", "STAGING": "1K"}, arguments=arguments)
+            run.require_same_as(native)
+
+
 def pooled_calls(bench, count, first="1", threads="1"):
     """Random calls on pooled buffers, by several threads at once: the same bytes as on one large device. What does not
     fit a device even by work-groups is refused, and nothing else is."""
@@ -721,4 +733,4 @@ if __name__ == "__main__":
           "application_table": application_table, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "windowed": windowed, "few_threads": few_threads,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full,
-          "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})
+          "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

@@ -35,6 +35,12 @@ TEST(Windows, AreAlignedButForTheBuffersEnd) {
   EXPECT_EQ(choose({wish(200, {42, 50})}, {70, 70, 16}), (Chosen({{32, 64}})));
 }
 
+TEST(Windows, HaveRoomForAHaloWhereThereIsNoneForMore) {
+  // A 256th of 2048 at each end that is not the buffer's.
+  EXPECT_EQ(choose({wish(8192, {4096, 6144}), wish(8192, {0, 2048})}, limits(4200)),
+            (Chosen({{4088, 6152}, {0, 2056}})));
+}
+
 TEST(Windows, GoWithoutSlackWhereThereIsNoRoomForIt) {
   EXPECT_EQ(choose({wish(80, {40, 72}), wish(80, {0, 32})}, limits(64)),
             (Chosen({{40, 72}, {0, 32}})));
