@@ -372,8 +372,8 @@ PooledLaunches::windowsOf(std::size_t device, const Wishes& wishes, std::uint64_
                           [&](const CopyWish& each) { return each.size > limits.largest; }) &&
       takesLarger(device, wishes.context))
     limits.largest = limits.room;
-  // What others have room for beside it is not made larger than it need be: to make it smaller
-  // again its bytes would have to travel.
+  // Where not all buffers fit as a whole none gets more than it needs: to make room for others its
+  // bytes would have to travel.
   std::uint64_t all = 0;
   for (const std::shared_ptr<Buffer>& buffer : tracked_.buffers())
     all += buffer->isCopiedTo(*machine_, device) ? buffer->size() : 0;
