@@ -5,7 +5,6 @@
 #include "libsplit/rects.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
@@ -17,6 +16,7 @@ namespace libsplit {
 
 namespace {
 
+using runtime::answer;
 using runtime::BufferUse;
 using runtime::Command;
 using runtime::Pool;
@@ -29,17 +29,6 @@ runtime::Dispatch& others() {
 
 bool isPooled(cl_mem object) {
   return session().pool().find(object) != nullptr;
-}
-
-/// As a query has it.
-template <class T> cl_int answer(const T& is, std::size_t size, void* value, std::size_t* sizeRet) {
-  if (value && size < sizeof is)
-    return CL_INVALID_VALUE;
-  if (value)
-    std::memcpy(value, &is, sizeof is);
-  if (sizeRet)
-    *sizeRet = sizeof is;
-  return CL_SUCCESS;
 }
 
 // --- what there is
@@ -285,16 +274,9 @@ cl_int CL_API_CALL copyRect(cl_command_queue queue, cl_mem source, cl_mem target
   const Rows read(from, extent, sourceRow, sourceSlice);
   const Rows written(to, extent, targetRow, targetSlice);
   const BufferUse reads = read.use(source, false), writes = written.use(target, true);
-  const bool sameBuffer = source == target;
-  const bool isWrong =
-      !read.areSound || !written.areSound || (sameBuffer && !read.areSpacedAs(written));
-  const bool overlaps = !isWrong && !(sameBuffer && read.areBeside(written)) &&
-                        session().memory().overlap(reads, writes);
   return enqueueIn(
       {queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event}, {reads, writes},
-      isWrong    ? CL_INVALID_VALUE
-      : overlaps ? CL_MEM_COPY_OVERLAP
-                 : CL_SUCCESS,
+      errorOfCopy(read, written, reads, writes),
       [=](std::span<std::byte* const> at) { copyRows(read, at[0], written, at[1], extent); },
       [&] {
         return others().clEnqueueCopyBufferRect(queue, source, target, sourceOrigin, targetOrigin,
@@ -306,9 +288,7 @@ cl_int CL_API_CALL copyRect(cl_command_queue queue, cl_mem source, cl_mem target
 cl_int CL_API_CALL fillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern,
                               size_t patternSize, size_t offset, size_t size, cl_uint count,
                               const cl_event* list, cl_event* event) {
-  const bool fits = pattern && std::has_single_bit(patternSize) &&
-                    patternSize <= sizeof(cl_double16) && offset % patternSize == 0 &&
-                    size % patternSize == 0;
+  const bool fits = pattern && fillsWhole(patternSize, offset, size);
   const auto first = static_cast<const std::byte*>(pattern);
   return enqueueIn(
       {queue, CL_COMMAND_FILL_BUFFER, count, list, event}, {overwritten(buffer, offset, size)},

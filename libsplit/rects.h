@@ -1,10 +1,11 @@
 // Regions of buffers and images, as commands have them.
 #pragma once
 
-#include "runtime/session/command.h"
+#include "libsplit/enqueue.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 
 namespace libsplit {
@@ -52,6 +53,22 @@ struct Rows {
   std::size_t length, pitch, slice, begin, end;
   bool areSound; ///< no driver has to refuse them
 };
+
+/// What the standard says of a copy of rows, by their uses, as far as libsplit can tell.
+inline cl_int errorOfCopy(const Rows& from, const Rows& to, const runtime::BufferUse& reads,
+                          const runtime::BufferUse& writes) {
+  const bool isOneObject = reads.object == writes.object;
+  if (!from.areSound || !to.areSound || (isOneObject && !from.areSpacedAs(to)))
+    return CL_INVALID_VALUE;
+  const bool mayMeet = !(isOneObject && from.areBeside(to));
+  return mayMeet && session().memory().overlap(reads, writes) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS;
+}
+
+/// Whether a pattern of this size is one, and these bytes are some of it as a whole.
+inline bool fillsWhole(std::size_t patternSize, std::size_t offset, std::size_t size) {
+  return std::has_single_bit(patternSize) && patternSize <= sizeof(cl_double16) &&
+         offset % patternSize == 0 && size % patternSize == 0;
+}
 
 inline runtime::BufferUse overwritten(cl_mem object, std::size_t offset, std::size_t size) {
   return {object, true, offset, offset + size, false};

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <vector>
 
@@ -116,11 +115,7 @@ cl_int CL_API_CALL copyRect(cl_command_queue queue, cl_mem source, cl_mem target
     const Rows read(from, extent, sourceRow, sourceSlice);
     const Rows written(to, extent, targetRow, targetSlice);
     const BufferUse reads = read.use(source, false), writes = written.use(target, true);
-    const bool sameBuffer = source == target, sameSpacing = read.areSpacedAs(written);
-    const bool mayBeRefused =
-        !read.areSound || !written.areSound || (sameBuffer && !sameSpacing) ||
-        (!(sameBuffer && read.areBeside(written)) && session().memory().overlap(reads, writes));
-    return enqueue(mayBeRefused ? Refusal::Some : Refusal::No,
+    return enqueue(errorOfCopy(read, written, reads, writes) ? Refusal::Some : Refusal::No,
                    {queue, CL_COMMAND_COPY_BUFFER_RECT, count, list, event}, {reads, writes},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueCopyBufferRect(
@@ -134,9 +129,7 @@ cl_int CL_API_CALL fillBuffer(cl_command_queue queue, cl_mem buffer, const void*
                               size_t patternSize, size_t offset, size_t size, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    const bool fits = pattern && std::has_single_bit(patternSize) &&
-                      patternSize <= sizeof(cl_double16) && offset % patternSize == 0 &&
-                      size % patternSize == 0;
+    const bool fits = pattern && fillsWhole(patternSize, offset, size);
     auto first = static_cast<const std::byte*>(pattern);
     std::vector<std::byte> copy(first, fits ? first + patternSize : first);
     const Command command{queue, CL_COMMAND_FILL_BUFFER, count, list, event};

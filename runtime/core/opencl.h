@@ -17,6 +17,8 @@
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -145,6 +147,18 @@ std::vector<T> arrayProperty(Query query, Handle handle, Name name) {
   if (query(handle, name, values.size() * sizeof(T), values.data(), nullptr) != CL_SUCCESS)
     return {};
   return values;
+}
+
+/// Answers an info query the way drivers do.
+template <class T>
+cl_int answer(const T& result, std::size_t size, void* value, std::size_t* sizeRet) {
+  if (value && size < sizeof(T))
+    return CL_INVALID_VALUE;
+  if (value)
+    std::memcpy(value, &result, sizeof(T));
+  if (sizeRet)
+    *sizeRet = sizeof(T);
+  return CL_SUCCESS;
 }
 
 /// The driver's clCreateProgramWithILKHR, or null.

@@ -40,6 +40,13 @@ struct Command {
   Refusal refusal = Refusal::No;
 };
 
+/// Whether there is a wait list, of events, just where one is announced.
+inline bool hasSoundWaitList(const Command& command) {
+  return (command.waitCount > 0) == (command.waitList != nullptr) &&
+         std::all_of(command.waitList, command.waitList + command.waitCount,
+                     [](cl_event event) { return event; });
+}
+
 /// Enqueues the command natively: (blocking, wait count, wait list, event).
 using NativeCall = std::function<cl_int(cl_bool, cl_uint, const cl_event*, cl_event*)>;
 

@@ -34,6 +34,11 @@ ByteRange touchedBy(const PieceUse& use) {
   return ends.hull();
 }
 
+bool canTakeWindows(const Launch& launch, std::size_t device) {
+  const auto& kernel = launch.code->windowed[device].kernel;
+  return kernel && (!launch.localGiven || groupItems(launch.range) <= kernel->maxGroup);
+}
+
 /// Whether all of the launch's buffers are on the device as a whole, as they mostly are.
 bool CopyRoom::areWhole(const Launch& launch, std::size_t device, Provisions& pending) const {
   return std::ranges::all_of(launch.buffers, [&](const std::shared_ptr<Buffer>& buffer) {
@@ -90,8 +95,7 @@ std::string CopyRoom::kernelFor(Launch& launch, std::size_t device,
     pending.push_back(after(cl_, {built}));
     return {};
   }
-  const auto& kernel = launch.code->windowed[device].kernel;
-  if (kernel && (!launch.localGiven || groupItems(launch.range) <= kernel->maxGroup))
+  if (canTakeWindows(launch, device))
     return {};
   launch.lacksRoom = device;
   return "device " + on.label + " has no room for its buffers, and its kernel can't do with parts";

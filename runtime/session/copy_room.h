@@ -23,6 +23,8 @@ struct Launch;
 
 /// From the first byte that a piece reads or stores to the last.
 ByteRange touchedBy(const PieceUse& use);
+/// Whether the launch can be done on the device's windows, once their kernel's build is over.
+bool canTakeWindows(const Launch& launch, std::size_t device);
 
 /// Under the session's lock.
 class CopyRoom {

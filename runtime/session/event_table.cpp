@@ -1,6 +1,5 @@
 #include "runtime/session/event_table.h"
 
-#include <cstring>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -40,22 +39,6 @@ bool EventTable::contains(cl_event event) {
   std::lock_guard lock(mutex_);
   return events_.contains(event);
 }
-
-namespace {
-
-/// Answers an info query the way drivers do.
-template <class T>
-cl_int answer(const T& result, std::size_t size, void* value, std::size_t* sizeRet) {
-  if (value && size < sizeof(T))
-    return CL_INVALID_VALUE;
-  if (value)
-    std::memcpy(value, &result, sizeof(T));
-  if (sizeRet)
-    *sizeRet = sizeof(T);
-  return CL_SUCCESS;
-}
-
-} // namespace
 
 std::optional<cl_int> EventTable::info(cl_event event, cl_event_info name, std::size_t size,
                                        void* value, std::size_t* sizeRet) {

@@ -14,10 +14,7 @@ cl_int PooledCommands::errorOf(Lock& lock, const Command& command,
   stream = scheduler_.streamOf(lock, command.queue);
   if (!stream)
     return CL_INVALID_COMMAND_QUEUE;
-  const bool hasEvents = command.waitList != nullptr;
-  if ((command.waitCount > 0) != hasEvents ||
-      std::any_of(command.waitList, command.waitList + command.waitCount,
-                  [](cl_event event) { return !event; }))
+  if (!hasSoundWaitList(command))
     return CL_INVALID_EVENT_WAIT_LIST;
   const bool isHint = command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS; // and touches nothing
   for (const BufferUse& use : uses) {

@@ -90,9 +90,7 @@ bool PooledLaunches::usesPooled(const Kernel& kernel) const {
 /// What a driver would answer.
 cl_int PooledLaunches::errorOf(const Stream& stream, const Kernel& kernel, const Command& command,
                                const LaunchArguments& arguments) const {
-  if ((command.waitCount > 0) != (command.waitList != nullptr) ||
-      std::any_of(command.waitList, command.waitList + command.waitCount,
-                  [](cl_event event) { return !event; }))
+  if (!hasSoundWaitList(command))
     return CL_INVALID_EVENT_WAIT_LIST;
   if (!isOfOneContext(stream, kernel) || !commands_.isOfOneContext(stream, command, {}))
     return CL_INVALID_CONTEXT;
@@ -250,9 +248,7 @@ bool PooledLaunches::takesWindows(Lock& lock, PooledLaunch& work, std::size_t de
     built->wait();
     lock.lock();
   }
-  const auto& kernel = launch.code->windowed[device].kernel;
-  return built && built->over() && kernel &&
-         (!launch.localGiven || groupItems(launch.range) <= kernel->maxGroup);
+  return built && built->over() && canTakeWindows(launch, device);
 }
 
 std::vector<double> PooledLaunches::sharesOf(const PooledLaunch& work) const {
