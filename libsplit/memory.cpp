@@ -5,6 +5,20 @@ namespace libsplit {
 
 namespace {
 
+/// Has the driver make an object; again, if it had no memory for it and libsplit gave some back.
+template <class Make> cl_mem made(cl_context context, cl_int* error, const Make& make) {
+  cl_int status = CL_SUCCESS;
+  cl_mem object = make(&status);
+  if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES) {
+    bool mayTryAgain = false;
+    tracked([&] { mayTryAgain = session().makeRoom(context); });
+    if (mayTryAgain)
+      object = make(&status);
+  }
+  report(error, status);
+  return object;
+}
+
 /// The program made a buffer, perhaps of its own memory.
 void noteBuffer(cl_mem buffer, cl_mem_flags flags, size_t size, const void* host) {
   tracked([&] {
@@ -16,9 +30,9 @@ void noteBuffer(cl_mem buffer, cl_mem_flags flags, size_t size, const void* host
 
 cl_mem CL_API_CALL createBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host,
                                 cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_mem buffer = next().clCreateBuffer(context, flags, size, host, &status);
-  report(error, status);
+  cl_mem buffer = made(context, error, [&](cl_int* status) {
+    return next().clCreateBuffer(context, flags, size, host, status);
+  });
   if (buffer)
     noteBuffer(buffer, flags, size, host);
   return buffer;
@@ -28,10 +42,9 @@ cl_mem CL_API_CALL createBufferWithProperties(cl_context context,
                                               const cl_mem_properties* properties,
                                               cl_mem_flags flags, size_t size, void* host,
                                               cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_mem buffer =
-      next().clCreateBufferWithProperties(context, properties, flags, size, host, &status);
-  report(error, status);
+  cl_mem buffer = made(context, error, [&](cl_int* status) {
+    return next().clCreateBufferWithProperties(context, properties, flags, size, host, status);
+  });
   // With properties it may be somebody else's memory: that stays the driver's business alone.
   if (buffer && (!properties || properties[0] == 0))
     noteBuffer(buffer, flags, size, host);
@@ -62,9 +75,9 @@ void imageMade(cl_mem image, const cl_image_desc* description) {
 cl_mem CL_API_CALL createImage(cl_context context, cl_mem_flags flags,
                                const cl_image_format* format, const cl_image_desc* description,
                                void* host, cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_mem image = next().clCreateImage(context, flags, format, description, host, &status);
-  report(error, status);
+  cl_mem image = made(context, error, [&](cl_int* status) {
+    return next().clCreateImage(context, flags, format, description, host, status);
+  });
   imageMade(image, description);
   return image;
 }
@@ -74,10 +87,10 @@ cl_mem CL_API_CALL createImageWithProperties(cl_context context,
                                              cl_mem_flags flags, const cl_image_format* format,
                                              const cl_image_desc* description, void* host,
                                              cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_mem image = next().clCreateImageWithProperties(context, properties, flags, format, description,
-                                                    host, &status);
-  report(error, status);
+  cl_mem image = made(context, error, [&](cl_int* status) {
+    return next().clCreateImageWithProperties(context, properties, flags, format, description, host,
+                                              status);
+  });
   imageMade(image, description);
   if (image && properties && properties[0] != 0)
     tracked([&] { session().memory().keepAtHome(image, "it may be somebody else's memory"); });
@@ -87,10 +100,9 @@ cl_mem CL_API_CALL createImageWithProperties(cl_context context,
 cl_mem CL_API_CALL createImage2D(cl_context context, cl_mem_flags flags,
                                  const cl_image_format* format, size_t width, size_t height,
                                  size_t pitch, void* host, cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_mem image =
-      next().clCreateImage2D(context, flags, format, width, height, pitch, host, &status);
-  report(error, status);
+  cl_mem image = made(context, error, [&](cl_int* status) {
+    return next().clCreateImage2D(context, flags, format, width, height, pitch, host, status);
+  });
   imageMade(image, nullptr);
   return image;
 }
@@ -99,10 +111,10 @@ cl_mem CL_API_CALL createImage3D(cl_context context, cl_mem_flags flags,
                                  const cl_image_format* format, size_t width, size_t height,
                                  size_t depth, size_t rowPitch, size_t slicePitch, void* host,
                                  cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_mem image = next().clCreateImage3D(context, flags, format, width, height, depth, rowPitch,
-                                        slicePitch, host, &status);
-  report(error, status);
+  cl_mem image = made(context, error, [&](cl_int* status) {
+    return next().clCreateImage3D(context, flags, format, width, height, depth, rowPitch,
+                                  slicePitch, host, status);
+  });
   imageMade(image, nullptr);
   return image;
 }

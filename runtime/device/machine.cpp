@@ -332,14 +332,21 @@ StagingRing* Machine::ring(NodeId node, cl_context homeContext) {
   return ringRoom(node, homeContext, pending) == Room::None ? nullptr : rings_[node].ring.get();
 }
 
+std::shared_ptr<const void> Machine::yieldRings() {
+  if (!devices_[home_].isGpu || rings_.empty())
+    return nullptr;
+  auto yielded = std::make_shared<Rings>();
+  yielded->swap(rings_);
+  return yielded;
+}
+
 std::shared_ptr<const void> Machine::forget(cl_context homeContext) {
   struct Dropped {
-    Rings rings;
+    std::shared_ptr<const void> rings;
     std::vector<Ref<cl_command_queue>> queues;
   };
   auto dropped = std::make_shared<Dropped>();
-  if (devices_[home_].isGpu)
-    dropped->rings.swap(rings_); // they may be pinned there
+  dropped->rings = yieldRings();
   for (Queues* queues : {&homeQueues_, &idleQueues_})
     std::erase_if(*queues, [&](auto& entry) {
       if (entry.first.first != homeContext)

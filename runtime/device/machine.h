@@ -166,6 +166,9 @@ public:
   /// is made to be there without waiting for the device's work.
   cl_command_queue idleQueueOf(std::size_t device, cl_context homeContext);
   cl_context contextOf(std::size_t device, cl_context homeContext) const;
+  /// Gives up the rings, which may be pinned for the home device: they go with the result. Null if
+  /// there are none.
+  std::shared_ptr<const void> yieldRings();
   /// The application gave up `homeContext`: drops what was made in it, which goes with the result.
   std::shared_ptr<const void> forget(cl_context homeContext);
 

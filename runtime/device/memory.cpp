@@ -275,6 +275,23 @@ void Buffer::drop(Machine& machine, std::size_t device) {
   ++timesDropped_[device];
 }
 
+std::shared_ptr<const void> Buffer::yieldAtHome(const Machine& machine) {
+  struct Given {
+    std::map<Engine, Ref<cl_mem>> relays;
+    std::shared_ptr<DeviceSnapshot> snapshot;
+  };
+  if (relays_.empty() && !snapshots_.contains(machine.home()))
+    return nullptr;
+  auto given = std::make_shared<Given>();
+  given->relays.swap(relays_);
+  if (const auto found = snapshots_.find(machine.home()); found != snapshots_.end()) {
+    given->snapshot = std::move(found->second);
+    snapshots_.erase(found);
+  }
+  places_ = newPlaces(); // who asks under the old number takes the relays to be there
+  return given;
+}
+
 ByteRange Buffer::holds(const Machine& machine, std::size_t device) const {
   if (!isCopiedTo(machine, device))
     return {0, size_};

@@ -290,6 +290,10 @@ public:
     const auto found = timesDropped_.find(device);
     return found == timesDropped_.end() ? 0 : found->second;
   }
+  /// Gives up what there is on the program's own device beside its memory, for the caller to
+  /// destroy without the lock. Home must have all bytes, and nobody work there. It is made anew on
+  /// demand.
+  std::shared_ptr<const void> yieldAtHome(const Machine& machine);
   /// The bytes that the copy of `device` has a place for; empty if there is none. Home has all, but
   /// of a pooled one.
   ByteRange holds(const Machine& machine, std::size_t device) const;

@@ -308,14 +308,20 @@ void Pumps::giveWay(cl_command_queue queue) {
       each->hurry();
 }
 
-void Pumps::forget(cl_context context) {
-  std::vector<Pinned> gone; // without the lock: drivers may call the program
+std::shared_ptr<const void> Pumps::yield(cl_context context) {
+  auto yielded = std::make_shared<std::vector<Pinned>>();
   std::lock_guard lock(mutex_);
-  std::erase(contexts_, context);
   const auto last = std::ranges::stable_partition(
       idle_, [&](const Pinned& each) { return each.context != context; });
-  std::ranges::move(last, std::back_inserter(gone));
+  std::ranges::move(last, std::back_inserter(*yielded));
   idle_.erase(last.begin(), last.end());
+  return yielded->empty() ? nullptr : yielded;
+}
+
+void Pumps::forget(cl_context context) {
+  const auto gone = yield(context); // destroyed without the lock: drivers may call the program
+  std::lock_guard lock(mutex_);
+  std::erase(contexts_, context);
 }
 
 void Pumps::stop() {

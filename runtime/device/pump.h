@@ -140,6 +140,9 @@ public:
   };
   /// Memory at `address` that the driver gave or was given, and reads and writes fast itself.
   void excludes(const void* address, std::size_t size);
+  /// Gives up what is pinned in `context` and not in use, which goes with the result. Null if there
+  /// is nothing.
+  std::shared_ptr<const void> yield(cl_context context);
   /// The program gives up `context`: what was pinned in it goes.
   void forget(cl_context context);
   /// No pump is made any more.

@@ -158,6 +158,12 @@ std::string Merger::reserve(Launch& launch, const LaunchPlan& plan, Provisions& 
   for (const Merge& merge : plan.merges)
     if (!launch.buffers[merge.buffer]->hostMemory(*machine_))
       return "there is no host memory to merge in";
+  for (const Merge& merge : plan.merges)
+    for (const Merge::Part& part : merge.parts)
+      if (part.node != hostNode &&
+          !launch.buffers[merge.buffer]->wayTo(*machine_, machine_->deviceOfNode(part.node),
+                                               Engine::Kernels))
+        return "there is no memory to merge through";
   for (const auto& [of, bytes] : staged)
     if (launch.buffers[of.first]->stagingRoom(*machine_, of.second, bytes, pending) == Room::None)
       return "there is no host memory to merge in";

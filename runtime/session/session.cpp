@@ -64,6 +64,13 @@ void Session::stepAside(const std::string& why) {
       session.shared_.progress.notify_all();
     }
   } through{*this};
+  held = memory_.engaged();
+  bringHome(lock, held);
+  leaveIfAllIsHome();
+}
+
+/// Waits for what is under way, and has home get the bytes of all of `objects`, where it can.
+void Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject>> objects) {
   Task work; // of no queue
   shared_.progress.wait(lock, [&] {
     return !chunks_.isUnderWay() && !pooledLaunches_.isUnderWay() && !scheduler_.isRecovering();
@@ -71,8 +78,7 @@ void Session::stepAside(const std::string& why) {
   for (const auto& [queue, stream] : scheduler_.streams())
     for (const auto& task : stream->active)
       work.parts.insert(work.parts.end(), task->parts.begin(), task->parts.end());
-  held = memory_.engaged();
-  for (const auto& object : held) {
+  for (const auto& object : objects) {
     Buffer& buffer = *object->buffer;
     if (buffer.pooled())
       continue;            // it is nobody else's business, now as before
@@ -88,7 +94,38 @@ void Session::stepAside(const std::string& why) {
     part->wait();
   lock.lock();
   mover_.awaitSentAhead(lock); // some of it may have been on its way home
-  leaveIfAllIsHome();
+}
+
+bool Session::isIdleAtHome(const Buffer& buffer) const {
+  const NodeId home = machine_->homeDevice().node;
+  const ByteSet all(0, buffer.size());
+  return buffer.directory().isValid(home, all) && buffer.accesses().isIdle(home, all, false);
+}
+
+bool Session::makeRoom(cl_context context) {
+  // Destroyed after the lock is gone.
+  std::vector<std::shared_ptr<MemoryObject>> engaged;
+  std::vector<std::shared_ptr<const void>> given;
+  Lock lock(shared_.mutex);
+  if (!machine_ || !shared_.isActive() || shared_.steppingAside || CallbackScope::active())
+    return false;
+  engaged = memory_.engaged();
+  bringHome(lock, engaged);
+  if (!scheduler_.isEmpty() || mover_.isSendingAhead())
+    return false; // what waits for the program may need it
+  const auto give = [&](std::shared_ptr<const void> memory) {
+    if (memory)
+      given.push_back(std::move(memory));
+  };
+  for (const auto& object : engaged)
+    if (Buffer& buffer = *object->buffer; !buffer.pooled() && isIdleAtHome(buffer))
+      give(buffer.yieldAtHome(*machine_));
+  give(machine_->yieldRings());
+  lock.unlock();
+  give(pumps_.yield(context));
+  if (!given.empty())
+    log(LogLevel::Info, "the program's device is full: gives up what memory it has there");
+  return !given.empty();
 }
 
 /// Having stepped aside, ends the session's part once nothing is pending, and home has all bytes.
@@ -96,11 +133,8 @@ void Session::stepAside(const std::string& why) {
 void Session::leaveIfAllIsHome() {
   if (!shared_.steppingAside || !scheduler_.isEmpty())
     return;
-  auto isHome = [&](const std::shared_ptr<MemoryObject>& object) {
-    const NodeId home = machine_->homeDevice().node;
-    const ByteSet all(0, object->buffer->size());
-    return object->buffer->directory().isValid(home, all) &&
-           object->buffer->accesses().isIdle(home, all, false);
+  const auto isHome = [&](const std::shared_ptr<MemoryObject>& object) {
+    return isIdleAtHome(*object->buffer);
   };
   if (std::ranges::all_of(memory_.engaged(), isHome))
     shared_.active = false;

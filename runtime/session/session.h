@@ -33,6 +33,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,9 @@ public:
   EventTable& events() { return scheduler_.events(); }
   void userEventCreated() { shared_.userEvents = true; }
   void callbackGiven() { shared_.callbacks = true; }
+  /// The driver had no memory for what the program makes there: gives up what libsplit has on the
+  /// program's own device, unless what is pending needs it. Whether the program may try again.
+  bool makeRoom(cl_context context);
   /// The driver's own memory, or what it was given as such: no pump is needed there.
   void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
 
@@ -95,6 +99,8 @@ public:
   }
 
 private:
+  void bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject>> objects);
+  bool isIdleAtHome(const Buffer& buffer) const;
   void leaveIfAllIsHome();
   void forgetContexts(Lock& lock);
   void writeStats();

@@ -468,6 +468,24 @@ def refusals(bench, name, machine="two_gpus", stride="1", policy="static:1,1", *
     print(f"{runs} runs, each with one of {calls} calls refused: all as natively")
 
 
+def full_home(bench, name, *arguments):
+    """The program's device has the memory that the program needs natively, and as much beside that as libsplit's first
+    questions to the driver take for a moment: what libsplit would have there goes when the program wants it, or the
+    launch is not split. The same bytes and codes."""
+    native_of = Fake(bench)
+    native = native_of.run(name, arguments=arguments)
+    native.require_success()
+    most = native_of.calls("0.0")["most_memory"]
+    runs = 0
+    for memory in (most + 16384, most + 16384 + most // 4, 2 * most):
+        for options in policies(2):
+            fake = Fake(bench)
+            fake.platforms = [{"name": "Fake", "devices": [GPU | {"memory": memory, "largest": memory}, GPU]}]
+            fake.run(name, options, arguments=arguments).require_same_as(native)
+            runs += 1
+    print(f"{runs} runs: all as natively")
+
+
 def windowed(bench, name, least, *arguments):
     """A helper that can't hold the program's buffers holds what its parts touch: the same bytes, and it takes part.
     `least`: the part of the buffers' bytes that is enough for that."""
@@ -731,6 +749,6 @@ if __name__ == "__main__":
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
           "application_table": application_table, "deeper_halos": deeper_halos,
-          "refusals": refusals, "failures": failures, "windowed": windowed, "few_threads": few_threads,
+          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home, "few_threads": few_threads,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full,
           "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})
