@@ -47,6 +47,11 @@ inline void report(cl_int* target, cl_int status) {
     *target = status;
 }
 
+/// Whether a driver that answers so had no memory for an object.
+inline bool lacksMemory(cl_int status) {
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES;
+}
+
 /// Runs bookkeeping that follows a native call. It must not throw into the application: what can't
 /// be tracked any more is not touched any more either.
 ///

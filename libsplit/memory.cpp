@@ -9,7 +9,7 @@ namespace {
 template <class Make> cl_mem made(cl_context context, cl_int* error, const Make& make) {
   cl_int status = CL_SUCCESS;
   cl_mem object = make(&status);
-  if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES) {
+  if (lacksMemory(status)) {
     bool mayTryAgain = false;
     tracked([&] { mayTryAgain = session().makeRoom(context); });
     if (mayTryAgain)

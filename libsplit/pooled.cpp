@@ -80,8 +80,7 @@ cl_mem create(cl_context context, cl_mem_flags flags, size_t size, void* host, c
     made->handle = call(&made->status);
     if (made->handle)
       tracked([&] { session().pool().createdAtHome(made->handle); });
-    else if (made->status == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
-             made->status == CL_OUT_OF_RESOURCES)
+    else if (lacksMemory(made->status))
       tracked([&] {
         if (auto pooled = session().pool().create(context, flags, size, host, true))
           made = pooled;

@@ -290,9 +290,12 @@ public:
     const auto found = timesDropped_.find(device);
     return found == timesDropped_.end() ? 0 : found->second;
   }
-  /// Gives up what there is on the program's own device beside its memory, for the caller to
-  /// destroy without the lock. Home must have all bytes, and nobody work there. It is made anew on
-  /// demand.
+  /// Whether there is anything on the program's own device beside the program's memory.
+  bool hasMoreAtHome(const Machine& machine) const {
+    return !relays_.empty() || snapshots_.contains(machine.home());
+  }
+  /// Gives that up, for the caller to destroy without the lock. Home must have all bytes, and
+  /// nobody work there. It is made anew on demand.
   std::shared_ptr<const void> yieldAtHome(const Machine& machine);
   /// The bytes that the copy of `device` has a place for; empty if there is none. Home has all, but
   /// of a pooled one.

@@ -155,15 +155,16 @@ std::string Merger::reserve(Launch& launch, const LaunchPlan& plan, Provisions& 
         add(compared, merge.buffer, part.node,
             comparedRange(part.bytes, launch.buffers[merge.buffer]->size()));
     }
-  for (const Merge& merge : plan.merges)
-    if (!launch.buffers[merge.buffer]->hostMemory(*machine_))
+  const Device& home = machine_->homeDevice();
+  for (const Merge& merge : plan.merges) {
+    Buffer& buffer = *launch.buffers[merge.buffer];
+    if (!buffer.hostMemory(*machine_))
       return "there is no host memory to merge in";
-  for (const Merge& merge : plan.merges)
-    for (const Merge::Part& part : merge.parts)
-      if (part.node != hostNode &&
-          !launch.buffers[merge.buffer]->wayTo(*machine_, machine_->deviceOfNode(part.node),
-                                               Engine::Kernels))
-        return "there is no memory to merge through";
+    if (home.node != hostNode &&
+        std::ranges::find(merge.parts, home.node, &Merge::Part::node) != merge.parts.end() &&
+        !buffer.wayTo(*machine_, machine_->home(), Engine::Kernels))
+      return "there is no memory to merge through at home";
+  }
   for (const auto& [of, bytes] : staged)
     if (launch.buffers[of.first]->stagingRoom(*machine_, of.second, bytes, pending) == Room::None)
       return "there is no host memory to merge in";

@@ -5,6 +5,7 @@
 #include "runtime/core/log.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -104,22 +105,25 @@ bool Session::isIdleAtHome(const Buffer& buffer) const {
 
 bool Session::makeRoom(cl_context context) {
   // Destroyed after the lock is gone.
-  std::vector<std::shared_ptr<MemoryObject>> engaged;
+  std::vector<std::shared_ptr<MemoryObject>> engaged, holders;
   std::vector<std::shared_ptr<const void>> given;
   Lock lock(shared_.mutex);
   if (!machine_ || !shared_.isActive() || shared_.steppingAside || CallbackScope::active())
     return false;
   engaged = memory_.engaged();
-  bringHome(lock, engaged);
+  std::ranges::copy_if(engaged, std::back_inserter(holders), [&](const auto& object) {
+    return !object->buffer->pooled() && object->buffer->hasMoreAtHome(*machine_);
+  });
+  bringHome(lock, holders);
   if (!scheduler_.isEmpty() || mover_.isSendingAhead())
     return false; // what waits for the program may need it
   const auto give = [&](std::shared_ptr<const void> memory) {
     if (memory)
       given.push_back(std::move(memory));
   };
-  for (const auto& object : engaged)
-    if (Buffer& buffer = *object->buffer; !buffer.pooled() && isIdleAtHome(buffer))
-      give(buffer.yieldAtHome(*machine_));
+  for (const auto& object : holders)
+    if (isIdleAtHome(*object->buffer))
+      given.push_back(object->buffer->yieldAtHome(*machine_));
   give(machine_->yieldRings());
   lock.unlock();
   give(pumps_.yield(context));

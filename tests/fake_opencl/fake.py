@@ -749,6 +749,7 @@ if __name__ == "__main__":
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
           "application_table": application_table, "deeper_halos": deeper_halos,
-          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home, "few_threads": few_threads,
+          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home,
+          "few_threads": few_threads,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full,
           "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})
