@@ -245,7 +245,7 @@ void Lane::execute(Instruction& instruction) {
     traced->before = hostNow();
   executed = instruction.done.get();
   try {
-    status = instruction.run({waits}, &event);
+    status = instruction.run({waits}, *instruction.done, &event);
   } catch (const std::exception& error) {
     log(LogLevel::Error, name_, ": ", error.what());
     status = CL_OUT_OF_HOST_MEMORY;

@@ -45,9 +45,9 @@ struct Instruction {
   /// it. Null: all such work is waited for before `run`, and it gets no events.
   cl_context context = nullptr;
   /// Enqueues the commands, each behind `waits`, and hands out the last one's event, or leaves it
-  /// null if the work is over on return. Runs on the lane's thread, or where it was issued; one at
-  /// a time.
-  std::function<cl_int(WaitList waits, cl_event* last)> run;
+  /// null if the work is over on return; tells `done`, the instruction's, of those before it. Runs
+  /// on the lane's thread, or where it was issued; one at a time.
+  std::function<cl_int(WaitList waits, Completion& done, cl_event* last)> run;
   std::shared_ptr<const void> holds; ///< what `run` uses and does not hold itself
   CompletionPtr done;
   /// `run` returns in microseconds, whatever the device does: it may run in the issuing thread.

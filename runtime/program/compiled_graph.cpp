@@ -7,6 +7,26 @@
 
 namespace libsplit::runtime {
 
+namespace {
+
+Instruction instructionOf(const KernelCommand& command, const std::vector<Argument>* given,
+                          std::shared_ptr<const void> holder, bool compiles) {
+  Instruction instruction;
+  instruction.queue = command.queue.get();
+  instruction.context = command.context;
+  instruction.immediate = command.isImmediate && !(compiles && command.compilesInCall);
+  instruction.compiles = compiles;
+  instruction.done = std::make_shared<Completion>(command.cl);
+  instruction.run = [&command, given](WaitList waits, Completion& done, cl_event* last) {
+    return command.call.enqueue(command.cl, command.queue.get(), waits.count(), waits.data(), last,
+                                &done, given);
+  };
+  instruction.holds = std::move(holder);
+  return instruction;
+}
+
+} // namespace
+
 std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph, std::size_t b) {
   using Effect = Journal::Effect;
   auto made = std::make_shared<Journal::Changes>();
@@ -30,18 +50,17 @@ std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph,
 }
 
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles) {
-  Instruction instruction;
-  instruction.queue = command->queue.get();
-  instruction.context = command->context;
-  instruction.immediate = command->isImmediate && !(compiles && command->compilesInCall);
-  instruction.compiles = compiles;
-  instruction.done = std::make_shared<Completion>(command->cl);
-  instruction.run = [it = command.get(), done = instruction.done.get()](WaitList waits,
-                                                                        cl_event* last) {
-    return it->call.enqueue(it->cl, it->queue.get(), waits.count(), waits.data(), last, done);
-  };
-  instruction.holds = std::move(command);
-  return instruction;
+  const KernelCommand& it = *command;
+  return instructionOf(it, nullptr, std::move(command), compiles);
+}
+
+Instruction instructionOf(const KernelCommand& command, const std::vector<Argument>& given,
+                          std::shared_ptr<const void> holder, bool compiles) {
+  return instructionOf(command, &given, std::move(holder), compiles);
+}
+
+bool isOfLaunch(const Parameter& parameter) {
+  return parameter.kind == ParameterKind::Scalar;
 }
 
 CompiledGraph::CompiledGraph(std::shared_ptr<const InstructionGraph> of,
@@ -51,8 +70,15 @@ CompiledGraph::CompiledGraph(std::shared_ptr<const InstructionGraph> of,
     changes.push_back(changesOf(*graph, b));
     places_.push_back(inputs.buffers[b]->places());
   }
-  for (const Argument& argument : inputs.arguments)
-    values_.push_back({argument.size, argument.value});
+  for (std::size_t i = 0; i < inputs.arguments.size(); ++i) {
+    Value& value = values_.emplace_back(Value{inputs.arguments[i].size, {}});
+    if (!isOfLaunch(inputs.parameters[i]))
+      value.bytes = inputs.arguments[i].value;
+  }
+}
+
+bool CompiledGraph::Value::isAs(const Argument& argument) const {
+  return size == argument.size && (!bytes || *bytes == argument.value);
 }
 
 bool CompiledGraph::isPlacedAs(const LaunchInputs& inputs) const {
@@ -62,11 +88,7 @@ bool CompiledGraph::isPlacedAs(const LaunchInputs& inputs) const {
 }
 
 bool CompiledGraph::isFor(const LaunchInputs& inputs) const {
-  return isPlacedAs(inputs) && std::ranges::equal(values_, inputs.arguments,
-                                                  [](const Value& value, const Argument& argument) {
-                                                    return value.size == argument.size &&
-                                                           value.bytes == argument.value;
-                                                  });
+  return isPlacedAs(inputs) && std::ranges::equal(values_, inputs.arguments, &Value::isAs);
 }
 
 bool CompiledGraph::hasPlaceFor(const LaunchInputs& inputs) const {

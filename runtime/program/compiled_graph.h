@@ -2,10 +2,11 @@
 // are enqueued with.
 //
 // The instruction graph says what happens to which bytes (plan/instruction_graph.h). What to hand
-// to the drivers for that follows from the plan, from where the buffers' copies are, and from the
-// values that the program passes: kernels, arguments, offsets, sizes, queues. A program that
-// repeats a launch changes none of it. So all of that is kept, and a launch that finds it comes
-// down to some comparisons and one command for each device.
+// to the drivers for that follows from the plan, from where the buffers' copies are, and from which
+// buffers the program passes: kernels, arguments, offsets, sizes, queues. A program that repeats a
+// launch changes none of it but numbers, such as the step that it is at. So all of that is kept,
+// and a launch that finds it comes down to some comparisons and one command for each device, which
+// takes the numbers from the launch.
 //
 // A compiled graph holds nothing that is the program's: buffers are told by numbers that no other
 // ever has (Buffer::places), and a launch that takes kernel objects or samplers of the program's
@@ -24,12 +25,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace libsplit::runtime {
 
 struct Argument;
+
+/// Whether what the argument is changes no command but for the value itself.
+bool isOfLaunch(const Parameter& parameter);
 
 /// A kernel call and who is to do it.
 struct KernelCommand {
@@ -46,12 +51,16 @@ std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph,
 
 /// An instruction that has it done once. `compiles`: as an instruction has it.
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles);
+/// The same with a launch's own values. `holder` keeps the command and the arguments.
+Instruction instructionOf(const KernelCommand& command, const std::vector<Argument>& given,
+                          std::shared_ptr<const void> holder, bool compiles);
 
 /// What a launch asks for, as far as its commands depend on it. The arguments that are buffers are
 /// told by these.
 struct LaunchInputs {
   const LaunchPlan* whole = nullptr; ///< the plan, or what its pieces were cut from
   bool localGiven = false;
+  std::span<const Parameter> parameters;
   std::span<const std::shared_ptr<Buffer>> buffers;
   std::span<const Argument> arguments;
 };
@@ -75,7 +84,8 @@ struct CompiledGraph {
 private:
   struct Value {
     std::size_t size = 0;
-    SmallBytes bytes;
+    std::optional<SmallBytes> bytes; ///< nothing: each launch gives its own
+    bool isAs(const Argument& argument) const;
   };
   std::shared_ptr<const LaunchPlan> whole_;
   bool localGiven_;

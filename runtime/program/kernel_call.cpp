@@ -1,5 +1,7 @@
 #include "runtime/program/kernel_call.h"
 
+#include "runtime/program/program.h"
+
 #include <bit>
 
 namespace libsplit::runtime {
@@ -23,10 +25,12 @@ bool LaneKernel::isNew(const PieceRange& range) {
 }
 
 cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
-                           const cl_event* waitList, cl_event* event, Completion* done) const {
+                           const cl_event* waitList, cl_event* event, Completion* done,
+                           const std::vector<Argument>* given) const {
   cl_int status = CL_SUCCESS;
   for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
-    status = set(cl, i, arguments[i]);
+    status =
+        given && arguments[i].isOfLaunch ? set(cl, i, (*given)[i].value) : set(cl, i, arguments[i]);
   auto launch = [&](const EnqueuedRange& each, cl_event* last) {
     return cl.clEnqueueNDRangeKernel(
         queue, kernel->kernel.get(), dimensions, each.offset.data(), each.global.data(),
@@ -57,20 +61,24 @@ cl_int KernelCall::set(const Dispatch& cl, std::size_t index,
   auto number = static_cast<cl_uint>(index);
   if (argument.localSize > 0)
     return cl.clSetKernelArg(kernel->kernel.get(), number, argument.localSize, nullptr);
-  const std::span<const std::byte> value = argument.value.view();
   if (argument.isBuffer)
-    return cl.clSetKernelArg(kernel->kernel.get(), number, value.size(), value.data());
+    return cl.clSetKernelArg(kernel->kernel.get(), number, argument.value.size(),
+                             argument.value.data());
+  return set(cl, index, argument.value);
+}
+
+cl_int KernelCall::set(const Dispatch& cl, std::size_t index, const SmallBytes& value) const {
   // What did not change since the kernel's last launch need not be set again, unless it may be a
   // handle: an object that is gone may have left its address to another.
   kernel->last.resize(arguments.size());
   SmallBytes& last = kernel->last[index];
   const bool mayBeHandle = value.size() == sizeof(cl_mem);
-  if (!mayBeHandle && !value.empty() && last == argument.value)
+  if (!mayBeHandle && !value.empty() && last == value)
     return CL_SUCCESS;
-  const cl_int status = cl.clSetKernelArg(kernel->kernel.get(), number, value.size(),
-                                          value.empty() ? nullptr : value.data());
+  const cl_int status = cl.clSetKernelArg(kernel->kernel.get(), static_cast<cl_uint>(index),
+                                          value.size(), value.empty() ? nullptr : value.data());
   if (status == CL_SUCCESS)
-    last = argument.value;
+    last = value;
   return status;
 }
 

@@ -17,6 +17,8 @@
 
 namespace libsplit::runtime {
 
+struct Argument;
+
 /// What a program was built from.
 struct MadeOf {
   std::string text; ///< OpenCL C
@@ -58,6 +60,7 @@ public:
   SmallBytes value;
   std::size_t localSize = 0; ///< 0: it is a value
   bool isBuffer = false;
+  bool isOfLaunch = false; ///< each launch gives its own; this is one's
 
 private:
   ArgumentSetting() = default;
@@ -73,12 +76,15 @@ struct KernelCall {
   /// An argument that is another for the piece's rest: its index, and what it is there.
   std::optional<std::pair<std::size_t, ArgumentSetting>> ofRest;
 
-  /// `event` gets the last command's event, and `done` the first one's if there are two.
+  /// `event` gets the last command's event, and `done` the first one's if there are two. `given`:
+  /// the launch's arguments, in place of values that each launch gives; null: as they are here.
   cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
-                 const cl_event* waitList, cl_event* event, Completion* done = nullptr) const;
+                 const cl_event* waitList, cl_event* event, Completion* done = nullptr,
+                 const std::vector<Argument>* given = nullptr) const;
 
 private:
   cl_int set(const Dispatch& cl, std::size_t index, const ArgumentSetting& argument) const;
+  cl_int set(const Dispatch& cl, std::size_t index, const SmallBytes& value) const;
 };
 
 } // namespace libsplit::runtime

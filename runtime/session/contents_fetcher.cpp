@@ -191,7 +191,7 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
           instruction.queue = pass->queue;
           buffer->accesses().collect(node, all, {}, instruction.after);
           instruction.compiles = true;
-          instruction.run = [this, pass](WaitList, cl_event* last) {
+          instruction.run = [this, pass](WaitList, Completion&, cl_event* last) {
             return pass->enqueue(cl_, last);
           };
           instruction.done = std::make_shared<Completion>(cl_);
@@ -199,7 +199,7 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
           Instruction reading;
           reading.queue = pass->queue;
           reading.after = {instruction.done};
-          reading.run = [this, pass](WaitList, cl_event* last) {
+          reading.run = [this, pass](WaitList, Completion&, cl_event* last) {
             return pass->readBack(cl_, last);
           };
           wanted.tables.push_back({layout, std::move(pass), nullptr});
@@ -295,12 +295,16 @@ std::shared_ptr<InspectionPass> ContentsFetcher::issueInspection(Task& work, con
       throw std::runtime_error("no memory for a buffer's copy");
   }
   instruction.compiles = true;
-  instruction.run = [this, pass](WaitList, cl_event* last) { return pass->enqueue(cl_, last); };
+  instruction.run = [this, pass](WaitList, Completion&, cl_event* last) {
+    return pass->enqueue(cl_, last);
+  };
   instruction.traced = tracer_.step("inspect addresses");
   Instruction reading;
   reading.queue = pass->queue;
   reading.after = {instruction.done};
-  reading.run = [this, pass](WaitList, cl_event* last) { return pass->readBack(cl_, last); };
+  reading.run = [this, pass](WaitList, Completion&, cl_event* last) {
+    return pass->readBack(cl_, last);
+  };
   issuer_.issue(work, home, std::move(instruction));
   issuer_.issue(work, home, std::move(reading));
   ++stats_.inspections;

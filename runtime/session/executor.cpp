@@ -24,8 +24,9 @@ ArgumentSetting settingOf(const Argument& argument, bool isBuffer = false) {
 }
 
 /// `whole`: see there.
-LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole) {
-  return {&whole, launch.localGiven, launch.buffers, launch.arguments};
+LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole, std::size_t home) {
+  return {&whole, launch.localGiven, launch.code->summaries[home]->parameters, launch.buffers,
+          launch.arguments};
 }
 
 } // namespace
@@ -143,7 +144,7 @@ std::string Executor::reserveRing(const Launch& launch, std::size_t device,
 std::string Executor::reserve(Task& task, Launch& launch, const LaunchPlan& plan) {
   Provisions pending;
   std::string why;
-  const bool isPlaced = launch.code->compiled.findPlaced(inputsOf(launch, plan));
+  const bool isPlaced = launch.code->compiled.findPlaced(inputsOf(launch, plan, machine_->home()));
   for (const Piece& piece : plan.pieces)
     if (why.empty())
       why = isPlaced && !machine_->devices()[piece.device].failed
@@ -203,8 +204,10 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
       call.arguments.push_back(settingOf(memory.memory, !object->buffer->isImage()));
     else if (auto own = launch.samplers.find({piece.device, i}); own != launch.samplers.end())
       call.arguments.push_back(settingOf(own->second.get()));
-    else
+    else {
       call.arguments.push_back(settingOf(argument));
+      call.arguments.back().isOfLaunch = isOfLaunch(summary.parameters[i]);
+    }
   }
   const bool isWholeAtHome = machine_->devices()[piece.device].isHome && isWhole && !hasWindows;
   call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
@@ -298,7 +301,7 @@ std::vector<Moved> Executor::copy(Task& task, Launch& launch, const InstructionG
 /// What its kernels are enqueued with: as before, where such a launch was compiled and kept.
 Executor::Compiled Executor::compile(const Launch& launch,
                                      const std::shared_ptr<const InstructionGraph>& graph) const {
-  const LaunchInputs inputs = inputsOf(launch, *launch.plan);
+  const LaunchInputs inputs = inputsOf(launch, *launch.plan, machine_->home());
   CompiledGraphs& memo = launch.code->compiled;
   if (auto known = memo.find(*graph, inputs))
     return {std::move(known), true};
@@ -382,6 +385,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   }
   const std::shared_ptr<const InstructionGraph> graph = graphOf(*launch, plan);
   const auto [compiled, isRepeated] = compile(*launch, graph);
+  launch->compiled = compiled;
   std::vector<Instruction> kernels;
   kernels.reserve(plan->pieces.size());
   Journal::Ends ends;
@@ -389,9 +393,10 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
     const Piece& piece = plan->pieces[p];
     const InstructionGraph::Kernel& kernel = graph->kernels[p];
-    const std::shared_ptr<const KernelCommand> command(compiled, &compiled->kernels[p]);
-    const bool compiles = !isRepeated && command->call.kernel->isNew(command->call.range);
-    Instruction& instruction = kernels.emplace_back(instructionOf(command, compiles));
+    const KernelCommand& command = compiled->kernels[p];
+    const bool compiles = !isRepeated && command.call.kernel->isNew(command.call.range);
+    Instruction& instruction =
+        kernels.emplace_back(instructionOf(command, launch->arguments, launch, compiles));
     instruction.traced = tracer_.piece(*launch, piece, plan->dimension);
     // With others before it in the queue, who issues it has more to do than to wait.
     instruction.isPlaced = machine_->devices()[piece.device].isPlaced && plan->isCut() &&

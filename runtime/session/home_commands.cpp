@@ -54,7 +54,8 @@ void HomeCommands::plan(Task& task, const std::vector<HomeUse>& uses, const Home
   cl_command_queue queue = task.stream->queue;
   if (call.takesWaitList)
     instruction.context = machine_->waitingContextOf(machine_->home(), task.stream->context);
-  instruction.run = [this, call = call.enqueue, queue](WaitList waits, cl_event* last) {
+  instruction.run = [this, call = call.enqueue, queue](WaitList waits, Completion&,
+                                                       cl_event* last) {
     cl_int status = call(CL_FALSE, waits.count(), waits.data(), last);
     cl_.clFlush(queue);
     return status;
@@ -90,8 +91,8 @@ Instruction HomeCommands::programCopy(const DeviceEnd& end, const Buffer& buffer
                       ranges[0].size(), base + ranges[0].begin};
   if (!pumps_.isLarge(bulk.size))
     return copy;
-  copy.run = [this, bulk, done = copy.done, run = std::move(copy.run)](WaitList waits,
-                                                                       cl_event* last) {
+  copy.run = [this, bulk, run = std::move(copy.run)](WaitList waits, Completion& done,
+                                                     cl_event* last) {
     BulkCopy behind = bulk;
     behind.waitCount = waits.count();
     behind.waitList = waits.data();
@@ -100,9 +101,9 @@ Instruction HomeCommands::programCopy(const DeviceEnd& end, const Buffer& buffer
     cl_event begin = nullptr;
     if (cl_.clEnqueueMarkerWithWaitList(bulk.queue, waits.count(), waits.data(), &begin) ==
         CL_SUCCESS)
-      done->precede(Ref<cl_event>::adopt(cl_, begin));
+      done.precede(Ref<cl_event>::adopt(cl_, begin));
     const std::optional<cl_int> status = pumps_.copy(behind, true);
-    return status ? *status : run(waits, last);
+    return status ? *status : run(waits, done, last);
   };
   return copy;
 }
@@ -175,7 +176,7 @@ void HomeCommands::planInHost(Task& task, const std::vector<HeldUse>& uses, cons
   issuer_.issueMarkers(task, true);
   instruction.done = std::make_shared<Completion>(cl_);
   const CompletionPtr done = instruction.done;
-  instruction.run = [work, bases = std::move(bases)](WaitList, cl_event*) {
+  instruction.run = [work, bases = std::move(bases)](WaitList, Completion&, cl_event*) {
     work(bases);
     return CL_SUCCESS;
   };
@@ -224,8 +225,8 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
   auto readInHost = [&](ByteSet part) {
     Instruction copy;
     copy.done = std::make_shared<Completion>(cl_);
-    copy.run = [ranges = part.ranges(), from = buffer.hostMemory(*machine_), base](WaitList,
-                                                                                   cl_event*) {
+    copy.run = [ranges = part.ranges(), from = buffer.hostMemory(*machine_),
+                base](WaitList, Completion&, cl_event*) {
       for (const ByteRange& each : ranges)
         std::memcpy(base + each.begin, from + each.begin, each.size());
       return CL_SUCCESS;

@@ -39,7 +39,7 @@ void Issuer::issueMarkers(Task& task, bool atBegin) {
   marker.immediate = home.isGpu;
   if (!atBegin)
     marker.after = task.parts;
-  marker.run = [this, queue](WaitList, cl_event* last) {
+  marker.run = [this, queue](WaitList, Completion&, cl_event* last) {
     return cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, last);
   };
   issue(task, machine_->home(), home.lane(Engine::Marks), std::move(marker));

@@ -4,6 +4,7 @@
 
 #include "runtime/cost/launch_cycle.h"
 #include "runtime/device/machine.h"
+#include "runtime/program/compiled_graph.h"
 #include "runtime/program/program.h"
 #include "runtime/session/contents.h"
 #include "runtime/session/moved.h"
@@ -82,6 +83,7 @@ struct Launch {
   LaunchCycle::Ticket ticket;   ///< of the queue's LaunchCycle
   std::uint64_t bytesMoved = 0; ///< between nodes, for its pieces
   std::shared_ptr<const LaunchPlan> plan;
+  std::shared_ptr<const CompiledGraph> compiled; ///< what its instructions go by
   std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 
   /// Why it was decided that the home device does it as without libsplit.

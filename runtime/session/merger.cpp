@@ -214,7 +214,7 @@ void Merger::keepOldBytes(Task& task, Buffer& buffer, MergeJob& job) {
   Instruction copy;
   buffer.accesses().collect(hostNode, bytes, {}, copy.after);
   copy.after.insert(copy.after.end(), buffer.merges().begin(), buffer.merges().end());
-  copy.run = [to = job.kept, from = job.host, bytes](WaitList, cl_event*) {
+  copy.run = [to = job.kept, from = job.host, bytes](WaitList, Completion&, cl_event*) {
     for (const ByteRange& range : bytes.ranges())
       std::memcpy(to.base() + range.begin, from + range.begin, range.size());
     return CL_SUCCESS;
@@ -233,7 +233,7 @@ void Merger::fillNeutral(Task& task, Buffer& buffer, const MergeJob& job, std::s
   fill.done = std::make_shared<Completion>(cl_);
   fill.run = [this, queue = fill.queue, end = fill.done, placed = buffer.on(*machine_, of.device),
               neutral = neutralElement(*job.merge.update), width = job.merge.update->width,
-              bytes = of.bytes](WaitList, cl_event* last) {
+              bytes = of.bytes](WaitList, Completion&, cl_event* last) {
     for (const ByteRange& range : bytes.ranges()) {
       cl_event before = nullptr;
       cl_event* event = &range == &bytes.ranges().back() ? last : &before;
@@ -267,7 +267,8 @@ std::vector<Merger::Kept> Merger::snapshot(Task& task, Launch& launch) {
       const ByteSet bytes(part.compared);
       buffer.accesses().collect(part.node, bytes, {}, copy.after);
       copy.run = [this, queue = copy.queue, from = buffer.on(*machine_, part.device),
-                  snapshot = part.snapshot, range = part.compared](WaitList, cl_event* last) {
+                  snapshot = part.snapshot,
+                  range = part.compared](WaitList, Completion&, cl_event* last) {
         return cl_.clEnqueueCopyBuffer(queue, from.memory, snapshot->bytes.get(),
                                        from.offsetOf(range.begin), range.begin - snapshot->begin,
                                        range.size(), 0, nullptr, last);
@@ -291,7 +292,8 @@ CompletionPtr Merger::compareOnDevice(Task& task, Buffer& buffer,
   compare.compiles = true;
   compare.done = std::make_shared<Completion>(cl_);
   compare.run = [this, job, index, queue = compare.queue, end = compare.done,
-                 now = buffer.on(*machine_, part.device)](WaitList, cl_event* last) -> cl_int {
+                 now = buffer.on(*machine_, part.device)](WaitList, Completion&,
+                                                          cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];
     const cl_uint wordsPerBlock = comparedBlock / sizeof(cl_uint), none = 0;
     const cl_ulong first = now.offsetOf(of.compared.begin) / sizeof(cl_uint);
@@ -359,7 +361,7 @@ CompletionPtr Merger::readBack(Task& task, Buffer& buffer, const std::shared_ptr
   copy.done = std::make_shared<Completion>(cl_);
   copy.run = [this, job, index, queue, traced = copy.traced, end = copy.done,
               way = buffer.wayTo(*machine_, part.device, Engine::Kernels)](
-                 WaitList, cl_event* last) -> cl_int {
+                 WaitList, Completion&, cl_event* last) -> cl_int {
     MergeJob::Part& of = job->parts[index];
     if (of.comparer)
       of.changed = flaggedBytes(of);
@@ -418,7 +420,7 @@ void Merger::issueMerge(Task& task, Launch& launch, const std::shared_ptr<MergeJ
     Instruction instruction;
     instruction.after = arrived;
     instruction.done = std::make_shared<Completion>(cl_);
-    instruction.run = [job, slice = work[i]](WaitList, cl_event*) {
+    instruction.run = [job, slice = work[i]](WaitList, Completion&, cl_event*) {
       job->run(slice);
       return CL_SUCCESS;
     };

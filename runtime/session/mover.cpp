@@ -88,10 +88,10 @@ Instruction Mover::copyInstruction(const DeviceEnd& end, const Buffer& buffer,
   copy.context = machine_->waitingContextOf(end.device, buffer.context());
   copy.immediate = machine_->devices()[end.device].isGpu && rows.size() <= fewRows;
   copy.done = done;
-  copy.run = [this, done,
+  copy.run = [this,
               rowCopy = RowCopy{end.queue, end.way, end.engine == Engine::CopyOut, std::move(rows),
-                                host, packed}](WaitList waits, cl_event* last) {
-    return rowCopy.enqueue(cl_, waits, done.get(), last);
+                                host, packed}](WaitList waits, Completion& ended, cl_event* last) {
+    return rowCopy.enqueue(cl_, waits, &ended, last);
   };
   return copy;
 }
@@ -106,8 +106,8 @@ void Mover::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeI
   Lane* lane = &machine_->hostLane();
   if (node == hostNode) {
     copy.done = done;
-    copy.run = [rows = chunk.rows, part, base = buffer.hostMemory(*machine_), leaves](WaitList,
-                                                                                      cl_event*) {
+    copy.run = [rows = chunk.rows, part, base = buffer.hostMemory(*machine_),
+                leaves](WaitList, Completion&, cl_event*) {
       copyRows(rows, part, base, leaves);
       return CL_SUCCESS;
     };

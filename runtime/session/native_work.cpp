@@ -161,7 +161,7 @@ bool NativeWork::issue(const std::shared_ptr<AddressSearch>& search, const Buffe
   ask.run = [this, search, queue = machine_->queueOf(machine_->home(), buffer.context()),
              home = Ref<cl_mem>::retain(cl_, buffer.home()), size = buffer.size(),
              access = buffer.homeAccess(), asks = machine_->nativeKernelsTell(),
-             goOn = std::move(goOn)](WaitList, cl_event*) {
+             goOn = std::move(goOn)](WaitList, Completion&, cl_event*) {
     const cl_map_flags how = access.reads ? CL_MAP_READ : access.writes ? CL_MAP_WRITE : 0;
     // The last byte: an unmap is told by its address, and the program may map the first.
     if (void* last = how ? hostAddress(cl_, queue, home.get(), size - 1, 1, how) : nullptr)

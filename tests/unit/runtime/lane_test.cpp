@@ -29,7 +29,7 @@ cl_command_queue queueNumber(std::uintptr_t number) {
 Instruction instruction(std::vector<CompletionPtr> after, std::function<cl_int()> body) {
   Instruction made;
   made.after = std::move(after);
-  made.run = [body = std::move(body)](WaitList, cl_event*) { return body(); };
+  made.run = [body = std::move(body)](WaitList, Completion&, cl_event*) { return body(); };
   made.done = completion();
   return made;
 }
@@ -168,7 +168,7 @@ TEST(Lane, LetsCommandsWaitThemselvesForWorkInTheirContext) {
   behind.queue = queueNumber(2);
   behind.context = context;
   std::vector<cl_event> waitedFor;
-  behind.run = [&](WaitList waits, cl_event* last) {
+  behind.run = [&](WaitList waits, Completion&, cl_event* last) {
     waitedFor.assign(waits.data(), waits.data() + waits.count());
     *last = own;
     return CL_SUCCESS;
@@ -194,7 +194,7 @@ TEST(Lane, TakesWorkForFailedThatRanBehindWorkThatFailed) {
   before->submit(Ref<cl_event>::retain(cl, failing), queueNumber(1), context);
   Instruction behind = instruction({before}, [] { return CL_SUCCESS; });
   behind.queue = queueNumber(1);
-  behind.run = [&](WaitList waits, cl_event* last) {
+  behind.run = [&](WaitList waits, Completion&, cl_event* last) {
     EXPECT_EQ(waits.count(), 0u) << "the queue is in order";
     *last = own;
     return CL_SUCCESS;

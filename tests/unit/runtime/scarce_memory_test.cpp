@@ -67,7 +67,7 @@ TEST(ScarceMemory, anInstructionEndsWithThatOrIsDone) {
       work.immediate = immediate;
       work.compiles = true;
       work.done = std::make_shared<Completion>(cl);
-      work.run = [](WaitList, cl_event*) { return CL_SUCCESS; };
+      work.run = [](WaitList, Completion&, cl_event*) { return CL_SUCCESS; };
       const CompletionPtr done = work.done;
       Lane lane(cl, "lane");
       {

@@ -24,6 +24,9 @@ Argument value(int number) {
 /// A launch of two halves of a buffer, on both devices.
 struct Halves : World {
   std::vector<std::shared_ptr<Buffer>> buffers{buffer(someBytes(256))};
+  std::vector<Parameter> parameters{
+      {.name = "rows", .type = "int", .kind = ParameterKind::Scalar, .size = 4},
+      {.name = "to", .type = "int*", .kind = ParameterKind::GlobalBuffer}};
   std::vector<Argument> arguments{value(1), value(2)};
   bool localGiven = true;
   std::shared_ptr<const LaunchPlan> plan = halves();
@@ -45,7 +48,7 @@ struct Halves : World {
     const std::vector<NodeId> nodes = {nodeOf(0), nodeOf(1)};
     return std::make_shared<const InstructionGraph>(lower(plan, nodes, all));
   }
-  LaunchInputs inputs() const { return {plan.get(), localGiven, buffers, arguments}; }
+  LaunchInputs inputs() const { return {plan.get(), localGiven, parameters, buffers, arguments}; }
   std::shared_ptr<const CompiledGraph> keep() {
     auto compiled = std::make_shared<const CompiledGraph>(graph, plan, inputs());
     memo.keep(compiled);
@@ -61,9 +64,16 @@ TEST(CompiledGraph, IsUsedAgainWhereALaunchAsksForTheSame) {
   EXPECT_TRUE(world.hasPlace());
 }
 
-TEST(CompiledGraph, IsAnotherForOtherValues) {
+TEST(CompiledGraph, TakesNumbersFromTheLaunch) {
   Halves world;
-  world.arguments[1] = value(3);
+  world.arguments[0] = value(3);
+  EXPECT_TRUE(world.isKnown());
+  EXPECT_TRUE(world.hasPlace());
+}
+
+TEST(CompiledGraph, IsAnotherForOtherHandles) {
+  Halves world;
+  world.arguments[1] = value(3); // another part of the same buffer, or none
   EXPECT_FALSE(world.isKnown());
   EXPECT_TRUE(world.hasPlace()) << "these take no other room";
   world.keep();
@@ -76,7 +86,7 @@ TEST(CompiledGraph, IsAnotherForOtherSizesAndRanges) {
   EXPECT_FALSE(world.isKnown());
   EXPECT_FALSE(world.hasPlace());
   world.localGiven = true;
-  world.arguments[0].size = 4096; // local memory has no value
+  world.arguments[0].size = 4096; // as of local memory
   EXPECT_FALSE(world.isKnown());
   EXPECT_FALSE(world.hasPlace());
 }

@@ -100,7 +100,7 @@ cl_int await(const Task& task) {
 
 Instruction step(std::function<cl_int()> body) {
   Instruction made;
-  made.run = [body = std::move(body)](WaitList, cl_event*) { return body(); };
+  made.run = [body = std::move(body)](WaitList, Completion&, cl_event*) { return body(); };
   return made;
 }
 
