@@ -393,6 +393,18 @@ bool ShareController::mustLearn() const {
          !std::ranges::equal(usableSamples_, learntGroups_, {}, &solver::DeviceSample::groupEnd);
 }
 
+bool ShareController::wantsTimes() const {
+  switch (setup_.policy.kind) {
+  case Policy::Kind::Static:
+  case Policy::Kind::Single:
+    return false;
+  case Policy::Kind::Auto:
+    return learnt_ < firstLearnt || split_.mean == 0 || toHear_ > 0 || solver_->wantsToHear();
+  default:
+    return true;
+  }
+}
+
 /// Whether splitting pays, by what the launch took in all.
 void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedFor) {
   double moving = 0;

@@ -102,6 +102,10 @@ public:
   /// launch for which nobody waits, what it took of its queue. Whether the solver learnt from it.
   bool observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds, const SplitCircumstances& circumstances = {});
+  /// What the next split launch takes is to be reported, also where that costs something.
+  bool wantsTimes() const;
+  /// One that it did not want to hear of is over.
+  void passUntimed() { solver_->skip(1); }
   /// In the order in which they were begun.
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
   /// So many seconds passed between a launch and the one after it.

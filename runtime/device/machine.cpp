@@ -2,6 +2,7 @@
 
 #include "runtime/core/cpu_use.h"
 #include "runtime/core/log.h"
+#include "runtime/device/timing_costs.h"
 
 #include <algorithm>
 #include <array>
@@ -16,10 +17,11 @@ namespace libsplit::runtime {
 
 namespace {
 
-Ref<cl_command_queue> makeQueue(const Dispatch& cl, cl_context context, cl_device_id device) {
+Ref<cl_command_queue> makeQueue(const Dispatch& cl, cl_context context, cl_device_id device,
+                                Timing timing = Timing::On) {
   cl_int error = CL_SUCCESS;
-  cl_command_queue queue =
-      cl.clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
+  cl_command_queue queue = cl.clCreateCommandQueue(
+      context, device, timing == Timing::On ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
   return Ref<cl_command_queue>::adopt(cl, error == CL_SUCCESS ? queue : nullptr);
 }
 
@@ -120,6 +122,7 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     findWhoRuns(i, homeContext);
     devices_[i].quirks = probeQuirks(cl_, contextOf(i, homeContext), queueOf(i, homeContext));
+    findTimingCosts(i, homeContext);
   }
   makeLanes();
   // Helpers start theirs when they are to help; what home has to do nobody may refuse.
@@ -277,8 +280,26 @@ bool Machine::open(Device& device) const {
   return false;
 }
 
-cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext, Engine engine) {
+void Machine::findTimingCosts(std::size_t device, cl_context homeContext) {
+  Device& of = devices_[device];
+  if (!of.isGpu)
+    return;
+  const cl_context context = contextOf(device, homeContext);
+  const auto untimed = makeQueue(cl_, context, of.id.get(), Timing::Off);
+  of.timingCosts = timingCosts(cl_, context, untimed.get(), queueOf(device, homeContext));
+}
+
+cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext, Engine engine,
+                                  Timing timing) {
   const std::size_t index = devices_[device].engines() > 1 ? static_cast<std::size_t>(engine) : 0;
+  if (timing == Timing::Off && devices_[device].timingCosts > 0) {
+    const cl_context context = contextOf(device, homeContext);
+    Ref<cl_command_queue>& queue = untimedQueues_[{context, device * engineCount + index}];
+    if (!queue)
+      queue = makeQueue(cl_, context, devices_[device].id.get(), Timing::Off);
+    if (queue)
+      return queue.get();
+  }
   if (!devices_[device].queues.empty())
     return devices_[device].queues[index].get();
   Ref<cl_command_queue>& queue = homeQueues_[{homeContext, index}];
@@ -347,7 +368,7 @@ std::shared_ptr<const void> Machine::forget(cl_context homeContext) {
   };
   auto dropped = std::make_shared<Dropped>();
   dropped->rings = yieldRings();
-  for (Queues* queues : {&homeQueues_, &idleQueues_})
+  for (Queues* queues : {&homeQueues_, &idleQueues_, &untimedQueues_})
     std::erase_if(*queues, [&](auto& entry) {
       if (entry.first.first != homeContext)
         return false;

@@ -52,6 +52,9 @@ std::vector<ListedDevice> participantsOf(const std::vector<ListedDevice>& listed
 enum class Engine { Kernels, CopyIn, CopyOut, Marks };
 inline constexpr std::size_t engineCount = 4;
 
+/// Whether devices note when they were at work on commands.
+enum class Timing : bool { Off, On };
+
 /// One participant, or the home device where it takes no part.
 struct Device {
   std::string label; ///< "P.D", or "P.D/k:n" for the k-th sub-device with n compute units
@@ -93,6 +96,8 @@ struct Device {
   std::vector<std::unique_ptr<Lane>> lanes;
   /// Of the device in its own context, by engine: in order, profiled. Empty for the home device.
   std::vector<Ref<cl_command_queue>> queues;
+  /// Seconds that a command of a profiled queue takes longer than one of another.
+  double timingCosts = 0;
 
   /// How many of its engines work beside one another.
   std::size_t engines() const { return isGpu ? engineCount : 1; }
@@ -153,10 +158,10 @@ public:
   bool nativeKernelsTell() const { return nativeKernelsTell_; }
 
   /// The queue on which libsplit's own commands for an engine of a device run: the device's, or for
-  /// the home device one in `homeContext`, made on first use. In order, profiled. Null if it can't
-  /// be made.
+  /// the home device one in `homeContext`, made on first use. In order, and profiled unless timing
+  /// is `Off` and costs something. Null if it can't be made.
   cl_command_queue queueOf(std::size_t device, cl_context homeContext,
-                           Engine engine = Engine::Kernels);
+                           Engine engine = Engine::Kernels, Timing timing = Timing::On);
   /// The context in which the device's commands may wait for work of its other queues; null if its
   /// driver is better not trusted with that (Instruction::context).
   cl_context waitingContextOf(std::size_t device, cl_context homeContext) const {
@@ -181,6 +186,7 @@ private:
   bool open(Device& device) const;
   bool worksInHostMemory(const Device& device) const;
   void findWhoRuns(std::size_t device, cl_context homeContext);
+  void findTimingCosts(std::size_t device, cl_context homeContext);
   void makeLanes();
   bool homeSharesMemoryWith(cl_context homeContext, const Device& other);
   void assignNodes(SeparateNodes separate, cl_context homeContext);
@@ -201,8 +207,9 @@ private:
   Rings rings_;
   std::unique_ptr<Lane> hostLane_;
   using Queues = std::map<std::pair<cl_context, std::size_t>, Ref<cl_command_queue>>;
-  Queues homeQueues_; ///< by engine
-  Queues idleQueues_; ///< by device
+  Queues homeQueues_;    ///< by engine
+  Queues idleQueues_;    ///< by device
+  Queues untimedQueues_; ///< by device and engine
 };
 
 /// Where `size` bytes at `offset` of a CPU device's buffer lie in host memory, or null. Valid as

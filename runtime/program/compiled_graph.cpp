@@ -65,7 +65,8 @@ bool isOfLaunch(const Parameter& parameter) {
 
 CompiledGraph::CompiledGraph(std::shared_ptr<const InstructionGraph> of,
                              std::shared_ptr<const LaunchPlan> whole, const LaunchInputs& inputs)
-    : graph(std::move(of)), whole_(std::move(whole)), localGiven_(inputs.localGiven) {
+    : graph(std::move(of)), whole_(std::move(whole)), localGiven_(inputs.localGiven),
+      timing_(inputs.timing) {
   for (std::size_t b = 0; b < inputs.buffers.size(); ++b) {
     changes.push_back(changesOf(*graph, b));
     places_.push_back(inputs.buffers[b]->places());
@@ -88,7 +89,8 @@ bool CompiledGraph::isPlacedAs(const LaunchInputs& inputs) const {
 }
 
 bool CompiledGraph::isFor(const LaunchInputs& inputs) const {
-  return isPlacedAs(inputs) && std::ranges::equal(values_, inputs.arguments, &Value::isAs);
+  return timing_ == inputs.timing && isPlacedAs(inputs) &&
+         std::ranges::equal(values_, inputs.arguments, &Value::isAs);
 }
 
 bool CompiledGraph::hasPlaceFor(const LaunchInputs& inputs) const {

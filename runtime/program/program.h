@@ -69,8 +69,9 @@ struct KernelStats {
     double homeSeconds = -1;         ///< of the last timed unsplit launch
     double usualHomeSeconds = -1;    ///< the same, if it was not the kernel's first, which compiles
     double wallSeconds = -1;         ///< of the last split launch
-    std::vector<double> allSeconds;  ///< by device, of all split launches
-    double allWallSeconds = 0;       ///< of all split launches
+    std::vector<double> allSeconds;  ///< by device, of the timed ones
+    double allWallSeconds = 0;       ///< of the timed ones
+    std::uint64_t timedSplits = 0;   ///< those of them that were timed, whose seconds these are
     unsigned dimension = 0;
     std::map<std::string, std::uint64_t> reasons; ///< why so many launches were not split
     void countUnsplit(const std::string& why) { ++reasons[why]; }

@@ -24,9 +24,10 @@ ArgumentSetting settingOf(const Argument& argument, bool isBuffer = false) {
 }
 
 /// `whole`: see there.
-LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole, std::size_t home) {
-  return {&whole, launch.localGiven, launch.code->summaries[home]->parameters, launch.buffers,
-          launch.arguments};
+LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole, std::size_t home,
+                      Timing timing = Timing::On) {
+  return {&whole,         launch.localGiven, timing, launch.code->summaries[home]->parameters,
+          launch.buffers, launch.arguments};
 }
 
 } // namespace
@@ -178,7 +179,7 @@ GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices)
   return limits;
 }
 
-KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) const {
+KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece, Timing timing) const {
   const NDRange& range = launch.range;
   KernelCall call;
   // Home runs what the program built itself where that is the same; not beside others that run a
@@ -235,7 +236,8 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
   }
   const cl_context context = launch.program->context;
   return {cl_,
-          Ref<cl_command_queue>::retain(cl_, machine_->queueOf(piece.device, context)),
+          Ref<cl_command_queue>::retain(
+              cl_, machine_->queueOf(piece.device, context, Engine::Kernels, timing)),
           machine_->waitingContextOf(piece.device, context),
           device.returnsAtOnce,
           !device.isGpu,
@@ -243,7 +245,7 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece) cons
 }
 
 Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece) const {
-  auto command = std::make_shared<const KernelCommand>(commandOf(launch, piece));
+  auto command = std::make_shared<const KernelCommand>(commandOf(launch, piece, Timing::On));
   const bool compiles = command->call.kernel->isNew(command->call.range);
   return instructionOf(std::move(command), compiles);
 }
@@ -300,14 +302,15 @@ std::vector<Moved> Executor::copy(Task& task, Launch& launch, const InstructionG
 
 /// What its kernels are enqueued with: as before, where such a launch was compiled and kept.
 Executor::Compiled Executor::compile(const Launch& launch,
-                                     const std::shared_ptr<const InstructionGraph>& graph) const {
-  const LaunchInputs inputs = inputsOf(launch, *launch.plan, machine_->home());
+                                     const std::shared_ptr<const InstructionGraph>& graph,
+                                     Timing timing) const {
+  const LaunchInputs inputs = inputsOf(launch, *launch.plan, machine_->home(), timing);
   CompiledGraphs& memo = launch.code->compiled;
   if (auto known = memo.find(*graph, inputs))
     return {std::move(known), true};
   auto compiled = std::make_shared<CompiledGraph>(graph, launch.plan, inputs);
   for (const Piece& piece : graph->plan->pieces)
-    compiled->kernels.push_back(commandOf(launch, piece));
+    compiled->kernels.push_back(commandOf(launch, piece, timing));
   const auto isPrograms = [&](const KernelCommand& each) {
     return each.call.kernel == launch.clone;
   };
@@ -384,7 +387,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     issued.piece = std::shared_ptr<const Piece>(plan, &piece);
   }
   const std::shared_ptr<const InstructionGraph> graph = graphOf(*launch, plan);
-  const auto [compiled, isRepeated] = compile(*launch, graph);
+  const auto [compiled, isRepeated] = compile(*launch, graph, task.timing);
   launch->compiled = compiled;
   std::vector<Instruction> kernels;
   kernels.reserve(plan->pieces.size());

@@ -72,12 +72,12 @@ private:
     bool isRepeated = false; ///< all its commands were enqueued before
   };
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
-  KernelCommand commandOf(const Launch& launch, const Piece& piece) const;
+  KernelCommand commandOf(const Launch& launch, const Piece& piece, Timing timing) const;
   std::shared_ptr<const InstructionGraph> graphOf(Launch& launch,
                                                   std::shared_ptr<const LaunchPlan> plan) const;
   std::vector<Moved> copy(Task& task, Launch& launch, const InstructionGraph& graph);
-  Compiled compile(const Launch& launch,
-                   const std::shared_ptr<const InstructionGraph>& graph) const;
+  Compiled compile(const Launch& launch, const std::shared_ptr<const InstructionGraph>& graph,
+                   Timing timing) const;
   void book(const Launch& launch, const CompiledGraph& compiled,
             const std::shared_ptr<const Journal::Ends>& ends) const;
 

@@ -60,6 +60,8 @@ private:
     bool complete = false;  ///< what each device did is known
     bool isTelling = false; ///< … and what it took in all
   };
+  double timingCosts(const Task& task) const;
+  void passUntimed(const Task& task, const Launch& launch, double wall);
   Took measure(Over& launch, Stream& stream);
   void learn(Over& launch, Stream& stream);
   void learnHome(Task& task, const Launch& launch, Over& over);
@@ -67,6 +69,7 @@ private:
   static void starts(Stream& stream, std::uint64_t number,
                      std::chrono::steady_clock::time_point now);
   void observeChunks(Launch& launch, double wall);
+  void count(KernelCode& code, KernelStats::PerRange& range, const LaunchPlan& plan);
   void countSplit(KernelCode& code, const LaunchKey& key, const LaunchPlan& plan, double wall,
                   std::span<const double> shares, std::span<const double> seconds);
   void remember(const KernelCode& code, LaunchHistory& history, std::uint64_t groups);

@@ -58,6 +58,7 @@ private:
   std::shared_ptr<const LaunchPlan> overlappedOf(const Launch& launch,
                                                  const std::shared_ptr<const LaunchPlan>& plan);
   std::shared_ptr<const LaunchPlan> planAtHome(const Launch& launch) const;
+  bool wantsTimes(const Task& task, const Launch& launch, const LaunchHistory& history) const;
   std::string planSplit(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan> planOrFetch(Task& task, const std::shared_ptr<Launch>& launch,
                                                 std::span<const double> shares, std::string& why);

@@ -64,9 +64,9 @@ bool Mover::isLost(NodeId node) const {
   return node != hostNode && machine_->devices()[machine_->deviceOfNode(node)].failed;
 }
 
-DeviceEnd Mover::endOf(Buffer& buffer, std::size_t device, Engine engine) {
+DeviceEnd Mover::endOf(Buffer& buffer, std::size_t device, Engine engine, Timing timing) {
   DeviceEnd end{device, buffer.wayTo(*machine_, device, engine),
-                machine_->queueOf(device, buffer.context(), engine), engine};
+                machine_->queueOf(device, buffer.context(), engine, timing), engine};
   if (!end.way || !end.queue)
     throw std::runtime_error("no memory for a buffer's copy");
   return end;
@@ -112,7 +112,7 @@ void Mover::issueChunkCopy(Task& task, Buffer& buffer, const Chunk& chunk, NodeI
       return CL_SUCCESS;
     };
   } else {
-    const DeviceEnd end = endOf(buffer, machine_->deviceOfNode(node), engine);
+    const DeviceEnd end = endOf(buffer, machine_->deviceOfNode(node), engine, task.timing);
     device = end.device;
     lane = &machine_->devices()[device].lane(engine);
     copy = copyInstruction(end, buffer, chunk.rows, part, true, done);
@@ -154,8 +154,8 @@ void Mover::issueDirect(Task& task, Transfer& transfer) {
   Buffer& buffer = *transfer.buffer;
   const bool toHost = transfer.to.front() == hostNode;
   const NodeId node = toHost ? transfer.from : transfer.to.front();
-  const DeviceEnd end =
-      endOf(buffer, machine_->deviceOfNode(node), toHost ? Engine::CopyOut : Engine::CopyIn);
+  const DeviceEnd end = endOf(buffer, machine_->deviceOfNode(node),
+                              toHost ? Engine::CopyOut : Engine::CopyIn, task.timing);
   Instruction copy =
       copyInstruction(end, buffer, buffer.rowsOf(transfer.bytes), buffer.hostMemory(*machine_),
                       false, std::make_shared<Completion>(cl_));
@@ -329,6 +329,7 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
     return;
   ahead->waitTasks.push_back(task.shared_from_this());
   ahead->after = task.after;
+  ahead->timing = task.timing;
   ahead->call = task.call;
   try {
     transfer(*ahead, moves);

@@ -61,7 +61,7 @@ public:
   void requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const;
   /// The end of a transfer that a device reads or writes: its memory, its queue. Throws if there is
   /// none.
-  DeviceEnd endOf(Buffer& buffer, std::size_t device, Engine engine);
+  DeviceEnd endOf(Buffer& buffer, std::size_t device, Engine engine, Timing timing = Timing::On);
   /// An instruction of that end's lane that copies `rows` to or from host memory.
   Instruction copyInstruction(const DeviceEnd& end, const Buffer& buffer, std::vector<Rows> rows,
                               std::byte* host, bool packed, const CompletionPtr& done) const;

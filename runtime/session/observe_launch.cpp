@@ -109,9 +109,15 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::duration<double> passed = now - start;
   starts(*task.stream, launch.number, start);
-  double wall = task.endedUnseen ? 0 : passed.count();
-  launch.code->readySeconds += wall;
   Stream& stream = *task.stream;
+  const double timing = timingCosts(task);
+  stream.timed.took(std::max(0.0, passed.count()), timing);
+  double wall = task.endedUnseen ? 0 : std::max(0.0, passed.count() - timing);
+  launch.code->readySeconds += wall;
+  if (task.timing == Timing::Off) {
+    passUntimed(task, launch, wall);
+    return;
+  }
   const bool mayWait = launch.wasSplit && !launch.isChunked && !task.learning &&
                        launch.plan->merges.empty() && stream.mayLeaveAftermath() &&
                        !shared_.steppingAside && !shared_.ending && !options_.verify;
@@ -145,7 +151,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .heldUp = task.learning && launch.number != stream.launches};
   // As natively: enqueued by the program's thread, with nothing before it.
   if (over.isSeen && over.wasAlone && task.after.empty() && machine_->homeDevice().returnsAtOnce)
-    over.waited = std::chrono::duration<double>(now - task.issued).count();
+    over.waited = std::max(0.0, std::chrono::duration<double>(now - task.issued).count() - timing);
   // Nobody waits for this to decide about the next launch, unless all is new.
   if (!launch.wasSplit)
     learnHome(task, launch, over);
@@ -158,6 +164,28 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     return;
   stream.aftermath.jobs.emplace_back(
       [this, &stream, kept = std::make_shared<Over>(std::move(over))] { learn(*kept, stream); });
+}
+
+/// Seconds that it took longer since its commands were timed, and natively were not.
+double LaunchObserver::timingCosts(const Task& task) const {
+  double seconds = 0;
+  if (task.timing == Timing::On && !task.stream->profiled)
+    for (const std::size_t device : task.partDevices)
+      seconds += machine_->devices()[device].timingCosts;
+  return seconds;
+}
+
+/// A split launch is over that nobody wanted to hear of.
+void LaunchObserver::passUntimed(const Task& task, const Launch& launch, double wall) {
+  count(*launch.code, launch.code->stats->ranges[launch.key.range], *launch.plan);
+  LaunchHistory& history = launch.code->histories.at(launch.key);
+  history.planning.earn(wall);
+  history.learning.earn(wall);
+  if (history.controller)
+    history.controller->passUntimed();
+  if (!task.endedUnseen)
+    task.stream->lastLaunch = {launch.number, launch.code, launch.key, true,
+                               std::chrono::steady_clock::now()};
 }
 
 /// By device, in `samples_`, and in all. Launches of a queue in their order.
@@ -285,17 +313,23 @@ void LaunchObserver::spendOnShort(KernelCode& code, const NDRange& range, double
                     TrialBudget::Clock::now());
 }
 
-/// Notes in the statistics what a split launch was: shares and seconds by device.
-void LaunchObserver::countSplit(KernelCode& code, const LaunchKey& key, const LaunchPlan& plan,
-                                double wall, std::span<const double> shares,
-                                std::span<const double> seconds) {
+/// Notes in the statistics that a launch was split.
+void LaunchObserver::count(KernelCode& code, KernelStats::PerRange& range, const LaunchPlan& plan) {
   hasSplit_ = true;
   KernelStats& stats = *code.stats;
-  KernelStats::PerRange& range = stats.ranges[key.range];
   ++stats.splitLaunches;
   ++range.splitLaunches;
   stats.rung = static_cast<int>(plan.rung);
   range.dimension = plan.dimension;
+}
+
+/// … and what it was: shares and seconds by device.
+void LaunchObserver::countSplit(KernelCode& code, const LaunchKey& key, const LaunchPlan& plan,
+                                double wall, std::span<const double> shares,
+                                std::span<const double> seconds) {
+  KernelStats::PerRange& range = code.stats->ranges[key.range];
+  count(code, range, plan);
+  ++range.timedSplits;
   range.wallSeconds = wall;
   range.allWallSeconds += wall;
   range.allSeconds.resize(std::max(range.allSeconds.size(), seconds.size()));

@@ -583,9 +583,20 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   launch->plan = plan;
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   rehearsals_.rehearse(task, launch);
+  if (!task.stream->timed.next(wantsTimes(task, *launch, history), task.stream->active.size() == 1))
+    task.timing = Timing::Off;
   // Where pieces overlap the next launch mostly needs nothing from elsewhere.
   executor_.issue(task, launch, plan == whole ? boundariesFirstOf(*launch, plan) : plan);
   return {};
+}
+
+/// Whether somebody is told or learns when its parts were at work.
+bool LaunchPlanner::wantsTimes(const Task& task, const Launch& launch,
+                               const LaunchHistory& history) const {
+  const bool isOfLaunchAlone = launch.plan->merges.empty() && !options_.verify;
+  return (task.event && task.event->profiled) || shared_.tracer || task.learning ||
+         launch.ticket.phase != 0 || !launch.wasSplit || !isOfLaunchAlone || !history.controller ||
+         history.controller->wantsTimes();
 }
 
 void LaunchPlanner::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {

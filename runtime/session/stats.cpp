@@ -90,13 +90,14 @@ bool isUnknown(const KernelStats& kernel) {
          std::ranges::all_of(reasonsOf(kernel), isOfTime, &Reasons::value_type::first);
 }
 
-/// Seconds of all split launches, by device.
+/// Seconds of all split launches, by device: those that were not timed took what the others did.
 std::vector<double> secondsByDevice(const KernelStats& kernel) {
   std::vector<double> all;
   for (const auto& [range, stats] : kernel.ranges) {
     all.resize(std::max(all.size(), stats.allSeconds.size()));
     for (std::size_t i = 0; i < stats.allSeconds.size(); ++i)
-      all[i] += stats.allSeconds[i];
+      all[i] += stats.allSeconds[i] * static_cast<double>(stats.splitLaunches) /
+                static_cast<double>(std::max<std::uint64_t>(stats.timedSplits, 1));
   }
   return all;
 }
@@ -107,7 +108,7 @@ double gainOf(const KernelStats& kernel) {
   double home = 0, split = 0;
   for (const auto& [range, stats] : kernel.ranges)
     if (stats.usualHomeSeconds > 0 && stats.allWallSeconds > 0) {
-      home += stats.usualHomeSeconds * static_cast<double>(stats.splitLaunches);
+      home += stats.usualHomeSeconds * static_cast<double>(stats.timedSplits);
       split += stats.allWallSeconds;
     }
   return split > 0 ? home / split : -1;

@@ -23,6 +23,7 @@
 #include "runtime/cost/launch_cycle.h"
 #include "runtime/cost/launch_ends.h"
 #include "runtime/cost/launch_history.h"
+#include "runtime/cost/timed_turns.h"
 #include "runtime/device/memory.h"
 #include "runtime/trace/trace.h"
 
@@ -116,6 +117,7 @@ struct Stream {
   std::uint64_t launches = 0;            ///< so far
   std::optional<EndedLaunch> lastLaunch; ///< the last one that was timed
   LaunchEnds ends;                       ///< of those that were tasks
+  TimedTurns timed;                      ///< of its split launches
 
   bool idle() const { return parked.empty() && active.empty(); }
   /// A gate is planned, and nothing has been since.
@@ -169,6 +171,7 @@ struct Task : std::enable_shared_from_this<Task> {
   bool waitsForContents = false;      ///< what buffers hold
   std::vector<CompletionPtr> awaited; ///< where buffers lie, and the ends of unbooked work on them
   bool learning = false;              ///< its timing decides what comes next
+  Timing timing = Timing::On;         ///< of its parts
   std::chrono::steady_clock::time_point called{};  ///< when the program enqueued it
   std::chrono::steady_clock::time_point planned{}; ///< when that began
   /// When the first kernel of a launch was about to be enqueued, as natively it would have been.

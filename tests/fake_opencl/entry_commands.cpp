@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 
 namespace libsplit::fake {
@@ -38,6 +39,13 @@ cl_int complaint(cl_command_queue queue, cl_mem memory) {
 
 cl_int enqueue(Call& call, const Enqueue& how, Resource resource, double seconds, Work work,
                std::vector<Keep<cl_mem>> objects) {
+  if (how.queue->properties & CL_QUEUE_PROFILING_ENABLE) {
+    ++how.queue->device->timed;
+    const std::chrono::duration<double> longer(how.queue->device->configuration.timingSeconds);
+    const auto until = std::chrono::steady_clock::now() + longer;
+    while (std::chrono::steady_clock::now() < until)
+      ;
+  }
   return driver().engine.enqueue(call.lock, how, resource, seconds, std::move(work),
                                  keeping(std::move(objects)));
 }

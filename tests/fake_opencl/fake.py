@@ -34,6 +34,7 @@ MACHINES = {
     "slow_cpu_and_gpus": [[SLOW_CPU], [TIMED_GPU, TIMED_GPU]],
     "good_cpu_and_gpus": [[GOOD_CPU], [TIMED_GPU, TIMED_GPU]],
     "busy_gpus": [[GPU | {"launch_us": 500}] * 2],
+    "dear_times": [[GPU | {"timing_us": 100}] * 2],
 }
 # Those whose commands take the time that their clock says, so that a program can be ahead of them.
 REAL = ("busy_gpus",)
@@ -388,6 +389,39 @@ def pipelined(bench, name):
                             if device["pieces"] < least:
                                 raise Failure(f"{device['pieces']} pieces of {kernel['launches']} launches on a device: "
                                               "the boundary did not come first")
+
+
+def untimed(bench):
+    """Where timing commands costs much it is done seldom once shares are found, unless a policy or the program needs the
+    times. The bytes are the same."""
+    stats = bench.tmp / "stats.json"
+
+    def run(name, size, launches, options, machine, clock):
+        fake = Fake(bench)
+        fake.platforms = [{"name": "Fake", "devices": [machine] * 2}]
+        command = [*suite.command(name, bench.build / "benchmarks" / "apps", size, launches), "--together"]
+        native = fake.run_command([*command, "1"], clock=clock)
+        native.require_success()
+        for together in ("1", "20"):
+            fake.run_command([*command, together], options | {"STATS": str(stats)}, clock=clock).require_same_as(native)
+            totals = json.loads(stats.read_text())["totals"]
+            if totals["split_launches"] < 0.8 * launches:
+                raise Failure(f"only {totals['split_launches']} of {launches} launches were split under {options}")
+            for device in ("0.0", "0.1"):
+                calls = fake.calls(device)
+                yield calls["timed_commands"] / calls["commands"]
+
+    halo = suite.APPLICATIONS["jacobi2d_swap"].small
+    for part in run("jacobi2d_swap", halo, 400, {"POLICY": "static:1,1"}, GPU | {"timing_us": 100}, "virtual"):
+        if part > 0.2:
+            raise Failure(f"{part:.0%} of the commands were timed, and nobody learns from that")
+    for part in run("jacobi2d_swap", halo, 40, {"POLICY": "broyden"}, GPU | {"timing_us": 100}, "virtual"):
+        if part < 0.5: # the program's own commands are not
+            raise Failure(f"{part:.0%} of the commands were timed, from which a policy learns")
+    slow = GPU | {"timing_us": 200, "item_ns": 8000}
+    for part in run("aes", 512, 250, {"POLICY": "auto", "MIN_LAUNCH": "0", "WAIT_ANALYSIS": "1"}, slow, "real"):
+        if part > 0.7:
+            raise Failure(f"{part:.0%} of the commands were timed, though shares were found")
 
 
 def moved_by_iteration(bench, name):
@@ -747,7 +781,7 @@ if __name__ == "__main__":
     main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
-          "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined,
+          "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed,
           "application_table": application_table, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home,
           "few_threads": few_threads,

@@ -29,6 +29,7 @@ struct Halves : World {
       {.name = "to", .type = "int*", .kind = ParameterKind::GlobalBuffer}};
   std::vector<Argument> arguments{value(1), value(2)};
   bool localGiven = true;
+  Timing timing = Timing::On;
   std::shared_ptr<const LaunchPlan> plan = halves();
   std::shared_ptr<const InstructionGraph> graph = lowered();
   CompiledGraphs memo;
@@ -48,7 +49,9 @@ struct Halves : World {
     const std::vector<NodeId> nodes = {nodeOf(0), nodeOf(1)};
     return std::make_shared<const InstructionGraph>(lower(plan, nodes, all));
   }
-  LaunchInputs inputs() const { return {plan.get(), localGiven, parameters, buffers, arguments}; }
+  LaunchInputs inputs() const {
+    return {plan.get(), localGiven, timing, parameters, buffers, arguments};
+  }
   std::shared_ptr<const CompiledGraph> keep() {
     auto compiled = std::make_shared<const CompiledGraph>(graph, plan, inputs());
     memo.keep(compiled);
@@ -89,6 +92,13 @@ TEST(CompiledGraph, IsAnotherForOtherSizesAndRanges) {
   world.arguments[0].size = 4096; // as of local memory
   EXPECT_FALSE(world.isKnown());
   EXPECT_FALSE(world.hasPlace());
+}
+
+TEST(CompiledGraph, IsAnotherWhereItsCommandsAreNotTimed) {
+  Halves world;
+  world.timing = Timing::Off;
+  EXPECT_FALSE(world.isKnown()) << "they go to other queues";
+  EXPECT_TRUE(world.hasPlace());
 }
 
 TEST(CompiledGraph, IsAnotherForOtherBuffersAndCopies) {
