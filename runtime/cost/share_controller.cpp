@@ -14,6 +14,8 @@ namespace {
 
 /// Split launches from which all there is to learn is learnt.
 constexpr unsigned firstLearnt = 16;
+/// Of all groups: parts that are no further apart are much the same.
+constexpr double littleApart = 0.03;
 /// Splitting is judged by the latter half of so many launches. Their mean, not their best: when
 /// launches overlap, only the sum of their times means anything.
 constexpr unsigned firstVerdict = 6;
@@ -57,6 +59,10 @@ std::vector<double> normalised(std::vector<double> values) {
   for (double& value : values)
     value = sum > 0 ? value / sum : 1.0 / static_cast<double>(values.size());
   return values;
+}
+
+double groupsOf(const solver::DeviceSample& sample) {
+  return static_cast<double>(sample.groupEnd - sample.groupBegin);
 }
 
 /// `device` gets what the others leave.
@@ -328,7 +334,8 @@ double ShareController::waitCosts() const {
   return waits_.known().empty() ? 0 : waits_.quantile(0);
 }
 
-void ShareController::observeHome(double seconds, std::uint64_t totalGroups, double waitedSeconds) {
+void ShareController::observeHome(double seconds, std::uint64_t totalGroups, double waitedSeconds,
+                                  std::optional<double> shortest) {
   isFirst_ = false;
   homeIsGuessed_ = false;
   if (waitedSeconds > 0)
@@ -345,7 +352,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
   }
   homeSeconds_ = seconds;
   beginTrial();
-  if (homeSeconds() < setup_.minLaunchSeconds) {
+  if (homeSeconds() < shortest.value_or(setup_.minLaunchSeconds)) {
     if (setup_.tellsWaits && waits_.known().empty() && !std::exchange(hasLookedTwice_, true)) {
       homeSeconds_ = -1; // the next one is behind no native one, and may tell
       return;
@@ -369,15 +376,15 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   for (std::size_t i : usable_) {
     const solver::DeviceSample& s = samples[i];
     usableSamples_.push_back(s);
-    show(i, static_cast<double>(s.groupEnd - s.groupBegin), s.seconds - s.transferSeconds);
+    show(i, groupsOf(s), s.seconds - s.transferSeconds);
   }
-  const bool learns = circumstances.mayLearn || mustLearn();
+  const bool learns = circumstances.mayLearn || mustLearn(totalGroups);
   if (learns) {
     solver_->observe(usableSamples_, totalGroups);
     ++learnt_;
     learntGroups_.clear();
     for (const solver::DeviceSample& s : usableSamples_)
-      learntGroups_.push_back(s.groupEnd);
+      learntGroups_.push_back(groupsOf(s));
   } else {
     solver_->skip(1);
   }
@@ -388,9 +395,19 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
 }
 
 /// Whether the solver has to hear of the launch of `usableSamples_`, whatever time that takes.
-bool ShareController::mustLearn() const {
-  return learnt_ < firstLearnt || solver_->wantsToHear() ||
-         !std::ranges::equal(usableSamples_, learntGroups_, {}, &solver::DeviceSample::groupEnd);
+bool ShareController::mustLearn(std::uint64_t totalGroups) const {
+  return learnt_ < firstLearnt || solver_->wantsToHear() || isCutAnew(totalGroups);
+}
+
+/// Whether devices had other parts in that launch than in the last that was learnt from. What
+/// differs by less comes from readings as noisy as what it would tell.
+bool ShareController::isCutAnew(std::uint64_t totalGroups) const {
+  const double little = littleApart * static_cast<double>(totalGroups);
+  return !std::ranges::equal(
+      usableSamples_, learntGroups_, [&](const solver::DeviceSample& now, double then) {
+        const double groups = groupsOf(now);
+        return (groups > 0) == (then > 0) && std::abs(groups - then) <= little;
+      });
 }
 
 bool ShareController::wantsTimes() const {
@@ -399,10 +416,16 @@ bool ShareController::wantsTimes() const {
   case Policy::Kind::Single:
     return false;
   case Policy::Kind::Auto:
-    return learnt_ < firstLearnt || split_.mean == 0 || toHear_ > 0 || solver_->wantsToHear();
+    return learnt_ < firstLearnt || toHear_ > 0 || solver_->wantsToHear();
   default:
     return true;
   }
+}
+
+void ShareController::passUntimed(double waitedSeconds) {
+  solver_->skip(1);
+  if (setup_.policy.kind == Policy::Kind::Auto && waitedSeconds > 0)
+    weigh(waitedSeconds, true, true);
 }
 
 /// Whether splitting pays, by what the launch took in all.

@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -69,7 +70,7 @@ public:
     /// Devices of which the prior knows only what few groups took.
     std::vector<bool> hasRehearsed;
     std::size_t home = 0;         ///< the program's own device; speeds.size() if it takes no part
-    double minLaunchSeconds = 0;  ///< `auto`: launches shorter than this stay at home
+    double minLaunchSeconds = 0;  ///< `auto`: shorter ones stay at home if they are waited for
     double minChunkedSeconds = 0; ///< what takes less stays there, too, where it begins in chunks
     double movingSeconds = 0;     ///< that moving all its data to another memory seems to take
     bool tellsWaits = false;      ///< `observeHome` may get to know what the program waits for
@@ -96,16 +97,18 @@ public:
   Decision split();
 
   /// `totalGroups`: of the launch, if it was planned; else 0. `waitedSeconds`: how long the program
-  /// had to wait for it, if it was alone in its queue and began at once; 0: not known.
-  void observeHome(double seconds, std::uint64_t totalGroups = 0, double waitedSeconds = 0);
+  /// had to wait for it, if it was alone in its queue and began at once; 0: not known. `shortest`:
+  /// what takes less can't gain, as it was launched; nothing: as the setup has it.
+  void observeHome(double seconds, std::uint64_t totalGroups = 0, double waitedSeconds = 0,
+                   std::optional<double> shortest = {});
   /// `wallSeconds`: from the first transfer or kernel to the end of the last, all devices; of a
   /// launch for which nobody waits, what it took of its queue. Whether the solver learnt from it.
   bool observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds, const SplitCircumstances& circumstances = {});
   /// What the next split launch takes is to be reported, also where that costs something.
   bool wantsTimes() const;
-  /// One that it did not want to hear of is over.
-  void passUntimed() { solver_->skip(1); }
+  /// One that it did not want to hear of is over. `waitedSeconds`: as of `observeHome`.
+  void passUntimed(double waitedSeconds);
   /// In the order in which they were begun.
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
   /// So many seconds passed between a launch and the one after it.
@@ -157,7 +160,8 @@ private:
   Expected expected() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
-  bool mustLearn() const;
+  bool mustLearn(std::uint64_t totalGroups) const;
+  bool isCutAnew(std::uint64_t totalGroups) const;
   void weigh(double wallSeconds, bool keepsShares, bool isWaitedFor);
   double waitCosts() const;
   bool keepsShares(std::uint64_t totalGroups);
@@ -180,11 +184,11 @@ private:
   Setup setup_;
   std::vector<std::size_t> usable_; ///< devices that can run the kernel: the solver's devices
   std::unique_ptr<solver::ShareSolver> solver_;
-  std::vector<double> shares_;              ///< by device
-  std::vector<double> lastShares_;          ///< of the last split launch, by usable device
-  std::vector<std::uint64_t> learntGroups_; ///< that each ended with in the one last learnt from
-  unsigned learnt_ = 0;                     ///< split launches
-  std::vector<double> speeds_;              ///< by device: groups per second, smoothed
+  std::vector<double> shares_;       ///< by device
+  std::vector<double> lastShares_;   ///< of the last split launch, by usable device
+  std::vector<double> learntGroups_; ///< that each had in the one last learnt from
+  unsigned learnt_ = 0;              ///< split launches
+  std::vector<double> speeds_;       ///< by device: groups per second, smoothed
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;      ///< that it is at work

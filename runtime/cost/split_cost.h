@@ -13,7 +13,7 @@
 //
 // Where nobody waits, the host prepares the next launch while devices are at work on this one. Then
 // it takes as long as its longest piece, or as long as the host is busy with one, if that is
-// longer: no more than launches took that were split and waited for by nobody.
+// longer: how long calls take that split a launch.
 //
 // Two devices alike take half as long each. So what the program waits for less than twice the cost,
 // less what home costs anyway, can't gain by being split, and is left alone; what takes longer may,
@@ -49,8 +49,8 @@ public:
   }
   /// The program waited `wall` seconds for a launch at home, which was at work for `seconds`.
   void noteAtHome(double wall, double seconds) { home_.note(std::max(wall - seconds, 0.0)); }
-  /// A split launch for which nobody waited took `seconds` of its queue.
-  void noteBehind(double seconds) { behind_.note(seconds); }
+  /// A call that split a launch was busy with it for so many seconds.
+  void noteBusy(double seconds) { busy_.note(seconds); }
   /// An earlier run left so much. Ignored once something is known of this one.
   void begin(double seconds) {
     if (!isMeasured())
@@ -62,11 +62,10 @@ public:
   }
   /// Of one launch.
   double seconds() const { return seconds_; }
-  /// What one takes at the least where nobody waits for it.
-  double shortestBehind() const {
-    return tells(behind_) ? std::min(cheaper(behind_), seconds_) : seconds_;
-  }
-  /// Launches that take less at home can't gain.
+  /// What one takes at the least where nobody waits for it: launches that take less at home can't
+  /// gain there.
+  double shortestBehind() const { return tells(busy_) ? cheaper(busy_) : seconds_; }
+  /// Launches that take less at home can't gain, if they are waited for.
   double shortestLaunch() const {
     // What an earlier run left has it off already.
     const double atHome = isMeasured() && tells(home_) ? cheaper(home_) : 0;
@@ -84,7 +83,7 @@ private:
   static constexpr std::size_t least = 4; ///< launches that tell anything
 
   double seconds_ = guessed;
-  Costs split_, home_, behind_;
+  Costs split_, home_, busy_;
 };
 
 } // namespace libsplit::runtime

@@ -79,6 +79,7 @@ struct Launch {
   // What was issued.
   std::vector<Issued> issued;
   bool wasSplit = false;
+  double busySeconds = 0; ///< that the program's call was busy with it, if it was split in that
   bool isChunked = false;
   LaunchCycle::Ticket ticket;   ///< of the queue's LaunchCycle
   std::uint64_t bytesMoved = 0; ///< between nodes, for its pieces

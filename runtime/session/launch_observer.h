@@ -52,6 +52,7 @@ private:
     bool isSeen = false;   ///< when it ended is known
     bool wasAlone = false; ///< in its queue
     bool heldUp = false;   ///< others waited for it to be measured before they were planned
+    double busy = 0;       ///< seconds of the program's call
     double waited = 0;     ///< seconds for it, from when it was enqueued; 0: not known
   };
   struct Took {
@@ -61,7 +62,7 @@ private:
     bool isTelling = false; ///< … and what it took in all
   };
   double timingCosts(const Task& task) const;
-  void passUntimed(const Task& task, const Launch& launch, double wall);
+  void passUntimed(const Task& task, const Launch& launch, double wall, bool wasAlone);
   Took measure(Over& launch, Stream& stream);
   void learn(Over& launch, Stream& stream);
   void learnHome(Task& task, const Launch& launch, Over& over);

@@ -249,6 +249,10 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   launch->reason = reason;
   launch->number = number;
   submit(stream, command, launch);
+  if (launch->wasSplit && !launch->issued.empty() && !launch->isChunked) {
+    launch->busySeconds = std::chrono::duration<double>(TrialBudget::Clock::now() - began).count();
+    shared_.splitCost.noteBusy(launch->busySeconds);
+  }
   scheduler_.seeThrough(lock, stream);
   return CL_SUCCESS;
 }

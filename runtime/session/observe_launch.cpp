@@ -114,8 +114,9 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   stream.timed.took(std::max(0.0, passed.count()), timing);
   double wall = task.endedUnseen ? 0 : std::max(0.0, passed.count() - timing);
   launch.code->readySeconds += wall;
+  const bool wasAlone = task.planned >= stream.lastRetired && launch.number == stream.launches;
   if (task.timing == Timing::Off) {
-    passUntimed(task, launch, wall);
+    passUntimed(task, launch, wall, wasAlone);
     return;
   }
   const bool mayWait = launch.wasSplit && !launch.isChunked && !task.learning &&
@@ -147,8 +148,9 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .lookSeconds = launch.lookSeconds,
             .wall = wall,
             .isSeen = !task.endedUnseen,
-            .wasAlone = task.planned >= stream.lastRetired && launch.number == stream.launches,
-            .heldUp = task.learning && launch.number != stream.launches};
+            .wasAlone = wasAlone,
+            .heldUp = task.learning && launch.number != stream.launches,
+            .busy = launch.busySeconds};
   // As natively: enqueued by the program's thread, with nothing before it.
   if (over.isSeen && over.wasAlone && task.after.empty() && machine_->homeDevice().returnsAtOnce)
     over.waited = std::max(0.0, std::chrono::duration<double>(now - task.issued).count() - timing);
@@ -176,13 +178,15 @@ double LaunchObserver::timingCosts(const Task& task) const {
 }
 
 /// A split launch is over that nobody wanted to hear of.
-void LaunchObserver::passUntimed(const Task& task, const Launch& launch, double wall) {
+void LaunchObserver::passUntimed(const Task& task, const Launch& launch, double wall,
+                                 bool wasAlone) {
   count(*launch.code, launch.code->stats->ranges[launch.key.range], *launch.plan);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   history.planning.earn(wall);
   history.learning.earn(wall);
   if (history.controller)
-    history.controller->passUntimed();
+    history.controller->passUntimed(
+        wasAlone ? Sizing(history, launch.range, launch.plan->dimension).seconds(wall) : 0);
   if (!task.endedUnseen)
     task.stream->lastLaunch = {launch.number, launch.code, launch.key, true,
                                std::chrono::steady_clock::now()};
@@ -229,11 +233,9 @@ LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
   if (isWaitedFor)
     took.own = launch.wall;
   else if (!isHeldUp)
-    took.own = behind.value_or(launch.wall);
+    took.own = behind ? std::max(*behind, launch.busy) : launch.wall;
   if (launch.wasSplit && endsOnDevices && isWaitedFor && isWhole)
     shared_.splitCost.note(took.own, longest);
-  else if (launch.wasSplit && behind && !launch.wasAlone && !isHeldUp)
-    shared_.splitCost.noteBehind(std::max(*behind, longest));
   took.own = took.wall = std::max(took.own, longest);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   history.isWaitedFor = launch.wasAlone;
@@ -258,13 +260,14 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, Over& over) {
   const double waited = took.complete && home.transferSeconds == 0 ? over.waited : 0;
   if (waited > 0)
     shared_.splitCost.noteAtHome(waited, home.seconds);
-  if (took.complete && std::max(waited, home.seconds) < shared_.shortestLaunch())
+  const double shortest = shared_.shortestLaunch(history.isWaitedFor);
+  if (took.complete && std::max(waited, home.seconds) < shortest)
     spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);
   over.code->stats->tookAtHome(over.code->stats->ranges[over.key.range], home.seconds);
   if (history.controller)
     history.controller->observeHome(
         sizing.seconds(took.complete ? home.seconds - home.transferSeconds : took.wall),
-        sizing.groups(), sizing.seconds(waited));
+        sizing.groups(), sizing.seconds(waited), shortest);
   remember(*over.code, history, sizing.groups());
 }
 
@@ -289,7 +292,7 @@ void LaunchObserver::learn(Over& launch, Stream& stream) {
     history.record->dimension = launch.plan->dimension;
   const Sizing sizing(history, launch.range, launch.plan->dimension);
   const double home = history.controller ? history.controller->homeSeconds() : 0;
-  if (home > 0 && home < shared_.shortestLaunch())
+  if (home > 0 && home < shared_.shortestLaunch(history.isWaitedFor))
     spendOnShort(*launch.code, launch.range, launch.lookSeconds + took.wall - sizing.taken(home));
   if (history.controller && took.complete) {
     for (solver::DeviceSample& sample : samples_)

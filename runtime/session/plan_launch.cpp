@@ -91,7 +91,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   ShareController::Setup setup;
   setup.policy = options_.policy;
   setup.home = machine_->home();
-  setup.minLaunchSeconds = shared_.shortestLaunch();
+  setup.minLaunchSeconds = shared_.shortestLaunch(true);
   setup.tellsWaits = machine_->homeDevice().returnsAtOnce;
   setup.minChunkedSeconds = ChunkedLaunches::leastSeconds;
   history.lacksRoom.resize(machine_->devices().size());
@@ -265,9 +265,9 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
 }
 
 bool LaunchPlanner::isShort(const Launch& launch) const {
-  const auto& controller = launch.code->histories.at(launch.key).controller;
-  return controller && controller->expectedHomeSeconds() > 0 &&
-         controller->expectedHomeSeconds() < shared_.shortestLaunch();
+  const LaunchHistory& history = launch.code->histories.at(launch.key);
+  return history.controller && history.controller->expectedHomeSeconds() > 0 &&
+         history.controller->expectedHomeSeconds() < shared_.shortestLaunch(history.isWaitedFor);
 }
 
 /// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is

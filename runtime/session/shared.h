@@ -40,9 +40,12 @@ struct Shared {
   }
 
   /// Launches that take less at home are not worth splitting. Under `mutex`.
-  double shortestLaunch() const {
-    return options.minLaunchSeconds.value_or(splitCost.shortestLaunch());
+  double shortestLaunch(bool isWaitedFor) const {
+    return options.minLaunchSeconds.value_or(isWaitedFor ? splitCost.shortestLaunch()
+                                                         : splitCost.shortestBehind());
   }
+  /// … whether the program waits for them or not.
+  double shortestLaunch() const { return std::min(shortestLaunch(true), shortestLaunch(false)); }
 
   const Dispatch& cl;
   const Options options;

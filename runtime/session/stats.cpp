@@ -122,6 +122,7 @@ Json kernelJson(const KernelStats& kernel) {
     ranges.push_back({{"ndrange", range},
                       {"launches", stats.launches},
                       {"split_launches", stats.splitLaunches},
+                      {"timed_split_launches", stats.timedSplits},
                       {"reasons", stats.reasons},
                       {"dimension", stats.dimension},
                       {"last_shares", stats.lastShares},

@@ -278,8 +278,12 @@ TEST(ShareController, AutoLearnsFromALaunchWithOtherSharesInAnyCase) {
   for (int i = 0; i < 16; ++i)
     EXPECT_TRUE(learns(controller, 500)) << "the first ones tell most";
   EXPECT_FALSE(learns(controller, 500));
-  EXPECT_TRUE(learns(controller, 501)) << "by one group more somebody may be tried";
-  EXPECT_FALSE(learns(controller, 501));
+  EXPECT_FALSE(learns(controller, 501)) << "which is what readings differ by";
+  EXPECT_TRUE(learns(controller, 540));
+  EXPECT_FALSE(learns(controller, 550));
+  EXPECT_TRUE(learns(controller, 1000));
+  EXPECT_TRUE(learns(controller, 999)) << "a device is tried";
+  EXPECT_FALSE(learns(controller, 999));
   ShareController fixedPoint(setup("fixed-point"));
   for (int i = 0; i < 20; ++i)
     EXPECT_TRUE(learns(fixedPoint, 500)) << "as it is published";
