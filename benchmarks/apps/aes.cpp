@@ -191,17 +191,19 @@ void aes(sample::Sample& s) {
   }
   sample::read(queue, in, result);
 
-  for (std::size_t probe = 0; probe < std::min<std::size_t>(blocks, 4096); ++probe) {
-    const std::size_t at = blocks <= 4096 ? probe : sample::randomBits(probe) % blocks;
-    Block expected = plain[at];
-    for (unsigned i = 0; i < s.options().iterations; ++i) {
-      const cl_ulong sum = low + at;
-      const Block stream = encrypt(cipher.keys(), block(high + 2 * i + (sum < low ? 1 : 0), sum));
-      for (unsigned k = 0; k < 16; ++k)
-        expected[k] ^= stream[k];
+  s.verify([&] {
+    for (std::size_t probe = 0; probe < std::min<std::size_t>(blocks, 4096); ++probe) {
+      const std::size_t at = blocks <= 4096 ? probe : sample::randomBits(probe) % blocks;
+      Block expected = plain[at];
+      for (unsigned i = 0; i < s.options().iterations; ++i) {
+        const cl_ulong sum = low + at;
+        const Block stream = encrypt(cipher.keys(), block(high + 2 * i + (sum < low ? 1 : 0), sum));
+        for (unsigned k = 0; k < 16; ++k)
+          expected[k] ^= stream[k];
+      }
+      sample::require(result[at] == expected, "block " + std::to_string(at) + " is wrong");
     }
-    sample::require(result[at] == expected, "block " + std::to_string(at) + " is wrong");
-  }
+  });
   s.output(result);
 }
 

@@ -389,10 +389,15 @@ void LaunchCycle::settle() {
 }
 
 void LaunchCycle::took(const Ticket& ticket, double seconds) {
-  // Launches of the phase before may still end, and the first cycle moves data.
-  if (ticket.phase == phases_ && ticket.cycle > 0 &&
-      places_[ticket.place].readings.size() < timedCycles)
+  // The first cycle moves data.
+  if (ticket.cycle > 0 && wantsTime(ticket))
     places_[ticket.place].readings.push_back(seconds);
+}
+
+bool LaunchCycle::wantsTime(const Ticket& ticket) const {
+  // Launches of the phase before may still end.
+  return phase_ != Phase::Settled && ticket.phase == phases_ &&
+         places_[ticket.place].readings.size() < timedCycles;
 }
 
 bool LaunchCycle::isTimed() const {

@@ -96,6 +96,8 @@ public:
 
   /// The launch with that ticket took so long, moving included.
   void took(const Ticket& ticket, double seconds);
+  /// Whether anything follows from what it takes.
+  bool wantsTime(const Ticket& ticket) const;
 
   /// The cycle's launches do not decide by themselves.
   bool governs() const { return phase_ != Phase::Free; }

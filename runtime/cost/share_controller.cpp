@@ -378,7 +378,7 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     usableSamples_.push_back(s);
     show(i, groupsOf(s), s.seconds - s.transferSeconds);
   }
-  const bool learns = circumstances.mayLearn || mustLearn(totalGroups);
+  const bool learns = circumstances.mayLearn || mustLearn(totalGroups, circumstances.isProposed);
   if (learns) {
     solver_->observe(usableSamples_, totalGroups);
     ++learnt_;
@@ -395,8 +395,8 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
 }
 
 /// Whether the solver has to hear of the launch of `usableSamples_`, whatever time that takes.
-bool ShareController::mustLearn(std::uint64_t totalGroups) const {
-  return learnt_ < firstLearnt || solver_->wantsToHear() || isCutAnew(totalGroups);
+bool ShareController::mustLearn(std::uint64_t totalGroups, bool isProposed) const {
+  return learnt_ < firstLearnt || (isProposed && solver_->wantsToHear()) || isCutAnew(totalGroups);
 }
 
 /// Whether devices had other parts in that launch than in the last that was learnt from. What

@@ -43,6 +43,8 @@ struct SplitCircumstances {
   bool mayLearn = true;
   /// What it took in all is known.
   bool isTelling = true;
+  /// It had the shares that the solver proposed.
+  bool isProposed = true;
 };
 
 class ShareController {
@@ -105,7 +107,8 @@ public:
   /// launch for which nobody waits, what it took of its queue. Whether the solver learnt from it.
   bool observeSplit(std::span<const solver::DeviceSample> samples, std::uint64_t totalGroups,
                     double wallSeconds, const SplitCircumstances& circumstances = {});
-  /// What the next split launch takes is to be reported, also where that costs something.
+  /// What the next launch by the solver's shares takes is to be reported, also where that costs
+  /// something.
   bool wantsTimes() const;
   /// One that it did not want to hear of is over. `waitedSeconds`: as of `observeHome`.
   void passUntimed(double waitedSeconds);
@@ -160,7 +163,7 @@ private:
   Expected expected() const;
   std::vector<double> startingShares() const;
   void show(std::size_t device, double groups, double seconds);
-  bool mustLearn(std::uint64_t totalGroups) const;
+  bool mustLearn(std::uint64_t totalGroups, bool isProposed) const;
   bool isCutAnew(std::uint64_t totalGroups) const;
   void weigh(double wallSeconds, bool keepsShares, bool isWaitedFor);
   double waitCosts() const;

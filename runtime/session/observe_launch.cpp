@@ -302,7 +302,8 @@ void LaunchObserver::learn(Over& launch, Stream& stream) {
     if (history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own),
                                          {.isWaitedFor = launch.wasAlone && launch.isSeen,
                                           .mayLearn = history.learning.affords(),
-                                          .isTelling = took.isTelling}))
+                                          .isTelling = took.isTelling,
+                                          .isProposed = launch.ticket.phase == 0}))
       history.learning.spend(
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }

@@ -593,10 +593,12 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
 /// Whether somebody is told or learns when its parts were at work.
 bool LaunchPlanner::wantsTimes(const Task& task, const Launch& launch,
                                const LaunchHistory& history) const {
-  const bool isOfLaunchAlone = launch.plan->merges.empty() && !options_.verify;
-  return (task.event && task.event->profiled) || shared_.tracer || task.learning ||
-         launch.ticket.phase != 0 || !launch.wasSplit || !isOfLaunchAlone || !history.controller ||
-         history.controller->wantsTimes();
+  const bool endsOnDevices = launch.plan->merges.empty() && !options_.verify;
+  if ((task.event && task.event->profiled) || shared_.tracer || task.learning || !launch.wasSplit ||
+      !endsOnDevices || !history.controller)
+    return true;
+  return launch.ticket.phase != 0 ? task.stream->cycle.wantsTime(launch.ticket)
+                                  : history.controller->wantsTimes();
 }
 
 void LaunchPlanner::planUnsplit(Task& task, const std::shared_ptr<Launch>& launch) {

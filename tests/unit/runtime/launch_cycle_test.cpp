@@ -27,6 +27,7 @@ struct Jacobi {
   Mode modes[2] = {Mode::Free, Mode::Free};
   int buffers[2] = {0, 0};
   bool isKnown = true;
+  int timed = 0; ///< launches whose time the cycle wanted
   LaunchCycle cycle;
 
   /// Seconds of one cycle, as the machine has it.
@@ -59,8 +60,10 @@ struct Jacobi {
       const double seconds =
           halo + std::max(whole[k][0] * shares[0] + std::max(0.0, gained) * bytes * moveSeconds,
                           whole[k][1] * shares[1] + std::max(0.0, -gained) * bytes * moveSeconds);
-      if (ruling.ticket.phase != 0)
+      if (ruling.ticket.phase != 0) {
+        timed += cycle.wantsTime(ruling.ticket);
         cycle.took(ruling.ticket, seconds);
+      }
       sum += seconds;
     }
     return sum;
@@ -82,6 +85,15 @@ TEST(LaunchCycle, findsJointSharesThatShortenTheCycle) {
   EXPECT_TRUE(jacobi.cycle.isJoint());
   EXPECT_LT(std::abs(jacobi.last[0][0] - jacobi.last[1][0]), 0.2);
   EXPECT_LT(seconds, 0.9 * alone);
+}
+
+TEST(LaunchCycle, wantsNoTimesOnceItIsSettled) {
+  Jacobi jacobi;
+  jacobi.settle();
+  EXPECT_GE(jacobi.timed, 2 * 3) << "three cycles at least";
+  const int before = jacobi.timed;
+  jacobi.settle(400);
+  EXPECT_LT(jacobi.timed - before, 80) << "it is reviewed now and then";
 }
 
 TEST(LaunchCycle, goesBackWhereThePromiseIsNotKept) {

@@ -265,10 +265,11 @@ TEST(ShareController, AutoFindsTheSharesByFewOfTheLaunchesToo) {
 
 /// Whether `controller` learns from a launch of 1,000 groups, so many on the first device, though
 /// it has no time to.
-bool learns(ShareController& controller, std::uint64_t groups) {
+bool learns(ShareController& controller, std::uint64_t groups, bool isProposed = true) {
   const double part = static_cast<double>(groups) / 1000;
   const solver::DeviceSample samples[] = {{0, groups, part}, {groups, 1000, 1 - part}};
-  return controller.observeSplit(samples, 1000, std::max(part, 1 - part), {.mayLearn = false});
+  return controller.observeSplit(samples, 1000, std::max(part, 1 - part),
+                                 {.mayLearn = false, .isProposed = isProposed});
 }
 
 TEST(ShareController, AutoLearnsFromALaunchWithOtherSharesInAnyCase) {
@@ -287,6 +288,18 @@ TEST(ShareController, AutoLearnsFromALaunchWithOtherSharesInAnyCase) {
   ShareController fixedPoint(setup("fixed-point"));
   for (int i = 0; i < 20; ++i)
     EXPECT_TRUE(learns(fixedPoint, 500)) << "as it is published";
+}
+
+TEST(ShareController, AutoLearnsNothingOfATrialFromLaunchesThatAreNone) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(1.0);
+  for (int i = 0; i < 400 && !controller.wantsTimes(); ++i)
+    learns(controller, 500);
+  for (int i = 0; i < 16; ++i)
+    learns(controller, 500);
+  for (int i = 0; i < 400; ++i)
+    EXPECT_FALSE(learns(controller, 500, false)) << "a cycle has its own shares";
 }
 
 TEST(ShareController, AutoLooksTwiceBeforeALaunchIsTooShort) {
