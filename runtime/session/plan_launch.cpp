@@ -13,6 +13,7 @@
 #include "solver/share_solver.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <tuple>
 #include <utility>
@@ -174,7 +175,9 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     break;
   case LaunchCycle::Mode::Waiting:
     launch.isWaiting = true;
-    const bool isKnown = history.controller->expectedHomeSeconds() > 0;
+    // Timed ever more rarely, by which it is also seen whether the program waits for it.
+    const bool isKnown =
+        history.controller->expectedHomeSeconds() > 0 && !std::has_single_bit(++history.waiting);
     adopt(launch, {isKnown ? Action::Native : Action::Measure, {}});
     break;
   }
