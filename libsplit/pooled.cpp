@@ -354,7 +354,8 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                             cl_map_flags flags, size_t offset, size_t size, cl_uint count,
                             const cl_event* list, cl_event* event, cl_int* error) {
-  if (!isPooled(buffer))
+  const auto known = session().pool().find(buffer);
+  if (!known)
     return others().clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, count, list,
                                        event, error);
   constexpr cl_map_flags writing = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
@@ -364,7 +365,9 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
   void* address = nullptr;
   report(error, guarded([&] {
            cl_int status = CL_INVALID_VALUE;
-           if (isRight)
+           if (isRight && (flags & CL_MAP_READ) && !known->access.reads)
+             status = CL_INVALID_OPERATION; // also where it is to be written
+           else if (isRight)
              address = session().pooledCommands().map(
                  {queue, CL_COMMAND_MAP_BUFFER, count, list, event, blocking}, use, status);
            return status;

@@ -332,7 +332,11 @@ ArgumentMemory Buffer::argument(const Machine& machine, std::size_t device, std:
 }
 
 HostWay Buffer::wayTo(Machine& machine, std::size_t device, Engine engine) {
-  if (isCopiedTo(machine, device) || access_.isFull()) {
+  // What the host may do itself needs no relay, for which there may be no memory.
+  const bool isAllowed = engine == Engine::CopyOut  ? access_.reads
+                         : engine == Engine::CopyIn ? access_.writes
+                                                    : access_.isFull();
+  if (isCopiedTo(machine, device) || isAllowed) {
     const auto [memory, begin] = on(machine, device);
     HostWay way{.memory = memory, .begin = begin};
     way.hostRows = machine.devices()[device].quirks.hostRows;

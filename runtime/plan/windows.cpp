@@ -54,6 +54,10 @@ ByteRange rangeOf(const CopyWish& wish, Plan plan, std::uint64_t alignment) {
 
 } // namespace
 
+std::uint64_t leastFor(const CopyWish& wish, std::uint64_t alignment) {
+  return aligned(wish.touched, 0, wish.size, alignment).size();
+}
+
 std::optional<std::vector<ByteRange>> chooseWindows(std::span<const CopyWish> wishes,
                                                     const WindowLimits& limits) {
   for (const Plan plan :

@@ -32,6 +32,13 @@ struct WindowLimits {
   std::uint64_t alignment = 1; ///< of a window's ends, but for the buffer's; a power of two
 };
 
+/// Bytes of the smallest window for it.
+std::uint64_t leastFor(const CopyWish& wish, std::uint64_t alignment);
+/// Whether that is all of the buffer.
+inline bool needsWhole(const CopyWish& wish, std::uint64_t alignment) {
+  return leastFor(wish, alignment) == wish.size;
+}
+
 /// What each copy should hold, not empty; nothing if there is no room.
 std::optional<std::vector<ByteRange>> chooseWindows(std::span<const CopyWish> wishes,
                                                     const WindowLimits& limits);

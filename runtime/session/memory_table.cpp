@@ -8,8 +8,11 @@ namespace libsplit::runtime {
 // --- objects
 
 /// In place of one with the same handle, which went without libsplit seeing it.
-void MemoryTable::add(cl_mem handle, std::shared_ptr<MemoryObject> object) {
-  objects_[handle] = {std::move(object), 1};
+/// The program can still get at the `parent` of what it has.
+void MemoryTable::add(cl_mem handle, std::shared_ptr<MemoryObject> object, cl_mem parent) {
+  objects_[handle] = {std::move(object), 1, parent};
+  if (const auto of = objects_.find(parent); parent && of != objects_.end())
+    ++of->second.references;
 }
 
 void MemoryTable::bufferCreated(cl_mem buffer) {
@@ -40,7 +43,7 @@ void MemoryTable::subBufferCreated(cl_mem part, cl_mem parent) {
     return;
   object->access = {own.reads && root->access.reads, own.writes && root->access.writes};
   object->buffer = root->buffer;
-  add(part, std::move(object));
+  add(part, std::move(object), parent);
 }
 
 void MemoryTable::imageCreated(cl_mem image) {
@@ -64,7 +67,7 @@ void MemoryTable::imageOverBuffer(cl_mem image, cl_mem buffer) {
     const Lock lock(shared_.mutex);
     auto root = find(buffer);
     if (root)
-      add(image, std::make_shared<MemoryObject>(*root));
+      add(image, std::make_shared<MemoryObject>(*root), buffer);
   }
   keepAtHome(buffer, "an image was made over the buffer");
 }
@@ -90,15 +93,17 @@ void MemoryTable::retained(cl_mem object) {
 
 void MemoryTable::released(cl_mem object) {
   // Destroyed after the lock is gone.
-  std::shared_ptr<MemoryObject> last;
+  std::vector<std::shared_ptr<MemoryObject>> last;
   std::vector<std::shared_ptr<Task>> arrived;
   const Lock lock(shared_.mutex);
-  auto found = objects_.find(object);
-  if (found != objects_.end() && --found->second.references == 0) {
-    last = std::move(found->second.object);
+  for (auto found = objects_.find(object);
+       found != objects_.end() && --found->second.references == 0; found = objects_.find(object)) {
+    last.push_back(std::move(found->second.object));
+    object = found->second.parent;
     objects_.erase(found);
-    arrived = mover_.takeArrived();
   }
+  if (!last.empty())
+    arrived = mover_.takeArrived();
 }
 
 std::shared_ptr<MemoryObject> MemoryTable::find(cl_mem object) const {

@@ -22,9 +22,11 @@ public:
   // Objects, as the program makes and drops them.
   void bufferCreated(cl_mem buffer);
   void subBufferCreated(cl_mem part, cl_mem parent);
-  /// Pooled ones, which the driver knows nothing of but handles. With the lock.
-  void pooledCreated(cl_mem handle, const std::shared_ptr<MemoryObject>& object) {
-    add(handle, object);
+  /// Pooled ones, which the driver knows nothing of but handles; of a part, its parent. With the
+  /// lock.
+  void pooledCreated(cl_mem handle, const std::shared_ptr<MemoryObject>& object,
+                     cl_mem parent = nullptr) {
+    add(handle, object, parent);
   }
   void imageCreated(cl_mem image);
   void imageOverBuffer(cl_mem image, cl_mem buffer);
@@ -58,9 +60,10 @@ public:
 private:
   struct Entry {
     std::shared_ptr<MemoryObject> object;
-    int references = 1; ///< the program's
+    int references = 1;      ///< the program's, and of what is made over it
+    cl_mem parent = nullptr; ///< what it is made over
   };
-  void add(cl_mem handle, std::shared_ptr<MemoryObject> object);
+  void add(cl_mem handle, std::shared_ptr<MemoryObject> object, cl_mem parent = nullptr);
 
   Shared& shared_;
   const Dispatch& cl_;

@@ -42,6 +42,20 @@ bool mayNarrow(cl_mem_flags flags, cl_mem_flags parent) {
 
 } // namespace
 
+std::shared_ptr<const void> Promises::add(std::uint64_t bytes) {
+  const std::lock_guard lock(state_->mutex);
+  const auto added = state_->bytes.insert(bytes);
+  return {state_.get(), [state = state_, added](const void*) {
+            const std::lock_guard guard(state->mutex);
+            state->bytes.erase(added);
+          }};
+}
+
+std::uint64_t Promises::most() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->bytes.empty() ? 0 : *state_->bytes.rbegin();
+}
+
 // --- what the program is told
 
 const std::vector<ListedDevice>& Pool::listed() {
@@ -108,7 +122,8 @@ std::optional<Pool::Made> Pool::create(cl_context context, cl_mem_flags flags, s
   memory.pooled = *pooled_;
   memory.atHome = *atHome_;
   if (shared_.machine)
-    memory.atHome += *shared_.machine->homeDevice().copied;
+    memory.atHome +=
+        std::max<std::uint64_t>(*shared_.machine->homeDevice().copied, promises_.most());
   switch (placeBuffer(size, !(flags & CL_MEM_USE_HOST_PTR), memory)) {
   case Placement::AtHome:
     return std::nullopt;
@@ -203,7 +218,7 @@ std::optional<Pool::Made> Pool::createPart(cl_mem parent, cl_mem_flags flags,
   part->origin = region.origin;
   part->size = region.size;
   const Lock lock(shared_.mutex);
-  memory_.pooledCreated(handle, part);
+  memory_.pooledCreated(handle, part, parent);
   return Made{handle, CL_SUCCESS};
 }
 

@@ -24,9 +24,25 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace libsplit::runtime {
+
+/// Bytes of the program's own device's memory that launches are to have there, one after another.
+class Promises {
+public:
+  /// One more, for as long as what is returned lives.
+  std::shared_ptr<const void> add(std::uint64_t bytes);
+  std::uint64_t most() const;
+
+private:
+  struct State {
+    std::mutex mutex;
+    std::multiset<std::uint64_t> bytes;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
 
 /// Any thread, without the session's lock where nothing else is said.
 class Pool {
@@ -65,6 +81,9 @@ public:
   std::shared_ptr<MemoryObject> findLocked(cl_mem object) const;
   /// Bytes of a device's memory for copies of buffers.
   std::uint64_t roomOn(std::size_t device) const;
+  /// A launch that was taken will need so many of home's. What the program makes meanwhile leaves
+  /// these free.
+  std::shared_ptr<const void> promise(std::uint64_t bytes) { return promises_.add(bytes); }
 
 private:
   const std::vector<ListedDevice>& listed();
@@ -85,6 +104,7 @@ private:
   std::once_flag isListed_;
   std::vector<ListedDevice> listed_;
   Taken atHome_ = std::make_shared<std::atomic<std::uint64_t>>(0); ///< by the driver's buffers
+  Promises promises_;
   Taken pooled_ = std::make_shared<std::atomic<std::uint64_t>>(0); ///< of the host's memory
   std::optional<std::uint64_t> host_; ///< what there is of that; found out when it is first needed
 };

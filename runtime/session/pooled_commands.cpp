@@ -92,14 +92,16 @@ void* PooledCommands::map(const Command& command, const BufferUse& use, cl_int& 
   if (error != CL_SUCCESS)
     return nullptr;
   const std::byte* address = object->buffer->pooled()->address + object->origin + use.begin;
-  maps_.push_back({use, address});
+  std::erase_if(maps_, [](const Map& each) { return each.of.expired(); });
+  maps_.push_back({use, address, object});
   return const_cast<std::byte*>(address);
 }
 
 cl_int PooledCommands::unmap(const Command& command, cl_mem object, const void* address) {
   Lock lock(shared_.mutex);
+  const auto known = memory_.find(object);
   const auto isIt = [&](const Map& each) {
-    return each.use.object == object && each.address == address;
+    return each.address == address && each.of.lock() == known;
   };
   const auto map = std::ranges::find_if(maps_, isIt);
   if (map == maps_.end())
@@ -108,8 +110,7 @@ cl_int PooledCommands::unmap(const Command& command, cl_mem object, const void* 
   maps_.erase(map); // for the lock may be given up
   BufferUse use = mapped.use;
   use.reads = false;
-  const std::vector<BufferUse> uses = use.writes ? std::vector{use} : std::vector<BufferUse>();
-  const cl_int status = enqueue(lock, command, uses, [](std::span<std::byte* const>) {});
+  const cl_int status = enqueue(lock, command, {use}, [](std::span<std::byte* const>) {});
   if (status != CL_SUCCESS)
     maps_.push_back(mapped);
   return status;
@@ -117,8 +118,9 @@ cl_int PooledCommands::unmap(const Command& command, cl_mem object, const void* 
 
 cl_uint PooledCommands::maps(cl_mem object) const {
   const Lock lock(shared_.mutex);
+  const auto known = memory_.find(object);
   return static_cast<cl_uint>(
-      std::ranges::count_if(maps_, [&](const Map& each) { return each.use.object == object; }));
+      std::ranges::count_if(maps_, [&](const Map& each) { return each.of.lock() == known; }));
 }
 
 } // namespace libsplit::runtime

@@ -38,6 +38,7 @@ private:
   struct Map {
     BufferUse use;
     const void* address = nullptr;
+    std::weak_ptr<const MemoryObject> of; ///< gone: it was given up while it was mapped
   };
   cl_int errorOf(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
                  std::shared_ptr<Stream>& stream) const;

@@ -50,11 +50,13 @@ struct PooledLaunch {
   std::shared_ptr<Launch> launch;
   std::vector<PlanDevice> planDevices;
   std::vector<std::size_t> devices; ///< that can take part
+  bool mayStayAtHome = false;       ///< home can do all of it, whether or not it is to take part
   std::vector<bool> takesWindows;   ///< by device: else its copies have to be whole
   unsigned dimension = 0;
-  std::vector<Part> parts;         ///< none: the whole of it by the program's own kernel
-  std::vector<PieceUse> whole;     ///< then: what it may do, by buffer
-  std::vector<std::size_t> issued; ///< devices of the batches that were given out
+  std::vector<Part> parts;             ///< none: the whole of it by the program's own kernel
+  std::vector<PieceUse> whole;         ///< then: what it may do, by buffer
+  std::vector<std::size_t> issued;     ///< devices of the batches that were given out
+  std::shared_ptr<const void> promise; ///< of room at home, until it is given out
   bool hasBegun = false;
 
   bool uses(const Buffer& buffer) const {
@@ -174,6 +176,7 @@ std::optional<cl_int> PooledLaunches::launch(const Command& command,
     why = whyNot + "; " + why;
   if (!why.empty())
     return refused(why);
+  work->promise = pool_.promise(neededAtHome(*work));
   auto task = scheduler_.create(stream, command);
   scheduler_.attachEvent(*task, command);
   task->isLaunch = task->isPooled = true;
@@ -234,10 +237,17 @@ void PooledLaunches::findDevices(Lock& lock, PooledLaunch& work) {
   for (std::size_t i = 0; i < count; ++i)
     if (isWanted(i) && canTakePart(i))
       work.devices.push_back(i);
-  if (work.devices.empty() && canTakePart(machine_->home()))
-    work.devices.push_back(machine_->home());
+  const std::size_t home = machine_->home();
+  if (work.devices.empty() && canTakePart(home))
+    work.devices.push_back(home);
   for (const std::size_t device : work.devices)
     work.takesWindows[device] = takesWindows(lock, work, device);
+  const auto isPooled = [](const std::shared_ptr<Buffer>& each) { return each->pooled(); };
+  work.mayStayAtHome = std::ranges::count(work.devices, home) > 0;
+  if (!work.mayStayAtHome && !std::ranges::all_of(launch.buffers, isPooled) && canTakePart(home)) {
+    work.mayStayAtHome = true;
+    work.takesWindows[home] = takesWindows(lock, work, home);
+  }
 }
 
 bool PooledLaunches::takesWindows(Lock& lock, PooledLaunch& work, std::size_t device) {
@@ -328,6 +338,27 @@ bool PooledLaunches::chooseOne(PooledLaunch& work, std::span<const std::size_t> 
   return fewest > 0;
 }
 
+/// Bytes of home's memory that one of its batches takes at most.
+std::uint64_t PooledLaunches::neededAtHome(const PooledLaunch& work) const {
+  const std::size_t home = machine_->home();
+  const auto neededBy = [&](std::span<const PieceUse> uses) {
+    std::uint64_t bytes = 0;
+    for (const CopyWish& wish : wishesOf(work, home, uses).of)
+      bytes += leastFor(wish, machine_->homeDevice().bufferAlignment);
+    return bytes;
+  };
+  if (work.parts.empty())
+    return neededBy(work.whole);
+  std::uint64_t most = 0;
+  for (const PooledLaunch::Part& part : work.parts)
+    for (const Batch& batch : part.batches)
+      if (part.device == home)
+        most = std::max(most, neededBy(planPiece(work.launch->request, work.planDevices, home,
+                                                 work.dimension, batch.begin, batch.end)
+                                           .uses));
+  return most;
+}
+
 // --- copies of buffers
 
 /// What is asked of the device's copies. Of buffers that it has itself none is.
@@ -376,7 +407,7 @@ PooledLaunches::windowsOf(std::size_t device, const Wishes& wishes, std::uint64_
   std::vector<CopyWish> asked = wishes.of;
   for (CopyWish& wish : asked)
     wish.mayBeWhole = wish.mayBeWhole && wish.size <= limits.largest &&
-                      (all <= room || wish.touched.size() == wish.size);
+                      (all <= room || needsWhole(wish, on.bufferAlignment));
   auto windows = chooseWindows(asked, limits);
   const auto isTooLarge = [&](const ByteRange& each) { return each.size() > limits.largest; };
   return windows && std::ranges::none_of(*windows, isTooLarge) ? windows : std::nullopt;
@@ -453,7 +484,7 @@ void PooledLaunches::makeRoom(Lock& lock, PooledLaunch& work, std::size_t device
   for (unsigned pauses = 0;;) {
     Wishes wishes = wishesOf(work, device, uses);
     for (CopyWish& wish : wishes.of)
-      wish.mayBeWhole = mayBeWhole || wish.touched.size() == wish.size;
+      wish.mayBeWhole = mayBeWhole || needsWhole(wish, on.bufferAlignment);
     std::uint64_t others = *on.copied;
     for (const CopyWish& wish : wishes.of)
       others -= wish.has ? std::min(others, wish.has->size()) : 0;
@@ -509,8 +540,8 @@ void PooledLaunches::plan(Task& task, const std::shared_ptr<PooledLaunch>& work)
   if (const std::string why = nativeWork_.engage(task, *work->launch); !why.empty()) {
     // Then what is not pooled stays at home, where its queue's order is enough.
     const std::size_t home = machine_->home();
-    const bool isAtHome = work->parts.empty() || (std::ranges::count(work->devices, home) > 0 &&
-                                                  chooseOne(*work, {&home, 1}));
+    const bool isAtHome =
+        work->parts.empty() || (work->mayStayAtHome && chooseOne(*work, {&home, 1}));
     if (!isAtHome)
       lose(*work, why);
   }
@@ -652,6 +683,7 @@ void PooledLaunches::lose(const PooledLaunch& work, const std::string& why) {
 /// Everything is issued: the task may retire, and others may plan again.
 void PooledLaunches::close(PooledLaunch& work) {
   const auto task = std::exchange(work.task, nullptr);
+  work.promise.reset();
   task->open = false;
   open_.reset();
   scheduler_.resume();

@@ -62,6 +62,7 @@ private:
                                std::uint64_t begin, std::uint64_t end) const;
   bool fit(const PooledLaunch& work, std::size_t device, std::span<const PieceUse> uses) const;
   bool takesWindows(Lock& lock, PooledLaunch& work, std::size_t device);
+  std::uint64_t neededAtHome(const PooledLaunch& work) const;
 
   // Copies of buffers.
   struct Wishes {

@@ -615,6 +615,20 @@ def pooled_full(bench):
         run.require("pooled" not in run.stderr, "a buffer was pooled without the variable")
 
 
+def pooled_pending(bench, variant):
+    """A launch on a buffer that no device holds, with something that the program holds back: its room at home is
+    not given to buffers that are made meanwhile; what is not pooled needs no waiting for other queues. `nearly`: a
+    buffer that is there as a whole, since all but its last bytes are needed."""
+    arguments = ("--variant", variant)
+    native = Fake(bench).run("pending_launches", arguments=arguments)
+    native.require_success()
+    for options in (*policies(2), {"POLICY": "single:0"}, {"POLICY": "single:1"}):
+        for seed in (1, 2):
+            run = pooled_machine(bench, 60000, largest=10000, takes_larger=True).run(
+                "pending_launches", options | {"POOL_MEMORY": "1"}, arguments=arguments, seed=seed)
+            run.require_same_as(native)
+
+
 def pooled_strictly(bench):
     """Drivers that take no buffer larger than they promise, though each device has room for all of the program's."""
     arguments = ("--size", str(1 << 14))  # of 64 KiB
@@ -785,5 +799,5 @@ if __name__ == "__main__":
           "application_table": application_table, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home,
           "few_threads": few_threads,
-          "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full,
+          "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full, "pooled_pending": pooled_pending,
           "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

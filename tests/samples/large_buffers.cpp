@@ -35,6 +35,8 @@ public:
 
   void run() {
     ask();
+    refuse();
+    keepParent();
     for (unsigned i = 0; i < s_.options().iterations; ++i) {
       launch();
       add();
@@ -107,6 +109,46 @@ private:
     for (std::size_t i = 0; i < n_; ++i)
       expected_[1][i] = from[i] + 3 * from[i > 0 ? i - 1 : i] + 5 * from[i + 1 < n_ ? i + 1 : i];
     stir(buffers_[0], 0, n_, 7);
+    stir(buffers_[0], 0, n_ - 64, 1); // all but the last bytes
+  }
+
+  /// What the standard has drivers refuse.
+  void refuse() const {
+    const auto mute = s_.buffer(CL_MEM_HOST_WRITE_ONLY, (n_ - 64) * wide);
+    cl_int error = CL_SUCCESS;
+    clEnqueueMapBuffer(queue_, mute, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, wide, 0, nullptr,
+                       nullptr, &error);
+    sample::checkCode(error, CL_INVALID_OPERATION, "a map for reading what may not be read");
+    void* mapped = clEnqueueMapBuffer(queue_, buffers_[0], CL_TRUE, CL_MAP_READ, 0, wide, 0,
+                                      nullptr, nullptr, &error);
+    sample::check(error, "clEnqueueMapBuffer");
+    const cl_device_id device = s_.device();
+    const sample::Context other = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
+    sample::check(error, "clCreateContext");
+    const sample::Queue apart = clCreateCommandQueueWithProperties(other, device, nullptr, &error);
+    sample::check(error, "clCreateCommandQueueWithProperties");
+    sample::checkCode(clEnqueueUnmapMemObject(apart, buffers_[0], mapped, 0, nullptr, nullptr),
+                      CL_INVALID_CONTEXT, "an unmap in another context");
+    sample::check(clEnqueueUnmapMemObject(queue_, buffers_[0], mapped, 0, nullptr, nullptr),
+                  "clEnqueueUnmapMemObject");
+  }
+
+  /// A buffer is there as long as a part of it is.
+  void keepParent() {
+    const std::size_t count = n_ - 64;
+    const Numbers numbers(count, 11);
+    auto whole = s_.copyOf(numbers);
+    const cl_buffer_region region{0, 64 * wide};
+    cl_int error = CL_SUCCESS;
+    const sample::Memory part =
+        clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    sample::check(error, "clCreateSubBuffer");
+    whole.reset();
+    auto* parent = info<cl_mem>(part, CL_MEM_ASSOCIATED_MEMOBJECT);
+    sample::require(info<std::size_t>(parent, CL_MEM_SIZE) == count * wide, "CL_MEM_SIZE");
+    Numbers found(count);
+    sample::read(queue_, parent, found);
+    sample::require(found == numbers, "the buffer of a part is something else");
   }
 
   void stir(const sample::Memory& buffer, std::size_t begin, std::size_t count, cl_uint by) {

@@ -35,6 +35,15 @@ TEST(Windows, AreAlignedButForTheBuffersEnd) {
   EXPECT_EQ(choose({wish(200, {42, 50})}, {70, 70, 16}), (Chosen({{32, 64}})));
 }
 
+TEST(Windows, AreWholeWhereOnlyTheEndsAreNotTouched) {
+  EXPECT_TRUE(needsWhole(wish(80, {0, 80}), 16));
+  EXPECT_TRUE(needsWhole(wish(80, {15, 65}), 16));
+  EXPECT_FALSE(needsWhole(wish(80, {15, 64}), 16));
+  EXPECT_FALSE(needsWhole(wish(80, {16, 80}), 16));
+  EXPECT_TRUE(needsWhole(wish(16, {4, 8}), 16));
+  EXPECT_EQ(leastFor(wish(80, {15, 40}), 16), 48U);
+}
+
 TEST(Windows, HaveRoomForAHaloWhereThereIsNoneForMore) {
   // A 256th of 2048 at each end that is not the buffer's.
   EXPECT_EQ(choose({wish(8192, {4096, 6144}), wish(8192, {0, 2048})}, limits(4200)),

@@ -136,8 +136,14 @@ TEST(MemoryTable, KnowsSubBuffersByTheBytesThatTheyAre) {
   memory.retained(part.get());
   memory.released(part.get());
   memory.released(root.get());
+  {
+    const Lock lock(world.shared.mutex);
+    EXPECT_TRUE(memory.find(part.get()));
+    EXPECT_TRUE(memory.find(root.get())) << "it can be had by way of its part";
+  }
+  memory.released(part.get());
   const Lock lock(world.shared.mutex);
-  EXPECT_TRUE(memory.find(part.get()));
+  EXPECT_FALSE(memory.find(part.get()));
   EXPECT_FALSE(memory.find(root.get()));
 }
 
