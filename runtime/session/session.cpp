@@ -110,6 +110,10 @@ bool Session::makeRoom(cl_context context) {
   Lock lock(shared_.mutex);
   if (!machine_ || !shared_.isActive() || shared_.steppingAside || CallbackScope::active())
     return false;
+  const Scheduler::Streams streams = scheduler_.streams();
+  for (const auto& [queue, stream] : streams)
+    if (scheduler_.maySettle(*stream))
+      scheduler_.waitAll(lock, stream);
   engaged = memory_.engaged();
   std::ranges::copy_if(engaged, std::back_inserter(holders), [&](const auto& object) {
     return !object->buffer->pooled() && object->buffer->hasMoreAtHome(*machine_);
