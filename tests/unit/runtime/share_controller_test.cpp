@@ -294,11 +294,12 @@ TEST(ShareController, AutoLearnsNothingOfATrialFromLaunchesThatAreNone) {
   ShareController controller(setup("auto"));
   controller.next();
   controller.observeHome(1.0);
-  for (int i = 0; i < 400 && !controller.wantsTimes(); ++i)
-    learns(controller, 500);
-  for (int i = 0; i < 16; ++i)
-    learns(controller, 500);
-  for (int i = 0; i < 400; ++i)
+  const solver::DeviceSample halves[] = {{0, 500, 0.5}, {500, 1000, 0.5}};
+  for (int i = 0; i < 16 || (i < 1000 && !controller.wantsTimes()); ++i)
+    controller.observeSplit(halves, 1000, 0.5);
+  ASSERT_TRUE(controller.wantsTimes()) << "one device alone is to be tried";
+  EXPECT_TRUE(learns(controller, 500));
+  for (int i = 0; i < 10; ++i)
     EXPECT_FALSE(learns(controller, 500, false)) << "a cycle has its own shares";
 }
 
