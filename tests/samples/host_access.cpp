@@ -24,8 +24,8 @@ public:
       : s_(s), queue_(queue), flags_(flags), n_(s.options().size),
         advance_(sample::kernel(program, "advance")),
         columns_(sample::kernel(program, "fill_columns")), tally_(sample::kernel(program, "tally")),
-        scatter_(sample::kernel(program, "scatter")), data_(n_), matrix_(rows * n_), counts_(bins),
-        places_(n_) {
+        scatter_(sample::kernel(program, "scatter")), shift_(sample::kernel(program, "shift")),
+        data_(n_), matrix_(rows * n_), counts_(bins), places_(n_) {
     for (std::size_t i = 0; i < n_; ++i)
       data_[i] = static_cast<cl_uint>(sample::randomBits(i));
     std::iota(places_.begin(), places_.end(), 0u);
@@ -142,6 +142,31 @@ public:
     }
   }
 
+  /// A launch wants some bytes elsewhere, and at the same time a copy others.
+  void share() {
+    const auto n = static_cast<cl_uint>(n_);
+    const auto shifted = s_.buffer(CL_MEM_READ_WRITE, bytesOf(data_));
+    const auto copied = s_.buffer(CL_MEM_READ_WRITE, bytesOf(data_));
+    for (unsigned round = 0; round < 20 + s_.options().iterations; ++round) {
+      sample::setArguments(advance_, dataBuffer_, n);
+      sample::launch(queue_, advance_, {n_}, {64});
+      for (std::size_t i = 0; i < n_; ++i)
+        data_[i] = data_[i] * 3u + static_cast<cl_uint>(i);
+      const cl_uint by = n / 3 + round; // each time others, which nobody foresees
+      sample::setArguments(shift_, dataBuffer_, shifted, by, n);
+      sample::launch(queue_, shift_, {n_}, {64});
+      sample::check(clEnqueueCopyBuffer(queue_, dataBuffer_, copied, 0, 0, bytesOf(data_), 0,
+                                        nullptr, nullptr),
+                    "clEnqueueCopyBuffer");
+      Numbers found(n_);
+      sample::read(queue_, copied, found);
+      sample::require(found == data_, "a copy has something else");
+      sample::read(queue_, shifted, found);
+      sample::require(std::equal(data_.begin() + by, data_.end(), found.begin()),
+                      "a launch read something else");
+    }
+  }
+
 private:
   void map(cl_map_flags how, cl_bool blocking, cl_int expected) {
     cl_int error = CL_SUCCESS;
@@ -167,7 +192,7 @@ private:
   cl_command_queue queue_;
   cl_mem_flags flags_;
   std::size_t n_;
-  sample::Kernel advance_, columns_, tally_, scatter_;
+  sample::Kernel advance_, columns_, tally_, scatter_, shift_;
   Numbers data_, matrix_, counts_, places_;
   sample::Memory dataBuffer_, matrixBuffer_, countBuffer_, placeBuffer_;
 };
@@ -178,6 +203,7 @@ void hostAccess(sample::Sample& s) {
   for (const cl_mem_flags flags :
        {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY}) {
     Restricted buffers(s, queue, program, flags);
+    buffers.share();
     for (unsigned round = 0; round < s.options().iterations; ++round)
       buffers.launch(round);
     buffers.compare();

@@ -20,3 +20,9 @@ kernel void scatter(global const uint* to, global uint* data, uint n) {
   if (i < n)
     data[to[i]] = to[i] + n;
 }
+
+kernel void shift(global const uint* from, global uint* to, uint by, uint n) {
+  size_t i = get_global_id(0);
+  if (i + by < n)
+    to[i] = from[i + by];
+}
