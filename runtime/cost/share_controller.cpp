@@ -423,6 +423,8 @@ bool ShareController::wantsTimes() const {
 }
 
 void ShareController::passUntimed(double waitedSeconds) {
+  if (!solver_) // as of `observeSplit`
+    return;
   solver_->skip(1);
   if (setup_.policy.kind == Policy::Kind::Auto && waitedSeconds > 0)
     weigh(waitedSeconds, true, true);

@@ -76,6 +76,14 @@ TEST(ShareController, StaticSharesLeaveOutDevicesThatCantRunTheKernel) {
   EXPECT_EQ(decision.shares[1], 0);
 }
 
+TEST(ShareController, HearsOfLaunchesThatWereSplitBeforeADeviceWasLeftOut) {
+  ShareController controller(setup("single:1", {1, 0}));
+  EXPECT_EQ(controller.next().action, Action::Native);
+  controller.passUntimed(1.0);
+  run(controller, std::vector<double>{0, 1}, {0.01, 0.01});
+  EXPECT_EQ(controller.next().action, Action::Native);
+}
+
 TEST(ShareController, SingleGivesOneDeviceEverything) {
   ShareController controller(setup("single:1"));
   auto decision = controller.next();
