@@ -143,10 +143,15 @@ ByteSet intersect(const ByteSet& a, const ByteSet& b) {
   auto i = a.ranges().begin();
   auto j = b.ranges().begin();
   while (i != a.ranges().end() && j != b.ranges().end()) {
-    const std::uint64_t begin = std::max(i->begin, j->begin);
-    const std::uint64_t end = std::min(i->end, j->end);
-    if (begin < end)
-      result.push_back({begin, end});
+    if (i->end <= j->begin) {
+      i = firstEndingAt(i, a.ranges().end(), j->begin + 1);
+      continue;
+    }
+    if (j->end <= i->begin) {
+      j = firstEndingAt(j, b.ranges().end(), i->begin + 1);
+      continue;
+    }
+    result.push_back({std::max(i->begin, j->begin), std::min(i->end, j->end)});
     if (i->end < j->end)
       ++i;
     else

@@ -60,7 +60,7 @@ private:
   std::shared_ptr<std::vector<ByteRange>> ranges_; // null: empty; changed only while not shared
 };
 
-/// a ∪ b, a ∩ b and a ∖ b, each in O(|a| + |b|) ranges.
+/// a ∪ b, a ∩ b and a ∖ b, each in O(|a| + |b|) ranges; a ∩ b in less where few meet many.
 ByteSet unite(const ByteSet& a, const ByteSet& b);
 ByteSet intersect(const ByteSet& a, const ByteSet& b);
 ByteSet subtract(const ByteSet& a, const ByteSet& b);

@@ -57,5 +57,17 @@ TEST(ByteSet, fillsGapsThatAreSmallAndCovered) {
   EXPECT_EQ(fillGaps(set, {}), set);
 }
 
+TEST(ByteSet, intersectsFewWithMany) {
+  ByteSet many;
+  for (std::uint64_t row = 0; row < 1000; ++row)
+    many.add({row * 10 + 1, row * 10 + 9});
+  ByteSet few(5000, 5010);
+  few.add({7005, 7013});
+  EXPECT_EQ(toString(intersect(many, few)), "[5001,5009) [7005,7009) [7011,7013)");
+  EXPECT_EQ(intersect(few, many), intersect(many, few));
+  EXPECT_TRUE(intersect(many, ByteSet(9, 11)).empty());
+  EXPECT_TRUE(intersect(many, ByteSet(9999, 20000)).empty());
+}
+
 } // namespace
 } // namespace libsplit
