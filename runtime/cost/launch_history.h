@@ -84,6 +84,7 @@ struct LaunchHistory {
   bool isSplit = false;    ///< the last launch was, but for those that are timed at home meanwhile
   bool isWaitedFor = true; ///< the program waited for the last one that was timed
   std::uint64_t waiting = 0;         ///< launches at home until it is known whether splitting pays
+  std::uint64_t nextTimed = 1;       ///< of those, the next that is to be timed
   std::vector<bool> lacksRoom;       ///< by device: it has no room for what launches need
   std::vector<Rehearsal> rehearsals; ///< by device; of latecomers (isLatecomer)
   /// The last plan, and what came of it where it was cut by what departs (plan/boundary.h).

@@ -7,6 +7,8 @@
 // to one more launch takes as long as half a short one, and the thousandth that is as the others
 // tells little.
 //
+// Launches that are timed at home hold up those behind them: there the unit is such launches.
+//
 // Worked example: plans of 100 ms, launches of 10 ms. After the first plan, 100 ms are owed and 100
 // more are to be spent: launches 2 to 1000 go by its shares, for 2 % of 10 s. Fits of 50 us,
 // launches of 250 us: each tenth is learnt from.

@@ -66,6 +66,7 @@ double secondsAt(std::chrono::steady_clock::time_point time) {
 
 std::uint64_t LaunchObserver::launches(Stream& stream) const {
   const std::uint64_t number = ++stream.launches;
+  stream.holdingUp.earn(1);
   if (stream.idle())
     starts(stream, number, std::chrono::steady_clock::now());
   return number;
@@ -110,6 +111,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   const std::chrono::duration<double> passed = now - start;
   starts(*task.stream, launch.number, start);
   Stream& stream = *task.stream;
+  if (launch.isWaiting && !launch.wasSplit)
+    stream.holdingUp.spend(static_cast<double>(stream.launches - launch.number));
   const double timing = timingCosts(task);
   stream.timed.took(std::max(0.0, passed.count()), timing);
   double wall = task.endedUnseen ? 0 : std::max(0.0, passed.count() - timing);

@@ -13,7 +13,6 @@
 #include "solver/share_solver.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <tuple>
 #include <utility>
@@ -175,10 +174,13 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     break;
   case LaunchCycle::Mode::Waiting:
     launch.isWaiting = true;
-    // Timed ever more rarely, by which it is also seen whether the program waits for it.
-    const bool isKnown =
-        history.controller->expectedHomeSeconds() > 0 && !std::has_single_bit(++history.waiting);
-    adopt(launch, {isKnown ? Action::Native : Action::Measure, {}});
+    // Timed ever more rarely, by which it is also seen whether the program waits for it. What is
+    // timed holds up what comes behind it, of many kinds of launches perhaps.
+    const bool isDue = ++history.waiting >= history.nextTimed && stream.holdingUp.affords();
+    const bool isTimed = isDue || history.controller->expectedHomeSeconds() <= 0;
+    if (isTimed)
+      history.nextTimed = 2 * history.waiting;
+    adopt(launch, {isTimed ? Action::Measure : Action::Native, {}});
     break;
   }
   const bool isTimedAtHome =

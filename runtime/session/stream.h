@@ -23,6 +23,7 @@
 #include "runtime/cost/launch_cycle.h"
 #include "runtime/cost/launch_ends.h"
 #include "runtime/cost/launch_history.h"
+#include "runtime/cost/planning_budget.h"
 #include "runtime/cost/timed_turns.h"
 #include "runtime/device/memory.h"
 #include "runtime/trace/trace.h"
@@ -108,7 +109,8 @@ struct Stream {
   bool closed = false;         ///< the application gave it up: the thread may end
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
   Aftermath aftermath;
-  unsigned heldUp = 0; ///< launches in a row that are tasks only since others before them are
+  unsigned heldUp = 0;      ///< launches in a row that are tasks only since others before them are
+  PlanningBudget holdingUp; ///< launches that may be held up so, to time others at home
   std::condition_variable wake; ///< of the retiring thread
   bool hasLost = false;         ///< a command's bytes, of which no clFinish told yet
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
