@@ -5,6 +5,7 @@
 #include "runtime/core/log.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -110,17 +111,25 @@ bool Session::makeRoom(cl_context context) {
   Lock lock(shared_.mutex);
   if (!machine_ || !shared_.isActive() || shared_.steppingAside || CallbackScope::active())
     return false;
+  // What a task held goes when it retires, of whose end the program may have heard before: what it
+  // gave up then was still there when it wanted the room. Now it is not.
+  bool mayHaveHeld = false;
   const Scheduler::Streams streams = scheduler_.streams();
-  for (const auto& [queue, stream] : streams)
+  for (const auto& [queue, stream] : streams) {
+    mayHaveHeld = mayHaveHeld || stream->submitted > 0;
     if (scheduler_.maySettle(*stream))
       scheduler_.waitAll(lock, stream);
+  }
+  // What may be waiting for the program mostly is not, and ends by itself. Natively it would have.
+  constexpr auto patience = std::chrono::milliseconds(100);
+  shared_.progress.wait_for(lock, patience, [&] { return scheduler_.isEmpty(); });
   engaged = memory_.engaged();
   std::ranges::copy_if(engaged, std::back_inserter(holders), [&](const auto& object) {
     return !object->buffer->pooled() && object->buffer->hasMoreAtHome(*machine_);
   });
   bringHome(lock, holders);
   if (!scheduler_.isEmpty() || mover_.isSendingAhead())
-    return false; // what waits for the program may need it
+    return mayHaveHeld; // what waits for the program may need it
   const auto give = [&](std::shared_ptr<const void> memory) {
     if (memory)
       given.push_back(std::move(memory));
@@ -133,7 +142,7 @@ bool Session::makeRoom(cl_context context) {
   give(pumps_.yield(context));
   if (!given.empty())
     log(LogLevel::Info, "the program's device is full: gives up what memory it has there");
-  return !given.empty();
+  return mayHaveHeld || !given.empty();
 }
 
 /// Having stepped aside, ends the session's part once nothing is pending, and home has all bytes.
