@@ -65,12 +65,11 @@ bool Mover::isLost(NodeId node) const {
 }
 
 DeviceEnd Mover::endOf(Buffer& buffer, std::size_t device, Engine engine, Timing timing) {
-  HostWay way = buffer.wayTo(*machine_, device, engine);
+  const HostWay way = buffer.wayTo(*machine_, device, engine);
   // All that goes through a relay goes one behind the other, in one queue.
   if (way.isRelayed(engine == Engine::CopyOut))
     timing = Timing::On;
-  DeviceEnd end{device, std::move(way), machine_->queueOf(device, buffer.context(), engine, timing),
-                engine};
+  DeviceEnd end{device, way, machine_->queueOf(device, buffer.context(), engine, timing), engine};
   if (!end.way || !end.queue)
     throw std::runtime_error("no memory for a buffer's copy");
   return end;
