@@ -5,7 +5,7 @@ namespace libsplit {
 
 namespace {
 
-/// Has the driver make an object; again, if it had no memory for it and libsplit gave some back.
+/// Has the driver make an object; again, if it had no memory for it and libsplit may have had some.
 template <class Make> cl_mem made(cl_context context, cl_int* error, const Make& make) {
   cl_int status = CL_SUCCESS;
   cl_mem object = make(&status);

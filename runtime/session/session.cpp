@@ -113,13 +113,12 @@ bool Session::makeRoom(cl_context context) {
     return false;
   // What a task held goes when it retires, of whose end the program may have heard before: what it
   // gave up then was still there when it wanted the room. Now it is not.
-  bool mayHaveHeld = false;
   const Scheduler::Streams streams = scheduler_.streams();
-  for (const auto& [queue, stream] : streams) {
-    mayHaveHeld = mayHaveHeld || stream->submitted > 0;
+  const bool mayHaveHeld =
+      std::ranges::any_of(streams, [](const auto& each) { return each.second->submitted > 0; });
+  for (const auto& [queue, stream] : streams)
     if (scheduler_.maySettle(*stream))
       scheduler_.waitAll(lock, stream);
-  }
   // What may be waiting for the program mostly is not, and ends by itself. Natively it would have.
   constexpr auto patience = std::chrono::milliseconds(100);
   shared_.progress.wait_for(lock, patience, [&] { return scheduler_.isEmpty(); });

@@ -70,8 +70,9 @@ public:
   EventTable& events() { return scheduler_.events(); }
   void userEventCreated() { shared_.userEvents = true; }
   void callbackGiven() { shared_.callbacks = true; }
-  /// The driver had no memory for what the program makes there: gives up what libsplit has on the
-  /// program's own device, unless what is pending needs it. Whether the program may try again.
+  /// The driver had no memory for what the program makes there: waits for what ends by itself, and
+  /// gives up what libsplit has on the program's own device, unless what is pending needs it.
+  /// Whether the program may try again.
   bool makeRoom(cl_context context);
   /// The driver's own memory, or what it was given as such: no pump is needed there.
   void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
