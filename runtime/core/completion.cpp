@@ -208,13 +208,34 @@ std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const 
 
 /// The lock is held.
 std::optional<cl_ulong> Completion::timeOf(cl_profiling_info name) const {
-  cl_ulong time = 0;
   const bool ends = name == CL_PROFILING_COMMAND_END || preceding_.empty();
-  const cl_event event = ends ? event_.get() : preceding_.front().get();
+  return timeOf(ends ? event_ : preceding_.front(), name);
+}
+
+std::optional<cl_ulong> Completion::timeOf(const Ref<cl_event>& command,
+                                           cl_profiling_info name) const {
+  cl_ulong time = 0;
   if (!event_ ||
-      cl_.clGetEventProfilingInfo(event, name, sizeof time, &time, nullptr) != CL_SUCCESS)
+      cl_.clGetEventProfilingInfo(command.get(), name, sizeof time, &time, nullptr) != CL_SUCCESS)
     return std::nullopt;
   return time;
+}
+
+std::optional<double> Completion::secondsAtWork() const {
+  const std::optional<DeviceInterval> all = interval();
+  std::lock_guard lock(mutex_);
+  if (!all || preceding_.empty())
+    return all ? std::optional(all->seconds()) : std::nullopt;
+  cl_ulong sum = 0;
+  const auto add = [&](const Ref<cl_event>& command) {
+    const auto start = timeOf(command, CL_PROFILING_COMMAND_START);
+    const auto end = timeOf(command, CL_PROFILING_COMMAND_END);
+    if (start && end && *start <= *end)
+      sum += *end - *start;
+  };
+  std::ranges::for_each(preceding_, add);
+  add(event_);
+  return std::min(1e-9 * static_cast<double>(sum), all->seconds());
 }
 
 std::optional<DeviceInterval> Completion::interval() const {

@@ -81,6 +81,8 @@ public:
   /// Times on the device, from the first command's start to the last one's end, once over and where
   /// the queue records them.
   std::optional<DeviceInterval> interval() const;
+  /// Seconds of that for which the device was at work on its commands, not on others between them.
+  std::optional<double> secondsAtWork() const;
   /// One of the four profiling times, CL_PROFILING_COMMAND_QUEUED to _END, once over and where the
   /// queue records them.
   std::optional<cl_ulong> profilingTime(cl_profiling_info name) const;
@@ -103,6 +105,7 @@ private:
   std::optional<cl_int> resolve(bool mayBlock);
   cl_int end(const Link& link);
   std::optional<cl_ulong> timeOf(cl_profiling_info name) const;
+  std::optional<cl_ulong> timeOf(const Ref<cl_event>& command, cl_profiling_info name) const;
 
   const Dispatch& cl_;
   mutable std::mutex mutex_;

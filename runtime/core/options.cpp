@@ -74,6 +74,10 @@ std::optional<SeparateNodes> parseSeparateNodes(const std::string& text) {
                               text);
 }
 
+std::optional<LocalSize> parseLocalSize(const std::string& text) {
+  return oneOf<LocalSize>({{"auto", LocalSize::Auto}, {"driver", LocalSize::Driver}}, text);
+}
+
 std::optional<LogLevel> parseLogLevel(const std::string& text) {
   return oneOf<LogLevel>({{"error", LogLevel::Error},
                           {"warn", LogLevel::Warn},

@@ -22,6 +22,9 @@ std::optional<Policy> parsePolicy(const std::string& text);
 /// Which devices are memory nodes of their own although they could share the host's memory.
 enum class SeparateNodes { None, All, AllButLast, Home };
 
+/// Who chooses local sizes that the program leaves open.
+enum class LocalSize { Auto, Driver };
+
 struct Options {
   std::string devices = "all";
   Policy policy;
@@ -43,7 +46,8 @@ struct Options {
   std::size_t stagingBytes = std::size_t{24} << 20;
   std::size_t deviceMemory = 0; ///< bytes of copies on each other device; 0: all that it has
   std::uint64_t poolMemory = 0; ///< bytes of the host's that a pool may take; 0: no pool
-  std::uint64_t haloDepth = 0;  ///< work-groups of each neighbour that a device may run as well
+  LocalSize localSize = LocalSize::Auto;
+  std::uint64_t haloDepth = 0; ///< work-groups of each neighbour that a device may run as well
   std::string splitc;
   double analysisTimeoutSeconds = 30;
   /// Not of libsplit's: a variable that is set and from which a driver takes build options, which

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -25,6 +26,41 @@ bool isSpeed(double value) {
   return std::isfinite(value) && value >= 0 && value < 1e12;
 }
 
+Json toJson(const std::map<std::pair<unsigned, bool>, ShapeSearch::Known>& shapes) {
+  Json all = Json::array();
+  for (const auto& [key, known] : shapes) {
+    Json readings = Json::array();
+    for (const ShapeSearch::Reading& each : known.readings)
+      readings.push_back({each.shape.local, each.secondsPerItem});
+    all.push_back({{"kind", key.first},
+                   {"tiny", key.second},
+                   {"best", known.best.local},
+                   {"over", known.isOver},
+                   {"pieces", known.form == ShapeSearch::Form::Pieces},
+                   {"readings", readings},
+                   {"credit", known.credit},
+                   {"last_loss", known.lastLoss}});
+  }
+  return all;
+}
+
+void fromJson(const Json& all, std::map<std::pair<unsigned, bool>, ShapeSearch::Known>& shapes) {
+  constexpr double most = 1e6; // seconds: more is nonsense
+  for (const Json& json : all) {
+    ShapeSearch::Known known;
+    known.best = {json.at("best").get<std::array<std::uint32_t, 3>>()};
+    known.isOver = json.at("over").get<bool>();
+    known.form =
+        json.at("pieces").get<bool>() ? ShapeSearch::Form::Pieces : ShapeSearch::Form::Whole;
+    for (const Json& each : json.at("readings"))
+      if (const double seconds = each.at(1).get<double>(); isSpeed(seconds) && seconds > 0)
+        known.readings.push_back({{each.at(0).get<std::array<std::uint32_t, 3>>()}, seconds});
+    known.credit = std::clamp(json.at("credit").get<double>(), -most, most);
+    known.lastLoss = std::clamp(json.at("last_loss").get<double>(), -1.0, most);
+    shapes[{json.at("kind").get<unsigned>(), json.at("tiny").get<bool>()}] = std::move(known);
+  }
+}
+
 Json toJson(const std::string& machine, const std::string& kernel, const LaunchKey& key,
             const SpeedRecord& record) {
   Json json{{"machine", machine},
@@ -37,10 +73,13 @@ Json toJson(const std::string& machine, const std::string& kernel, const LaunchK
             {"split_seconds", record.splitSeconds},
             {"seconds_per_byte", record.secondsPerByte},
             {"seconds_per_move", record.secondsPerMove},
+            {"native_seconds", record.nativeSeconds},
             {"launches", record.launchesNow > 0 ? record.launchesNow : record.launches},
             {"used", record.used}};
   if (record.dimension)
     json["dimension"] = *record.dimension;
+  if (!record.shapes.empty())
+    json["local_sizes"] = toJson(record.shapes);
   return json;
 }
 
@@ -55,9 +94,12 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
     // Files of before they were kept lack these.
     record.secondsPerByte = json.value("seconds_per_byte", 0.0);
     record.secondsPerMove = json.value("seconds_per_move", 0.0);
+    record.nativeSeconds = json.value("native_seconds", 0.0);
     record.launches = json.value("launches", std::uint64_t{0});
     if (json.contains("dimension"))
       record.dimension = json["dimension"].get<unsigned>();
+    if (json.contains("local_sizes"))
+      fromJson(json["local_sizes"], record.shapes);
     record.used = json.at("used").get<std::uint64_t>();
     if (record.homeSeconds > 0 && record.splitSeconds > record.homeSeconds)
       record.splitSeconds -= (1 - keptLoss) * (record.splitSeconds - record.homeSeconds);
@@ -67,10 +109,34 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
   return record.secondsPerItem.size() == devices && record.items > 0 && record.items < 1e30 &&
          isSpeed(record.homeSeconds) && isSpeed(record.splitSeconds) &&
          isSpeed(record.secondsPerByte) && isSpeed(record.secondsPerMove) &&
+         isSpeed(record.nativeSeconds) &&
          std::all_of(record.secondsPerItem.begin(), record.secondsPerItem.end(), isSpeed);
 }
 
 } // namespace
+
+void SpeedRecord::change(std::span<const std::size_t> those, std::size_t home, double factor) {
+  for (const std::size_t device : those) {
+    secondsPerItem[device] *= factor;
+    if (device != home)
+      continue;
+    homeSeconds *= factor;
+    splitSeconds *= factor; // if it was split over such devices
+  }
+}
+
+double SpeedRecord::gain() const {
+  if (!(homeSeconds > 0))
+    return 0;
+  const double best = splitSeconds > 0 ? std::min(homeSeconds, splitSeconds) : homeSeconds;
+  // How launches are timed natively and at home differs by some microseconds.
+  constexpr double plain = 1.5;
+  const bool isChosen =
+      std::ranges::any_of(shapes, [](const auto& each) { return !each.second.best.isOpen(); });
+  return std::max(homeSeconds,
+                  isChosen && nativeSeconds > plain * best ? nativeSeconds : homeSeconds) -
+         best;
+}
 
 KnownSpeeds::KnownSpeeds(std::string machine, std::size_t devices, std::size_t home)
     : machine_(std::move(machine)), devices_(devices), home_(home) {}
@@ -89,7 +155,7 @@ std::shared_ptr<SpeedRecord> KnownSpeeds::record(const std::string& kernel, cons
     record = std::make_shared<SpeedRecord>();
   }
   if (record->items > 0)
-    for (double* seconds : {&record->homeSeconds, &record->splitSeconds})
+    for (double* seconds : {&record->homeSeconds, &record->splitSeconds, &record->nativeSeconds})
       *seconds *= items / record->items;
   record->items = items;
   record->secondsPerItem.resize(devices_);
@@ -190,8 +256,7 @@ double KnownSpeeds::gain(const std::string& kernel) const {
   double most = 0;
   if (auto found = kernels_.find(kernel); found != kernels_.end())
     for (const auto& [key, record] : found->second)
-      if (record->splitSeconds > 0 && record->homeSeconds > 0)
-        most = std::max(most, record->homeSeconds - record->splitSeconds);
+      most = std::max(most, record->gain());
   return most;
 }
 

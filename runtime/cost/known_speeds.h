@@ -12,12 +12,15 @@
 
 #include "runtime/cost/launch_history.h"
 #include "runtime/cost/moving_rate.h"
+#include "runtime/cost/shape_search.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -31,9 +34,18 @@ struct SpeedRecord {
   double secondsPerByte = 0;          ///< that moving between nodes took then; 0: not known
   double secondsPerMove = 0;          ///< … and each move, whatever its size
   std::optional<unsigned> dimension;  ///< along which it was cut
-  std::uint64_t launches = 0;         ///< in the last run before this one
-  std::uint64_t launchesNow = 0;      ///< … in this one
-  std::uint64_t used = 0;             ///< order of last use
+  /// Of open local sizes: by kind of device, and whether the driver's choice is tiny.
+  std::map<std::pair<unsigned, bool>, ShapeSearch::Known> shapes;
+  std::uint64_t launches = 0;    ///< in the last run before this one
+  std::uint64_t launchesNow = 0; ///< … in this one
+  std::uint64_t used = 0;        ///< order of last use
+  /// What launches took before libsplit chose their local size; 0: nobody knows.
+  double nativeSeconds = 0;
+
+  /// Those devices take so many times as long from now on.
+  void change(std::span<const std::size_t> those, std::size_t home, double factor);
+  /// Seconds that a launch gains by what is known of it; 0: none, as far as one knows.
+  double gain() const;
 };
 
 class KnownSpeeds {

@@ -111,6 +111,12 @@ public:
   /// The name of the first range asked for of the same class. Valid until the next call.
   const std::string& nameOf(const NDRange& range, bool localGiven);
   std::size_t size() const { return entries_.size(); }
+  /// Calls `visit` with all of that NDRange's class.
+  template <class Visit> void ofRange(const std::string& range, Visit visit) {
+    for (auto& [key, entry] : entries_)
+      if (key.range == range)
+        visit(entry.history);
+  }
 
 private:
   struct Entry {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -102,7 +103,8 @@ private:
     const std::vector<double> shares = sharesOf(step, devices);
     if (shares.empty())
       return ways;
-    std::vector<std::pair<std::pair<int, bool>, Way>> cuts;
+    using Order = std::tuple<int, bool, std::uint64_t>;
+    std::vector<std::pair<Order, Way>> cuts;
     for (unsigned d = step.request.range.dimensions; d-- > 0;) {
       if (step.dimension && *step.dimension != d)
         continue;
@@ -114,9 +116,10 @@ private:
         later->seconds += later->step.planningSeconds;
         way->later = std::make_shared<const Way>(std::move(*later));
       }
-      const std::pair<int, bool> order{way->merges.empty() ? 0
-                                                           : static_cast<int>(way->step.plan->rung),
-                                       step.request.range.groups(d) < fewGroups * shares.size()};
+      // Of those that come out alike, that whose bytes lie in few places: to look at each takes
+      // time.
+      const Order order{way->merges.empty() ? 0 : static_cast<int>(way->step.plan->rung),
+                        step.request.range.groups(d) < fewGroups * shares.size(), placesOf(*way)};
       cuts.emplace_back(order, std::move(*way));
       if (!goesOn_())
         break;
@@ -125,6 +128,16 @@ private:
     for (auto& [order, way] : cuts)
       ways.push_back(std::move(way));
     return ways;
+  }
+
+  /// What all its bytes would cost, each range by itself.
+  static std::uint64_t placesOf(const Way& way) {
+    std::uint64_t cost = 0;
+    for (const auto& use : way.uses)
+      for (const auto* sets : {&use.needs, &use.writes})
+        for (const auto& [node, bytes] : *sets)
+          cost += costOfMoving(bytes);
+    return cost;
   }
 
   /// Along that dimension; nothing if that can't be.

@@ -30,6 +30,8 @@ public:
   /// One was made beside the program: now it is known what one takes.
   void seen(double seconds) { last_ = seconds; }
   bool affords() const { return last_ <= owned_; }
+  /// Seconds that may be spent.
+  double left() const { return owned_; }
 
 private:
   double owned_ = 0; ///< seconds

@@ -100,14 +100,51 @@ PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box
     return piece;
   }
   if (remains > 0) {
-    piece.rest = body;
-    piece.rest->global[dimension] = remains;
-    piece.rest->offset[dimension] += body.global[dimension] - remains;
-    takeForRest(*piece.rest);
+    EnqueuedRange& rest = piece.rests.emplace_back(body);
+    rest.global[dimension] = remains;
+    rest.offset[dimension] += body.global[dimension] - remains;
+    takeForRest(rest);
     body.global[dimension] -= remains;
   }
   take(body);
   return piece;
+}
+
+PieceRange shapedRange(const NDRange& range, const GroupBox& box, const GroupShape& shape) {
+  const EnqueuedRange all = enqueuedRange(range, false, box);
+  PieceRange piece;
+  // By bit: in that dimension what remains behind the whole groups, in place of these.
+  for (unsigned remaining = 0; remaining < 1u << range.dimensions; ++remaining) {
+    EnqueuedRange part = all;
+    part.localGiven = true;
+    bool isEmpty = false;
+    for (unsigned d = 0; d < 3; ++d) {
+      const std::size_t group = std::min<std::size_t>(shape.local[d], all.global[d]);
+      const std::size_t remains = all.global[d] % group;
+      if ((remaining >> d & 1) == 0) {
+        part.global[d] = all.global[d] - remains;
+        part.local[d] = group;
+      } else {
+        isEmpty = isEmpty || remains == 0;
+        part.offset[d] += all.global[d] - remains;
+        part.global[d] = part.local[d] = remains;
+      }
+    }
+    if (remaining == 0)
+      piece.body = part;
+    else if (!isEmpty)
+      piece.rests.push_back(part);
+  }
+  return piece;
+}
+
+std::string toString(const GroupShape& shape, unsigned dimensions) {
+  if (shape.isOpen())
+    return "the driver's";
+  std::string text = std::to_string(shape.local[0]);
+  for (unsigned d = 1; d < dimensions; ++d)
+    text += 'x' + std::to_string(shape.local[d]);
+  return text;
 }
 
 std::array<std::uint64_t, 3> firstGroup(const NDRange& range, const EnqueuedRange& part) {

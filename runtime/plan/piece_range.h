@@ -8,14 +8,22 @@
 //
 // Worked example: 1000 work-items are cut in units of 8, and so the local size is 8: pieces of 504
 // and 496. Of 1003 work-items the last 3 make no whole work-group; they are a launch of their own,
-// the piece's `rest`, whose local size is left to the driver: it is the same rest every time.
+// one of the piece's `rests`, whose local size is left to the driver: it is the same rest every
+// time.
+//
+// GPUs build a kernel once, and a local size that does not divide the NDRange costs them some short
+// launches more and nothing else. There any size will do (`shapedRange`): of 4099 x 4099 work-items
+// in groups of 64 x 4, 4096 x 4096 are the body, and 3 x 4096, 4096 x 3 and 3 x 3 the rests, in
+// groups of 3 x 4, 64 x 3 and 3 x 3. Which size is best is measured (cost/shape_search.h).
 #pragma once
 
 #include "analysis-pass/summary/ndrange.h"
 
 #include <array>
 #include <cstddef>
-#include <optional>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -30,8 +38,21 @@ struct EnqueuedRange {
 
 struct PieceRange {
   EnqueuedRange body;
-  std::optional<EnqueuedRange> rest; ///< enqueued before the body
+  std::vector<EnqueuedRange> rests; ///< enqueued before the body
 };
+
+/// Work-items of a work-group by dimension, 1 in those that the NDRange lacks; all 0: the driver
+/// chooses.
+struct GroupShape {
+  std::array<std::uint32_t, 3> local{0, 0, 0};
+  bool isOpen() const { return local[0] == 0; }
+  /// Work-items; 0: the driver's affair.
+  std::uint64_t items() const { return std::uint64_t{local[0]} * local[1] * local[2]; }
+  auto operator<=>(const GroupShape&) const = default;
+};
+
+/// "64x4", of as many dimensions as the NDRange has; "the driver's".
+std::string toString(const GroupShape& shape, unsigned dimensions);
 
 /// The unit in which dimension `d` is cut when the local size is left open: large
 /// enough that a work-group of that size is a good one, small enough for fine shares.
@@ -52,6 +73,10 @@ EnqueuedRange enqueuedRange(const NDRange& range, bool localGiven, const GroupBo
 /// group.
 PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,
                       unsigned dimension, const GroupLimits& limits, bool chosen = false);
+
+/// The groups `box` of `range`, whose local size was left open, in work-groups of `shape`, which is
+/// not open. What makes no whole group in a dimension is one that is smaller there.
+PieceRange shapedRange(const NDRange& range, const GroupBox& box, const GroupShape& shape);
 
 /// The number in `range`, as if all of it had the local size of `part`, of the first group of
 /// `part`, which has a local size.

@@ -66,7 +66,7 @@ bool isOfLaunch(const Parameter& parameter) {
 CompiledGraph::CompiledGraph(std::shared_ptr<const InstructionGraph> of,
                              std::shared_ptr<const LaunchPlan> whole, const LaunchInputs& inputs)
     : graph(std::move(of)), whole_(std::move(whole)), localGiven_(inputs.localGiven),
-      timing_(inputs.timing) {
+      shapes_(inputs.shapes), timing_(inputs.timing) {
   for (std::size_t b = 0; b < inputs.buffers.size(); ++b) {
     changes.push_back(changesOf(*graph, b));
     places_.push_back(inputs.buffers[b]->places());
@@ -89,7 +89,7 @@ bool CompiledGraph::isPlacedAs(const LaunchInputs& inputs) const {
 }
 
 bool CompiledGraph::isFor(const LaunchInputs& inputs) const {
-  return timing_ == inputs.timing && isPlacedAs(inputs) &&
+  return timing_ == inputs.timing && shapes_ == inputs.shapes && isPlacedAs(inputs) &&
          std::ranges::equal(values_, inputs.arguments, &Value::isAs);
 }
 

@@ -60,6 +60,7 @@ Instruction instructionOf(const KernelCommand& command, const std::vector<Argume
 struct LaunchInputs {
   const LaunchPlan* whole = nullptr; ///< the plan, or what its pieces were cut from
   bool localGiven = false;
+  std::uint64_t shapes = 0; ///< version of what is known of open local sizes
   Timing timing = Timing::On;
   std::span<const Parameter> parameters;
   std::span<const std::shared_ptr<Buffer>> buffers;
@@ -90,6 +91,7 @@ private:
   };
   std::shared_ptr<const LaunchPlan> whole_;
   bool localGiven_;
+  std::uint64_t shapes_;
   Timing timing_;
   std::vector<std::uint64_t> places_; ///< by buffer
   std::vector<Value> values_;         ///< by parameter

@@ -227,6 +227,7 @@ std::shared_ptr<LaneKernel> KernelBuilder::kernelIn(const Ref<cl_program>& built
                                  sizeof answer, &answer, nullptr);
   };
   ask(CL_KERNEL_WORK_GROUP_SIZE, made->maxGroup);
+  ask(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, made->width);
   ask(CL_KERNEL_LOCAL_MEM_SIZE, made->localMemory);
   return made;
 }

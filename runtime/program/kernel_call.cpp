@@ -20,8 +20,35 @@ LaneKernel::Form LaneKernel::formOf(const EnqueuedRange& range) {
 bool LaneKernel::isNew(const PieceRange& range) {
   if (forms_.size() >= mostForms)
     forms_.clear();
-  const bool bodyIsNew = forms_.insert(formOf(range.body)).second;
-  return (range.rest && forms_.insert(formOf(*range.rest)).second) || bodyIsNew;
+  bool isNew = forms_.insert(formOf(range.body)).second;
+  for (const EnqueuedRange& rest : range.rests)
+    isNew = forms_.insert(formOf(rest)).second || isNew;
+  return isNew;
+}
+
+cl_int enqueueParts(const Dispatch& cl, cl_command_queue queue, cl_kernel kernel,
+                    unsigned dimensions, const PieceRange& range, const EnqueuedRange* otherwise,
+                    cl_uint waitCount, const cl_event* waitList, cl_event* event,
+                    Completion* done) {
+  const auto enqueue = [&](const EnqueuedRange& part, cl_event* told) {
+    return cl.clEnqueueNDRangeKernel(
+        queue, kernel, dimensions, part.offset.data(), part.global.data(),
+        part.localGiven ? part.local.data() : nullptr, waitCount, waitList, told);
+  };
+  for (std::size_t i = 0; i <= range.rests.size(); ++i) {
+    cl_event rest = nullptr;
+    const cl_int status = i == range.rests.size() ? enqueue(range.body, event)
+                                                  : enqueue(range.rests[i], done ? &rest : nullptr);
+    const bool isOfSize = status == CL_INVALID_WORK_GROUP_SIZE ||
+                          status == CL_INVALID_WORK_ITEM_SIZE || status == CL_OUT_OF_RESOURCES;
+    if (i == 0 && isOfSize && otherwise)
+      return enqueue(*otherwise, event);
+    if (status != CL_SUCCESS)
+      return status;
+    if (rest)
+      done->precede(Ref<cl_event>::adopt(cl, rest));
+  }
+  return CL_SUCCESS;
 }
 
 cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
@@ -31,24 +58,25 @@ cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint w
   for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
     status =
         given && arguments[i].isOfLaunch ? set(cl, i, (*given)[i].value) : set(cl, i, arguments[i]);
-  auto launch = [&](const EnqueuedRange& each, cl_event* last) {
-    return cl.clEnqueueNDRangeKernel(
-        queue, kernel->kernel.get(), dimensions, each.offset.data(), each.global.data(),
-        each.localGiven ? each.local.data() : nullptr, waitCount, waitList, last);
+  const auto launch = [&](const PieceRange& parts) {
+    return enqueueParts(cl, queue, kernel->kernel.get(), dimensions, parts,
+                        otherwise ? &*otherwise : nullptr, waitCount, waitList, event, done);
   };
-  cl_event first = nullptr;
-  if (status == CL_SUCCESS && range.rest) {
-    if (ofRest)
-      status = set(cl, ofRest->first, ofRest->second);
+  if (status == CL_SUCCESS && ofRest && !range.rests.empty()) {
+    status = set(cl, ofRest->first, ofRest->second);
+    cl_event rest = nullptr;
     if (status == CL_SUCCESS)
-      status = launch(*range.rest, done ? &first : nullptr);
-    if (ofRest && status == CL_SUCCESS)
+      status = enqueueParts(cl, queue, kernel->kernel.get(), dimensions, {range.rests.front(), {}},
+                            nullptr, waitCount, waitList, done ? &rest : nullptr, nullptr);
+    if (rest)
+      done->precede(Ref<cl_event>::adopt(cl, rest));
+    if (status == CL_SUCCESS)
       status = set(cl, ofRest->first, arguments[ofRest->first]);
+    if (status == CL_SUCCESS)
+      status = launch({range.body, {}});
+  } else if (status == CL_SUCCESS) {
+    status = launch(range);
   }
-  if (first)
-    done->precede(Ref<cl_event>::adopt(cl, first));
-  if (status == CL_SUCCESS)
-    status = launch(range.body, event);
   // A kernel may keep alive what its arguments name, also after the application has let go of it.
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (const cl_mem nothing = nullptr; arguments[i].isBuffer)

@@ -30,6 +30,7 @@ struct MadeOf {
 struct LaneKernel {
   Ref<cl_kernel> kernel;
   std::size_t maxGroup = 0;             ///< work-items
+  std::size_t width = 0;                ///< … of which the device runs so many together
   cl_ulong localMemory = 0;             ///< bytes, beside the arguments'
   std::shared_ptr<const MadeOf> madeOf; ///< null: not OpenCL C
   std::vector<SmallBytes> last;         ///< by-value arguments as last set; empty: not yet
@@ -66,6 +67,14 @@ private:
   ArgumentSetting() = default;
 };
 
+/// Enqueues the rests of `range`, then its body, whose event is the one in `event`; in order, if
+/// there are several, and then `done` is preceded by the others. Both may be null. Nothing has
+/// happened yet if the driver finds the first of them too large: `otherwise`, if not null, takes
+/// their place.
+cl_int enqueueParts(const Dispatch& cl, cl_command_queue queue, cl_kernel kernel,
+                    unsigned dimensions, const PieceRange& range, const EnqueuedRange* otherwise,
+                    cl_uint waitCount, const cl_event* waitList, cl_event* event, Completion* done);
+
 /// One kernel launch, ready to be enqueued, as often as one likes: by one thread at a time, the
 /// lane's whose kernel it is.
 struct KernelCall {
@@ -73,10 +82,13 @@ struct KernelCall {
   std::vector<ArgumentSetting> arguments;
   unsigned dimensions = 1;
   PieceRange range;
-  /// An argument that is another for the piece's rest: its index, and what it is there.
+  /// In place of `range`, if the driver does not take the local sizes that were chosen there.
+  std::optional<EnqueuedRange> otherwise;
+  /// An argument that is another for the piece's only rest: its index, and what it is there.
   std::optional<std::pair<std::size_t, ArgumentSetting>> ofRest;
 
-  /// `event` gets the last command's event, and `done` the first one's if there are two. `given`:
+  /// `event` gets the last command's event, and `done` is preceded by others, if there are any; in
+  /// order, if so. `given`:
   /// the launch's arguments, in place of values that each launch gives; null: as they are here.
   cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
                  const cl_event* waitList, cl_event* event, Completion* done = nullptr,

@@ -6,6 +6,7 @@
 #include "runtime/cost/launch_history.h"
 #include "runtime/cost/plan_memo.h"
 #include "runtime/cost/preparation.h"
+#include "runtime/cost/shape_search.h"
 #include "runtime/cost/trial_budget.h"
 #include "runtime/device/memory.h"
 #include "runtime/plan/instruction_graph.h"
@@ -73,6 +74,7 @@ struct KernelStats {
     double allWallSeconds = 0;       ///< of the timed ones
     std::uint64_t timedSplits = 0;   ///< those of them that were timed, whose seconds these are
     unsigned dimension = 0;
+    std::string groupShape; ///< "64x4", where that was chosen for home; empty: it was not
     std::map<std::string, std::uint64_t> reasons; ///< why so many launches were not split
     void countUnsplit(const std::string& why) { ++reasons[why]; }
   };
@@ -125,6 +127,8 @@ struct KernelCode {
   std::string identity;                ///< hash of text, build options and name; empty: not known
   std::vector<WorkScalar> workScalars; ///< what, beside the NDRange, makes a launch's key
   LaunchHistories histories;
+  ShapeSearches shapes;              ///< where the local size is left open
+  std::size_t ownMostItems = 0;      ///< of a work-group, as the program built it; 0: nobody asked
   double readySeconds = 0;           ///< that launches took since the kernel could be split
   bool isBuiltForLatecomers = false; ///< or that was tried, or is on its way
   std::vector<bool> decidingScalars; ///< by parameter, on any device

@@ -173,8 +173,7 @@ std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
                                    : pieceRange(launch.range, false, box, dimension,
                                                 groupLimits(code, devices), summary.idsFromGroups);
       std::ranges::copy(leastLike(range.body, dimension), std::back_inserter(order.launches));
-      if (range.rest)
-        order.launches.push_back(*range.rest);
+      order.launches.insert(order.launches.end(), range.rests.begin(), range.rests.end());
       return box;
     };
     const GroupBox box = add(m * part);

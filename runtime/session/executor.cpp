@@ -26,8 +26,13 @@ ArgumentSetting settingOf(const Argument& argument, bool isBuffer = false) {
 /// `whole`: see there.
 LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole, std::size_t home,
                       Timing timing = Timing::On) {
-  return {&whole,         launch.localGiven, timing, launch.code->summaries[home]->parameters,
-          launch.buffers, launch.arguments};
+  return {&whole,
+          launch.localGiven,
+          launch.code->shapes.version(),
+          timing,
+          launch.code->summaries[home]->parameters,
+          launch.buffers,
+          launch.arguments};
 }
 
 } // namespace
@@ -48,7 +53,16 @@ HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
           settingOf(argument, object && object->buffer && !object->buffer->isImage()));
   }
   call.dimensions = launch.range.dimensions;
-  call.range.body = enqueuedRange(launch.range, launch.localGiven, wholeBox(launch.range));
+  const bool tellsTimes = task.event && task.event->profiled;
+  const EnqueuedRange asItCame =
+      enqueuedRange(launch.range, launch.localGiven, wholeBox(launch.range));
+  if (auto shaped =
+          shapes_.atHome(*launch.code, launch.range, launch.localGiven, *task.stream, tellsTimes)) {
+    call.range = std::move(*shaped);
+    call.otherwise = asItCame;
+  } else {
+    call.range.body = asItCame;
+  }
   tracer_.launches(task, launch);
   const bool compiles = call.kernel->isNew(call.range);
   return {[this, call = std::move(call), queue = task.stream->queue](
@@ -162,23 +176,6 @@ std::string Executor::reserve(Task& task, Launch& launch, const LaunchPlan& plan
   return {};
 }
 
-GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices) {
-  GroupLimits limits{~std::uint64_t{0}, {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}};
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const auto& kernel = code.kernels[i];
-    const std::vector<std::size_t>& most = devices[i].maxItems;
-    if (!kernel)
-      continue;
-    limits.items = std::min<std::uint64_t>(limits.items, kernel->maxGroup);
-    if (const auto windowed = code.windowed.find(i);
-        windowed != code.windowed.end() && windowed->second.kernel)
-      limits.items = std::min<std::uint64_t>(limits.items, windowed->second.kernel->maxGroup);
-    for (std::size_t d = 0; d < 3 && d < most.size(); ++d)
-      limits.byDimension[d] = std::min<std::uint64_t>(limits.byDimension[d], most[d]);
-  }
-  return limits;
-}
-
 KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece, Timing timing) const {
   const NDRange& range = launch.range;
   KernelCall call;
@@ -210,20 +207,25 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece, Timi
       call.arguments.back().isOfLaunch = isOfLaunch(summary.parameters[i]);
     }
   }
-  const bool isWholeAtHome = machine_->devices()[piece.device].isHome && isWhole && !hasWindows;
-  call.kernel = isWholeAtHome ? launch.clone : launch.code->kernels[piece.device];
   call.dimensions = range.dimensions;
-  // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
   const Device& device = machine_->devices()[piece.device];
-  if (launch.localGiven || ((device.isHome || device.isGpu) && isWhole))
+  const bool isHomes = device.isHome && isWhole && !hasWindows;
+  const GroupShape shape = shapes_.of(launch, device);
+  // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
+  if (!shape.isOpen()) {
+    call.range = shapedRange(range, piece.box, shape);
+    call.otherwise = enqueuedRange(range, false, piece.box);
+  } else if (launch.localGiven || ((device.isHome || device.isGpu) && isWhole))
     call.range.body = enqueuedRange(range, launch.localGiven, piece.box);
   else
     call.range = pieceRange(range, launch.localGiven, piece.box, launch.plan->dimension,
                             groupLimits(*launch.code, machine_->devices()), summary.idsFromGroups);
-  if (summary.needsPartitionArgument && !isWholeAtHome) {
+  const bool isPrograms = isHomes && (call.range.rests.empty() || !summary.needsPartitionArgument);
+  call.kernel = isPrograms ? launch.clone : launch.code->kernels[piece.device];
+  if (summary.needsPartitionArgument && !isPrograms) {
     PartitionArgument partition = partitionOf(range, piece.box);
-    if (summary.idsFromGroups && call.range.rest) {
-      partition.firstGroup = firstGroup(range, *call.range.rest);
+    if (summary.idsFromGroups && !call.range.rests.empty()) {
+      partition.firstGroup = firstGroup(range, call.range.rests.front());
       call.ofRest = {call.arguments.size(), settingOf(partition)};
     }
     if (summary.idsFromGroups && call.range.body.localGiven)
@@ -306,7 +308,8 @@ Executor::Compiled Executor::compile(const Launch& launch,
                                      Timing timing) const {
   const LaunchInputs inputs = inputsOf(launch, *launch.plan, machine_->home(), timing);
   CompiledGraphs& memo = launch.code->compiled;
-  if (auto known = memo.find(*graph, inputs))
+  const bool isKept = !launch.shapeTrial && launch.samplers.empty();
+  if (auto known = isKept ? memo.find(*graph, inputs) : nullptr)
     return {std::move(known), true};
   auto compiled = std::make_shared<CompiledGraph>(graph, launch.plan, inputs);
   for (const Piece& piece : graph->plan->pieces)
@@ -314,7 +317,7 @@ Executor::Compiled Executor::compile(const Launch& launch,
   const auto isPrograms = [&](const KernelCommand& each) {
     return each.call.kernel == launch.clone;
   };
-  if (launch.samplers.empty() && std::ranges::none_of(compiled->kernels, isPrograms))
+  if (isKept && std::ranges::none_of(compiled->kernels, isPrograms))
     memo.keep(compiled);
   return {std::move(compiled), false};
 }
@@ -389,6 +392,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   const std::shared_ptr<const InstructionGraph> graph = graphOf(*launch, plan);
   const auto [compiled, isRepeated] = compile(*launch, graph, task.timing);
   launch->compiled = compiled;
+  launch->shapesVersion = launch->code->shapes.version();
   std::vector<Instruction> kernels;
   kernels.reserve(plan->pieces.size());
   Journal::Ends ends;

@@ -12,6 +12,7 @@
 #include "runtime/plan/instruction_graph.h"
 #include "runtime/session/command.h"
 #include "runtime/session/copy_room.h"
+#include "runtime/session/group_shapes.h"
 #include "runtime/session/merger.h"
 #include "runtime/session/samplers.h"
 
@@ -23,18 +24,13 @@
 
 namespace libsplit::runtime {
 
-struct GroupLimits;
-
-/// What work-groups of a kernel's launches may have on all devices.
-GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices);
-
 /// Under the session's lock.
 class Executor {
 public:
   Executor(Shared& shared, Provider& provider, Issuer& issuer, Mover& mover, Merger& merger,
-           CopyRoom::Build buildWindowed)
+           const GroupShapes& shapes, CopyRoom::Build buildWindowed)
       : cl_(shared.cl), machine_(shared.machine), tracer_(shared.tracer), provider_(provider),
-        issuer_(issuer), mover_(mover), merger_(merger),
+        issuer_(issuer), mover_(mover), merger_(merger), shapes_(shapes),
         copyRoom_(shared, mover, std::move(buildWindowed)) {}
 
   /// Makes sure that everything a plan needs can be had, before anything happens. Why not, if not;
@@ -88,6 +84,7 @@ private:
   Issuer& issuer_;
   Mover& mover_;
   Merger& merger_;
+  const GroupShapes& shapes_;
   CopyRoom copyRoom_;
 };
 

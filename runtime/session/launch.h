@@ -61,6 +61,15 @@ struct Launch {
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
   std::optional<ShareController::Action> action;
   std::vector<double> shares;
+  /// It tries a size of its work-groups, on devices of that kind.
+  struct ShapeTrial {
+    unsigned kind = 0;
+    bool isTiny = false; ///< the driver's choice would be
+    GroupShape shape;
+  };
+  std::optional<ShapeTrial> shapeTrial;
+  std::uint64_t shapesVersion = 0; ///< of the kernel's, when it was issued
+  bool isFirst = false;    ///< of its kernel in this run: the program waits for more than that
   bool isWaiting = false;  ///< at home, until it is known whether splitting pays
   bool isHeldBack = false; ///< … until what it takes is compiled
   double lookSeconds = 0;  ///< what it took the application's call to decide about it

@@ -2,6 +2,7 @@
 // statistics.
 #pragma once
 
+#include "runtime/session/group_shapes.h"
 #include "runtime/session/launch.h"
 #include "runtime/session/merger.h"
 #include "runtime/session/shared.h"
@@ -18,9 +19,9 @@ namespace libsplit::runtime {
 /// Under the session's lock.
 class LaunchObserver {
 public:
-  LaunchObserver(Shared& shared, Merger& merger)
+  LaunchObserver(Shared& shared, Merger& merger, const GroupShapes& shapes)
       : shared_(shared), options_(shared.options), machine_(shared.machine),
-        knownSpeeds_(shared.knownSpeeds), merger_(merger) {}
+        knownSpeeds_(shared.knownSpeeds), merger_(merger), shapes_(shapes) {}
 
   /// The launch is over.
   void observe(Task& task, Launch& launch);
@@ -63,6 +64,7 @@ private:
   };
   double timingCosts(const Task& task) const;
   void passUntimed(const Task& task, const Launch& launch, double wall, bool wasAlone);
+  void passTrial(Task& task, const Launch& launch, double wall);
   Took measure(Over& launch, Stream& stream);
   void learn(Over& launch, Stream& stream);
   void learnHome(Task& task, const Launch& launch, Over& over);
@@ -80,6 +82,7 @@ private:
   const std::unique_ptr<Machine>& machine_;
   const std::unique_ptr<KnownSpeeds>& knownSpeeds_;
   Merger& merger_;
+  const GroupShapes& shapes_;
   bool hasSplit_ = false;
   // By device, of the launch that is observed; they keep their memory.
   std::vector<solver::DeviceSample> samples_;

@@ -24,11 +24,11 @@ public:
   LaunchPlanner(Shared& shared, NativeWork& nativeWork, ContentsFetcher& contents,
                 Executor& executor, HomeCommands& homeCommands, ChunkedLaunches& chunks,
                 Rehearsals& rehearsals, LaunchObserver& observer, Outlooks& outlooks,
-                AheadCompiler& ahead)
+                AheadCompiler& ahead, const GroupShapes& shapes)
       : shared_(shared), options_(shared.options), machine_(shared.machine),
         knownSpeeds_(shared.knownSpeeds), nativeWork_(nativeWork), contentsFetcher_(contents),
         executor_(executor), homeCommands_(homeCommands), chunks_(chunks), rehearsals_(rehearsals),
-        observer_(observer), outlooks_(outlooks), ahead_(ahead) {}
+        observer_(observer), outlooks_(outlooks), ahead_(ahead), shapes_(shapes) {}
 
   /// A launch of the queue goes to the driver as it came.
   void passNative(Stream& stream, const Kernel& kernel, const LaunchArguments& arguments);
@@ -81,6 +81,7 @@ private:
   LaunchObserver& observer_;
   Outlooks& outlooks_;
   AheadCompiler& ahead_;
+  const GroupShapes& shapes_;
   PlanKey planKey_; ///< of the launch that is planned; keeps its memory
 };
 

@@ -30,8 +30,14 @@ std::uint64_t itemsOf(const LaunchArguments& arguments) {
 
 /// `noted`, if any, is told of its end.
 cl_int Launcher::launchNative(const Command& command, const LaunchArguments& arguments,
-                              const CompletionPtr& noted) const {
+                              const Shaped& shaped, const CompletionPtr& noted) const {
   auto call = [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+    if (shaped) {
+      const EnqueuedRange asItCame =
+          enqueuedRange(rangeOf(arguments), false, wholeBox(rangeOf(arguments)));
+      return enqueueParts(cl_, command.queue, arguments.kernel, arguments.dimensions, *shaped,
+                          &asItCame, count, list, event, nullptr);
+    }
     if (command.type == CL_COMMAND_TASK)
       return cl_.clEnqueueTask(command.queue, arguments.kernel, count, list, event);
     return cl_.clEnqueueNDRangeKernel(command.queue, arguments.kernel, arguments.dimensions,
@@ -53,7 +59,7 @@ cl_int Launcher::launchTimed(Lock& lock, const Command& command, const LaunchArg
   Command own = command;
   own.event = &event;
   const auto begin = CommandTimer::Clock::now();
-  const cl_int status = launchNative(own, arguments);
+  const cl_int status = launchNative(own, arguments, {});
   if (status != CL_SUCCESS) {
     const Lock refused(shared_.mutex);
     kernel.code->times.refused(items);
@@ -86,7 +92,7 @@ cl_int Launcher::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Co
   lock.unlock();
   if (status != CL_SUCCESS)
     return status;
-  return launchNative(command, arguments);
+  return launchNative(command, arguments, {});
 }
 
 /// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.
@@ -166,12 +172,17 @@ void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& comm
 cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments) {
   Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Undecided);
   Lock lock(shared_.mutex);
+  std::shared_ptr<Stream> stream;
+  std::shared_ptr<Kernel> kernel;
   auto asItCame = [&](const CompletionPtr& noted = nullptr) {
     enqueuing.admit();
+    Shaped shaped;
+    if (kernel && stream && kernel->code->state == KernelCode::State::Ready)
+      shaped = shapes_.atHome(*kernel, arguments, *stream, command.event && stream->profiled);
     lock.unlock();
-    return launchNative(command, arguments, noted);
+    return launchNative(command, arguments, shaped, noted);
   };
-  const std::shared_ptr<Kernel> kernel = kernels_.find(arguments.kernel);
+  kernel = kernels_.find(arguments.kernel);
   if (kernel && !options_.explain.empty() && kernel->code->name == options_.explain)
     explainOnce(lock, command.queue, *kernel, arguments);
   if (kernel && shared_.isQuiet() && kernel->code->state == KernelCode::State::Unsplittable) {
@@ -180,7 +191,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     return asItCame();
   }
   const Uncancelled whole; // it may wait for its kernel, or for its queue
-  auto stream = scheduler_.streamOf(lock, command.queue);
+  stream = scheduler_.streamOf(lock, command.queue);
   if (kernel)
     ++kernel->code->stats->launches;
   if (!shared_.isActive() || !stream || !kernel) {
@@ -204,6 +215,11 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     reason = tooShortToLookAt;
   if (reason.empty()) {
     launch = snapshot(cl_, samplers_, *kernel, arguments);
+    if (!arguments.local && kernel->code->ownMostItems == 0)
+      cl_.clGetKernelWorkGroupInfo(kernel->handle, stream->device, CL_KERNEL_WORK_GROUP_SIZE,
+                                   sizeof kernel->code->ownMostItems, &kernel->code->ownMostItems,
+                                   nullptr);
+    launch->isFirst = kernel->code->stats->launches == 1;
     if (stream->idle())
       planner_.decide(*stream, *launch);
     const auto decided = TrialBudget::Clock::now();

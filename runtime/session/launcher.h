@@ -24,11 +24,12 @@ class Launcher {
 public:
   Launcher(Shared& shared, Scheduler& scheduler, Pumps& pumps, Kernels& kernels,
            const Samplers& samplers, Preparer& preparer, Commands& commands, NativeWork& nativeWork,
-           LaunchPlanner& planner, LaunchObserver& observer, Verifier& verifier)
+           LaunchPlanner& planner, LaunchObserver& observer, Verifier& verifier,
+           const GroupShapes& shapes)
       : shared_(shared), cl_(shared.cl), options_(shared.options), machine_(shared.machine),
         scheduler_(scheduler), pumps_(pumps), kernels_(kernels), samplers_(samplers),
         preparer_(preparer), commands_(commands), nativeWork_(nativeWork), planner_(planner),
-        observer_(observer), verifier_(verifier), timer_(shared.cl) {}
+        observer_(observer), verifier_(verifier), shapes_(shapes), timer_(shared.cl) {}
 
   cl_int launch(const Command& command, const LaunchArguments& arguments);
   /// Ends what it does beside the program.
@@ -46,8 +47,9 @@ private:
              bool isNative);
   void submit(const std::shared_ptr<Stream>& stream, const Command& command,
               const std::shared_ptr<Launch>& launch);
+  using Shaped = std::optional<PieceRange>; ///< nothing: as it came
   cl_int launchNative(const Command& command, const LaunchArguments& arguments,
-                      const CompletionPtr& noted = nullptr) const;
+                      const Shaped& shaped, const CompletionPtr& noted = nullptr) const;
   cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                        const Kernel& kernel, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
@@ -67,6 +69,7 @@ private:
   LaunchPlanner& planner_;
   LaunchObserver& observer_;
   Verifier& verifier_;
+  const GroupShapes& shapes_;
   std::set<std::shared_ptr<KernelStats>> explained_; ///< kernels that LIBSPLIT_EXPLAIN told of
   CommandTimer timer_;
 };

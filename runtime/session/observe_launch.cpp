@@ -88,6 +88,8 @@ void LaunchObserver::starts(Stream& stream, std::uint64_t number,
 }
 
 void LaunchObserver::observe(Task& task, Launch& launch) {
+  if (task.status < 0 || !launch.plan || task.redone > 0 || task.timing == Timing::Off)
+    shapes_.pass(launch);
   if (task.status < 0) {
     if (task.call.reason.empty()) {
       if (!launch.plan) // nor was it counted when it was to be planned, which it never was
@@ -111,13 +113,19 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   const std::chrono::duration<double> passed = now - start;
   starts(*task.stream, launch.number, start);
   Stream& stream = *task.stream;
-  if (launch.isWaiting && !launch.wasSplit)
+  if ((launch.isWaiting || (launch.shapeTrial && shapes_.holdsUp(launch))) && !launch.wasSplit)
     stream.holdingUp.spend(static_cast<double>(stream.launches - launch.number));
   const double timing = timingCosts(task);
   stream.timed.took(std::max(0.0, passed.count()), timing);
   double wall = task.endedUnseen ? 0 : std::max(0.0, passed.count() - timing);
   launch.code->readySeconds += wall;
   const bool wasAlone = task.planned >= stream.lastRetired && launch.number == stream.launches;
+  if (task.timing == Timing::On)
+    shapes_.observe(launch);
+  if (launch.shapeTrial) { // it says nothing of those that try nothing
+    passTrial(task, launch, wall);
+    return;
+  }
   if (task.timing == Timing::Off) {
     passUntimed(task, launch, wall, wasAlone);
     return;
@@ -195,6 +203,19 @@ void LaunchObserver::passUntimed(const Task& task, const Launch& launch, double 
                                std::chrono::steady_clock::now()};
 }
 
+/// A launch is over that tried a size of its work-groups.
+void LaunchObserver::passTrial(Task& task, const Launch& launch, double wall) {
+  if (launch.wasSplit) {
+    passUntimed(task, launch, wall, false);
+    return;
+  }
+  countUnsplit(task, launch, "it tried a size of its work-groups");
+  const LaunchHistory& history = launch.code->histories.at(launch.key);
+  const double home = history.controller ? history.controller->expectedHomeSeconds() : 0;
+  if (home > 0 && home < shared_.shortestLaunch(history.isWaitedFor))
+    spendOnShort(launch, launch.lookSeconds + std::max(0.0, wall - home));
+}
+
 /// By device, in `samples_`, and in all. Launches of a queue in their order.
 LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
   samples_.assign(machine_->devices().size(), {});
@@ -205,7 +226,7 @@ LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
     took.complete = took.complete && interval;
     if (interval)
       ends_.push_back({issued.device, 1e-9 * static_cast<double>(interval->end)});
-    double seconds = interval ? interval->seconds() : 0;
+    const double seconds = issued.kernel->secondsAtWork().value_or(0);
     const double transferSeconds = secondsOf(issued.transfers);
     // A device may have its groups in several parts.
     solver::DeviceSample& sample = samples_[issued.device];
@@ -260,7 +281,8 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, Over& over) {
   countUnsplit(task, launch, whyHomeAlone(*machine_, launch, history));
   // What it took to bring the data home says nothing of a program whose data always lies there.
   const solver::DeviceSample& home = samples_[machine_->home()];
-  const double waited = took.complete && home.transferSeconds == 0 ? over.waited : 0;
+  const double waited =
+      took.complete && home.transferSeconds == 0 && !launch.isFirst ? over.waited : 0;
   if (waited > 0)
     shared_.splitCost.noteAtHome(waited, home.seconds);
   const double shortest = shared_.shortestLaunch(history.isWaitedFor);

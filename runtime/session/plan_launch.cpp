@@ -110,10 +110,13 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
     setup.hasRehearsed.push_back(history.rehearsals[i].rate() > 0);
   }
   setup.movingSeconds = movingSeconds(launch);
+  const double native = setup.timedAtHome;
   history.controller = std::make_unique<ShareController>(std::move(setup));
   history.learning = {};
   history.base = launch.range;
   history.record = knownSpeeds_->record(launch.code->identity, launch.key, items);
+  if (native > 0)
+    history.record->nativeSeconds = native;
   // Those before the kernel was ready count as well, if all seem to be like this one.
   if (history.record->launchesNow == 0 && launch.code->histories.size() == 1 &&
       launch.code->times.isOfOneSize())
@@ -183,6 +186,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     adopt(launch, {isTimed ? Action::Measure : Action::Native, {}});
     break;
   }
+  shapes_.decide(stream, launch);
   const bool isTimedAtHome =
       launch.action == Action::Measure && ruling.mode == LaunchCycle::Mode::Free;
   history.isSplit = launch.action == Action::Split || (history.isSplit && isTimedAtHome);
@@ -599,8 +603,8 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
 bool LaunchPlanner::wantsTimes(const Task& task, const Launch& launch,
                                const LaunchHistory& history) const {
   const bool endsOnDevices = launch.plan->merges.empty() && !options_.verify;
-  if ((task.event && task.event->profiled) || shared_.tracer || task.learning || !launch.wasSplit ||
-      !endsOnDevices || !history.controller)
+  if (launch.shapeTrial || (task.event && task.event->profiled) || shared_.tracer ||
+      task.learning || !launch.wasSplit || !endsOnDevices || !history.controller)
     return true;
   return launch.ticket.phase != 0 ? task.stream->cycle.wantsTime(launch.ticket)
                                   : history.controller->wantsTimes();

@@ -120,11 +120,13 @@ private:
   Scheduler scheduler_;
   Pumps pumps_; ///< of large copies to and from the program
   Provider provider_;
+  GroupShapes groupShapes_{shared_};
   Executor executor_{shared_,
                      provider_,
                      issuer_,
                      mover_,
                      merger_,
+                     groupShapes_,
                      [this](const auto& program, const auto& code, std::size_t device) {
                        return preparer_.buildWindowed(program, code, device);
                      }};
@@ -143,12 +145,13 @@ private:
   Commands commands_{shared_,  scheduler_,  pumps_,        memory_,
                      tracked_, nativeWork_, homeCommands_, outlooks_};
 
-  LaunchObserver observer_{shared_, merger_};
+  LaunchObserver observer_{shared_, merger_, groupShapes_};
   AheadCompiler ahead_{shared_, cache_};
   Rehearsals rehearsals_{shared_, preparer_, provider_, scheduler_, issuer_, mover_, executor_};
   ChunkedLaunches chunks_{shared_, scheduler_, tracked_, provider_, issuer_, mover_, executor_};
-  LaunchPlanner planner_{shared_, nativeWork_, contentsFetcher_, executor_, homeCommands_,
-                         chunks_, rehearsals_, observer_,        outlooks_, ahead_};
+  LaunchPlanner planner_{shared_,       nativeWork_, contentsFetcher_, executor_,
+                         homeCommands_, chunks_,     rehearsals_,      observer_,
+                         outlooks_,     ahead_,      groupShapes_};
   Verifier verifier_{shared_, scheduler_,    tracked_, nativeWork_,
                      issuer_, homeCommands_, planner_, observer_};
   Pool pool_{shared_, memory_, tracked_, preparer_};
@@ -159,7 +162,7 @@ private:
   Recovery recovery_{shared_,   scheduler_,    tracked_, issuer_,         mover_,  merger_,
                      executor_, homeCommands_, chunks_,  pooledLaunches_, planner_};
   Launcher launcher_{shared_,   scheduler_,  pumps_,   kernels_,  samplers_, preparer_,
-                     commands_, nativeWork_, planner_, observer_, verifier_};
+                     commands_, nativeWork_, planner_, observer_, verifier_, groupShapes_};
 };
 
 } // namespace libsplit::runtime

@@ -20,6 +20,11 @@ NDRange rangeOf(const LaunchArguments& arguments) {
   return range;
 }
 
+bool asksForUneven(const Origin& origin) {
+  return origin.options.find("-cl-std=CL2") != std::string::npos ||
+         origin.options.find("-cl-std=CL3") != std::string::npos;
+}
+
 namespace {
 
 /// One work-group can't be split; but all may be asked to run on one device, or other launches of
@@ -51,9 +56,7 @@ std::string whyRangeNotSplittable(const Machine& machine, const Options& options
   if (arguments.local && isNonUniform(range)) {
     if (!machine.homeDevice().nonUniformGroups || summary.idsFromGroups)
       return "the local size does not divide the global size";
-    const std::string& buildOptions = kernel.code->origin->options;
-    if (buildOptions.find("-cl-std=CL2") == std::string::npos &&
-        buildOptions.find("-cl-std=CL3") == std::string::npos)
+    if (!asksForUneven(*kernel.code->origin))
       return "the local size does not divide the global size";
   }
   if (arguments.local && (groupItems(range) > kernel.code->kernels[machine.home()]->maxGroup ||

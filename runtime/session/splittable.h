@@ -21,6 +21,10 @@ inline bool isRange(const LaunchArguments& arguments) {
   return arguments.dimensions >= 1 && arguments.dimensions <= 3 && arguments.global;
 }
 
+/// Whether the text may be launched in work-groups of different sizes, where the device takes such:
+/// programs ask for that by a version of the language.
+bool asksForUneven(const Origin& origin);
+
 /// Why the launch of a kernel that is ready can't be split; empty: it can.
 std::string whyNotSplittable(const Machine& machine, const Options& options,
                              const Samplers& samplers, const Kernel& kernel,

@@ -119,16 +119,18 @@ Json kernelJson(const KernelStats& kernel) {
   std::vector<double> lastShares, lastSeconds;
   const Reasons reasons = reasonsOf(kernel);
   for (const auto& [range, stats] : kernel.ranges) {
-    ranges.push_back({{"ndrange", range},
-                      {"launches", stats.launches},
-                      {"split_launches", stats.splitLaunches},
-                      {"timed_split_launches", stats.timedSplits},
-                      {"reasons", stats.reasons},
-                      {"dimension", stats.dimension},
-                      {"last_shares", stats.lastShares},
-                      {"seconds", stats.lastSeconds},
-                      {"home_seconds", orNull(stats.homeSeconds)},
-                      {"wall_seconds", orNull(stats.wallSeconds)}});
+    ranges.push_back(
+        {{"ndrange", range},
+         {"launches", stats.launches},
+         {"split_launches", stats.splitLaunches},
+         {"timed_split_launches", stats.timedSplits},
+         {"reasons", stats.reasons},
+         {"dimension", stats.dimension},
+         {"local_size", stats.groupShape.empty() ? Json(nullptr) : Json(stats.groupShape)},
+         {"last_shares", stats.lastShares},
+         {"seconds", stats.lastSeconds},
+         {"home_seconds", orNull(stats.homeSeconds)},
+         {"wall_seconds", orNull(stats.wallSeconds)}});
     if (!stats.lastShares.empty()) {
       lastShares = stats.lastShares;
       lastSeconds = stats.lastSeconds;

@@ -6,7 +6,7 @@
 //      {"type": "gpu", "name": "big", "memory": 1073741824, "units": 16, "max_group": 1024,
 //       "largest": 536870912, "takes_larger": false, "local_memory": 65536, "launch_us": 5,
 //       "item_ns": 1, "transfer_us": 10, "gb_per_s": 10, "in_caller": false, "timing_us": 0,
-//       "dense_rects": false}]}],
+//       "dense_rects": false, "local_sizes": {"driver's": 1, "64x4x1": 0.5}}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
 //    "callback_thread": true, "callbacks_ms": 0, "kernels_ms": 0, "cache": "/tmp/x",
 //    "report": "calls.json", "slow_calls": {"clEnqueueFillBuffer": 2000},
@@ -36,6 +36,8 @@ struct DeviceConfiguration {
   double itemSeconds = 1e-9;         ///< of one work-item
   double transferSeconds = 1e-5;     ///< of any transfer
   double bytesPerSecond = 1e10;
+  /// How many times as long work-items take in work-groups of some sizes, "*" of all others.
+  std::map<std::string, double> localSizes{};
   double timingSeconds = 0; ///< that a call takes longer which enqueues on a profiled queue
   bool inCaller = false;    ///< commands run inside the call that enqueues them
   /// A fault: rect commands take the host's rows to lie one behind the other, whatever their pitch.

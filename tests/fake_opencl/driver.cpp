@@ -151,6 +151,7 @@ void Driver::writeReport() {
     report["devices"][device->label] = {{"calls", device->log},
                                         {"commands", device->commands},
                                         {"command_types", device->commandLog},
+                                        {"local_sizes", device->localSizes},
                                         {"timed_commands", device->timed},
                                         {"most_memory", device->mostMemory}};
   std::map<std::string, unsigned> left;

@@ -392,6 +392,19 @@ cl_int rangeOf(const _cl_kernel& kernel, const DeviceConfiguration& device, cl_u
   return items > device.maxGroup ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
+std::string nameOf(const Range& range) {
+  return std::to_string(range.local[0]) + 'x' + std::to_string(range.local[1]) + 'x' +
+         std::to_string(range.local[2]);
+}
+
+/// How many times as long its work-items take as they usually do.
+double slowness(const DeviceConfiguration& device, const std::string& localSize) {
+  auto found = device.localSizes.find(localSize);
+  if (found == device.localSizes.end())
+    found = device.localSizes.find("*");
+  return found == device.localSizes.end() ? 1 : found->second;
+}
+
 cl_int launch(const char* name, const Enqueue& how, cl_kernel kernel, cl_uint dimensions,
               const std::size_t* offset, const std::size_t* global, const std::size_t* local) {
   Call call(name, how.queue);
@@ -427,6 +440,8 @@ cl_int launch(const char* name, const Enqueue& how, cl_kernel kernel, cl_uint di
     return error;
   const double items = static_cast<double>(range.global[0]) * static_cast<double>(range.global[1]) *
                        static_cast<double>(range.global[2]);
+  const std::string localSize = local ? nameOf(range) : "driver's";
+  ++how.queue->device->localSizes[localSize];
   auto work = [code = kernel->code, info = kernel->info, range,
                bound = std::move(arguments)](bool half) {
     run(*info, range, bound, half);
@@ -437,8 +452,9 @@ cl_int launch(const char* name, const Enqueue& how, cl_kernel kernel, cl_uint di
   auto keptKernel = std::make_shared<Keep<cl_kernel>>(kernel);
   auto keptMemory = keeping(std::move(kept));
   return driver().engine.enqueue(call.lock, how, Resource::Kernels,
-                                 device.launchSeconds + items * device.itemSeconds, std::move(work),
-                                 [keptKernel, keptMemory] {
+                                 device.launchSeconds +
+                                     items * device.itemSeconds * slowness(device, localSize),
+                                 std::move(work), [keptKernel, keptMemory] {
                                    keptMemory();
                                    *keptKernel = {};
                                  });

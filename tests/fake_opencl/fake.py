@@ -424,6 +424,52 @@ def untimed(bench):
             raise Failure(f"{part:.0%} of the commands were timed, though shares were found")
 
 
+def open_sizes(bench):
+    """Launches that leave the local size open get the one that is fastest, whole and in pieces, in queues of each kind, and
+    later runs go on from there; where the driver's must be tiny, another from the beginning, under every policy. The bytes
+    are the same, and kernels that see the size get the driver's."""
+    stats = bench.tmp / "stats.json"
+    cache = bench.tmp / "cache"
+    # Its groups are of one work-item where no number up to 64 divides the NDRange.
+    gpu = GPU | {"max_group": 64, "item_ns": 50, "local_sizes": {"driver's": 8, "*": 4, "4x16x1": 1}}
+    launches = 300
+    best = "4x16"
+
+    def chosen():
+        kernels = {kernel["name"]: kernel for kernel in json.loads(stats.read_text())["kernels"]}
+        return kernels["columns"]["ndranges"][-1]["local_size"]
+
+    for devices, options in ((2, {"POLICY": "static:1,0"}), (2, {"POLICY": "static:1,1"}), (2, {"MIN_LAUNCH": "0"}),
+                             (2, {"MIN_LAUNCH": "10000000"}), (3, {"MIN_LAUNCH": "0"}), (2, {"LOCAL_SIZE": "driver"})):
+        for variant in ("plain", "profiled", "out_of_order"):
+            for size in (67, 64):
+                fake = Fake(bench)
+                fake.platforms = [{"name": "Fake", "devices": [gpu] * devices}]
+                arguments = ("--variant", variant, "--size", str(size), "--iterations", str(launches), "--together", "4")
+                native = fake.run("open_sizes", arguments=arguments)
+                native.require_success()
+                for path in cache.glob("*"):
+                    path.unlink()
+                options = options | {"STATS": str(stats), "PERSIST": "1", "CACHE_DIR": str(cache)}
+                learns = "POLICY" not in options and "LOCAL_SIZE" not in options
+                for _ in range(2 if learns else 1):
+                    fake.run("open_sizes", options, arguments=arguments).require_same_as(native)
+                drivers = fake.calls("0.0")["local_sizes"].get("driver's", 0)
+                case = f"{options}, {variant}, {size}"
+                if "LOCAL_SIZE" in options and chosen():
+                    raise Failure(f"{case}: local sizes were chosen")
+                if size == 67 and options.get("POLICY") == "static:1,0" and drivers > 2 * launches:
+                    raise Failure(f"{case}: {drivers} launches by the driver's choice, and two kernels need it")
+                if not learns or variant != "plain":
+                    continue
+                for _ in range(10):
+                    if chosen() == best:
+                        break
+                    fake.run("open_sizes", options, arguments=arguments).require_same_as(native)
+                if chosen() != best:
+                    raise Failure(f"{case}: {chosen()} was chosen, and {best} is fastest")
+
+
 def held_up(bench):
     """A program that enqueues thousands of launches ahead, of ever other sizes, none of which is split: what is timed at
     home makes the driver wait for libsplit behind it, so that is done seldom."""
@@ -815,7 +861,7 @@ if __name__ == "__main__":
     main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
-          "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed,
+          "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,
           "held_up": held_up,
           "application_table": application_table, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home,

@@ -125,8 +125,9 @@ struct _cl_device_id : libsplit::fake::Object {
   bool lost = false;
   libsplit::fake::Nanoseconds freeAt[3] = {0, 0, 0}; ///< by resource
   // If a report is wanted:
-  std::vector<std::string> log;            ///< names of its calls
-  std::vector<cl_command_type> commandLog; ///< of its commands, as they began
+  std::vector<std::string> log;                    ///< names of its calls
+  std::map<std::string, std::uint64_t> localSizes; ///< of its launches
+  std::vector<cl_command_type> commandLog;         ///< of its commands, as they began
 };
 
 struct _cl_context : libsplit::fake::Object {

@@ -42,7 +42,8 @@ TEST(PieceRange, numbers_groups_as_if_the_whole_had_their_size_where_the_kernel_
         const GroupBox box = slab(range, dimension, groups, range.groups(dimension));
         const PieceRange piece = pieceRange(range, false, box, dimension, limits, true);
         std::uint64_t items = 0;
-        for (const EnqueuedRange* part : {&piece.body, piece.rest ? &*piece.rest : nullptr}) {
+        for (const EnqueuedRange* part :
+             {&piece.body, piece.rests.empty() ? nullptr : &piece.rests.front()}) {
           if (!part)
             continue;
           items += itemsOf(*part);
@@ -78,8 +79,8 @@ TEST(PieceRange, gives_all_pieces_one_local_size_whatever_the_shares) {
             bodies.insert(piece.body.local);
           else
             rests.insert(piece.body.global);
-          if (piece.rest)
-            rests.insert(piece.rest->global);
+          if (!piece.rests.empty())
+            rests.insert(piece.rests.front().global);
         }
       EXPECT_LE(bodies.size(), 1u) << global[0] << " in dimension " << dimension;
       EXPECT_LE(rests.size(), 1u) << "what is left to the driver is not always the same";
@@ -103,11 +104,11 @@ TEST(PieceRange, covers_every_work_item_once) {
       EXPECT_EQ(piece.body.offset[dimension], next);
       next += piece.body.global[dimension];
       items += itemsOf(piece.body);
-      if (piece.rest) {
-        EXPECT_EQ(piece.rest->offset[dimension], next);
-        EXPECT_FALSE(piece.rest->localGiven);
-        next += piece.rest->global[dimension];
-        items += itemsOf(*piece.rest);
+      if (!piece.rests.empty()) {
+        EXPECT_EQ(piece.rests.front().offset[dimension], next);
+        EXPECT_FALSE(piece.rests.front().localGiven);
+        next += piece.rests.front().global[dimension];
+        items += itemsOf(piece.rests.front());
       }
       EXPECT_GT(itemsOf(piece.body), 0u);
     }
@@ -139,7 +140,7 @@ TEST(PieceRange, leaves_the_local_size_to_the_driver_where_there_is_no_good_one)
   const NDRange range = openRange({10007, 1 << 12}); // a prime number of columns
   const PieceRange piece = pieceRange(range, false, slab(range, 1, 0, 5), 1, limits);
   EXPECT_FALSE(piece.body.localGiven);
-  EXPECT_FALSE(piece.rest);
+  EXPECT_TRUE(piece.rests.empty());
 }
 
 TEST(PieceRange, keeps_what_the_program_gave) {
@@ -148,7 +149,7 @@ TEST(PieceRange, keeps_what_the_program_gave) {
   range.local = {10, 1, 1};
   const PieceRange piece = pieceRange(range, true, slab(range, 0, 3, 10), 0, limits);
   EXPECT_EQ(piece.body, (EnqueuedRange{{30, 0, 0}, {70, 1, 1}, {10, 1, 1}, true}));
-  EXPECT_FALSE(piece.rest);
+  EXPECT_TRUE(piece.rests.empty());
 }
 
 TEST(PieceRange, makes_many_groups_of_few_work_items) {

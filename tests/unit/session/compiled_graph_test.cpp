@@ -29,6 +29,7 @@ struct Halves : World {
       {.name = "to", .type = "int*", .kind = ParameterKind::GlobalBuffer}};
   std::vector<Argument> arguments{value(1), value(2)};
   bool localGiven = true;
+  std::uint64_t shapes = 1;
   Timing timing = Timing::On;
   std::shared_ptr<const LaunchPlan> plan = halves();
   std::shared_ptr<const InstructionGraph> graph = lowered();
@@ -50,7 +51,7 @@ struct Halves : World {
     return std::make_shared<const InstructionGraph>(lower(plan, nodes, all));
   }
   LaunchInputs inputs() const {
-    return {plan.get(), localGiven, timing, parameters, buffers, arguments};
+    return {plan.get(), localGiven, shapes, timing, parameters, buffers, arguments};
   }
   std::shared_ptr<const CompiledGraph> keep() {
     auto compiled = std::make_shared<const CompiledGraph>(graph, plan, inputs());

@@ -12,7 +12,8 @@ namespace {
 
 struct PieceWorld : World {
   Merger merger{shared, issuer, mover};
-  Executor executor{shared, provider, issuer, mover, merger, nothingIsBuilt};
+  GroupShapes shapes{shared};
+  Executor executor{shared, provider, issuer, mover, merger, shapes, nothingIsBuilt};
   Launch launch;
 
   PieceWorld() { launch.buffers = {buffer(someBytes(256))}; }

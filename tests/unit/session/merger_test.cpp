@@ -17,7 +17,8 @@ struct MergeWorld : World {
   static constexpr std::size_t size = 4096;
 
   Merger merger{shared, issuer, mover};
-  Executor executor{shared, provider, issuer, mover, merger, nothingIsBuilt};
+  GroupShapes shapes{shared};
+  Executor executor{shared, provider, issuer, mover, merger, shapes, nothingIsBuilt};
   Bytes old = someBytes(size);
   LaunchPlan plan;
   Launch launch;

@@ -1,0 +1,266 @@
+#include "runtime/cost/shape_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// A size takes the place of another if it takes so much of its time at most.
+constexpr double worthIt = 0.97;
+constexpr std::size_t mostCandidates = 24;
+/// Launches after which a trial is given up whose time nobody told.
+constexpr unsigned patience = 256;
+
+std::uint64_t itemsOf(const ShapeSearch::Limits& limits) {
+  return limits.global[0] * limits.global[1] * limits.global[2];
+}
+
+/// The most work-items that a group has whose size divides the NDRange.
+std::uint64_t largestDividing(const ShapeSearch::Limits& limits) {
+  std::vector<std::uint64_t> sizes{1};
+  for (unsigned d = 0; d < limits.dimensions; ++d) {
+    std::vector<std::uint64_t> longer;
+    const std::uint64_t most =
+        std::min({limits.global[d], limits.most.byDimension[d], limits.most.items});
+    for (std::uint64_t divisor = 1; divisor <= most; ++divisor)
+      if (limits.global[d] % divisor == 0)
+        for (const std::uint64_t size : sizes)
+          if (size * divisor <= limits.most.items)
+            longer.push_back(size * divisor);
+    std::ranges::sort(longer);
+    longer.erase(std::ranges::unique(longer).begin(), longer.end());
+    sizes = std::move(longer);
+  }
+  return sizes.back();
+}
+
+} // namespace
+
+bool ShapeSearch::isDriversTiny(const Limits& limits) {
+  if (!limits.driverMustDivide || itemsOf(limits) < 2 * limits.width)
+    return false; // a group or two are soon done, however they are made
+  std::uint64_t twos = 1;
+  for (const std::uint64_t global : limits.global)
+    twos *= global & -global;
+  return twos < limits.width && 2 * largestDividing(limits) <= limits.width;
+}
+
+ShapeSearch::ShapeSearch(const Limits& limits, const Known& known) : limits_(limits) {
+  if (itemsOf(limits) < 2 * limits.width) {
+    isOver_ = true;
+    return;
+  }
+  if (!isDriversTiny(limits))
+    candidates_.push_back({});
+  addFirst();
+  if (!candidates_.empty())
+    best_ = candidates_.front().shape;
+  isOver_ = candidates_.size() < 2;
+  if (isOver_)
+    return;
+  for (const Reading& reading : known.readings) {
+    add(reading.shape);
+    if (Reading* candidate = find(reading.shape))
+      *candidate = reading;
+  }
+  if (!known.readings.empty())
+    form_ = known.form;
+  add(known.best);
+  if ((known.isOver || form_) && find(known.best)) {
+    best_ = known.best;
+    isOver_ = known.isOver;
+  }
+  budget_.earn(known.credit / PlanningBudget::part);
+  lastLoss_ = known.lastLoss;
+}
+
+ShapeSearch::Reading* ShapeSearch::find(const GroupShape& shape) {
+  const auto found = std::ranges::find(candidates_, shape, &Reading::shape);
+  return found == candidates_.end() ? nullptr : &*found;
+}
+
+bool ShapeSearch::isAllowed(const GroupShape& shape) const {
+  for (unsigned d = 0; d < 3; ++d)
+    if (shape.local[d] == 0 || shape.local[d] > limits_.most.byDimension[d] ||
+        shape.local[d] > std::bit_ceil(limits_.global[d]) ||
+        (limits_.mustDivide && limits_.global[d] % shape.local[d] != 0))
+      return false;
+  return shape.items() >= limits_.width && shape.items() <= limits_.most.items;
+}
+
+/// The driver's choice is one from the beginning, or never.
+void ShapeSearch::add(GroupShape shape) {
+  if (isAllowed(shape) && !find(shape) && candidates_.size() < mostCandidates)
+    candidates_.push_back({shape, 0});
+}
+
+/// Sizes of 256 work-items or as many of them as there are, of different proportions.
+void ShapeSearch::addFirst() {
+  using Local = std::array<std::uint32_t, 3>;
+  static const std::vector<Local> byDimensions[] = {
+      {{256, 1, 1}, {64, 1, 1}, {1024, 1, 1}},
+      {{64, 4, 1}, {16, 16, 1}, {4, 64, 1}, {256, 1, 1}},
+      {{64, 4, 1}, {16, 16, 1}, {4, 64, 1}, {64, 1, 4}, {4, 1, 64}}};
+  for (Local local : byDimensions[limits_.dimensions - 1]) {
+    for (unsigned d = 0; d < 3; ++d)
+      local[d] = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>({local[d], std::bit_ceil(limits_.global[d]),
+                                   std::bit_floor(limits_.most.byDimension[d])}));
+    for (unsigned d = 3; d-- > 0;) // kernels that take many registers run in smaller groups
+      while (GroupShape{local}.items() > limits_.most.items && local[d] > 1)
+        local[d] /= 2;
+    add({local});
+  }
+}
+
+/// Of the best.
+void ShapeSearch::addNeighbours() {
+  const GroupShape from = best_;
+  const auto addScaled = [&](unsigned longer, unsigned shorter) {
+    GroupShape shape = from;
+    if (longer < limits_.dimensions)
+      shape.local[longer] *= 2;
+    if (shorter < limits_.dimensions)
+      shape.local[shorter] /= 2;
+    add(shape);
+  };
+  const unsigned none = limits_.dimensions;
+  for (unsigned a = 0; a < limits_.dimensions; ++a)
+    for (unsigned b = 0; b <= none; ++b)
+      if (a != b)
+        addScaled(a, b);
+  for (unsigned b = 0; b < limits_.dimensions; ++b)
+    addScaled(none, b);
+}
+
+/// Seconds per work-item; 0: not known.
+double ShapeSearch::bestSeconds() {
+  const Reading* candidate = find(best_);
+  return candidate ? candidate->secondsPerItem : 0;
+}
+
+std::optional<GroupShape> ShapeSearch::untried() {
+  const auto isUntried = [](const Reading& each) { return each.secondsPerItem <= 0; };
+  auto found = std::ranges::find_if(candidates_, isUntried);
+  if (found == candidates_.end() && !best_.isOpen()) {
+    addNeighbours();
+    found = std::ranges::find_if(candidates_, isUntried);
+  }
+  return found == candidates_.end() ? std::nullopt : std::optional(found->shape);
+}
+
+/// Nobody told what a launch took that tried something.
+void ShapeSearch::giveUp() {
+  if (isFinal_)
+    isOver_ = true;
+  else if (*trying_ != best_)
+    find(*trying_)->secondsPerItem = std::numeric_limits<double>::infinity();
+  trying_.reset();
+}
+
+std::optional<GroupShape> ShapeSearch::next(double items) {
+  if (isOver_)
+    return {};
+  if (trying_ && ++awaited_ <= patience)
+    return {};
+  if (trying_)
+    giveUp();
+  awaited_ = 0;
+  if (isOver_)
+    return {};
+  const double expected = bestSeconds() * items;
+  if (expected <= 0)
+    return trying_ = best_;
+  budget_.earn(expected);
+  if (const std::optional<GroupShape> candidate = isFinal_ ? std::nullopt : untried()) {
+    budget_.seen(lastLoss_ < 0 ? expected : lastLoss_);
+    if (budget_.affords())
+      trying_ = candidate;
+    return trying_;
+  }
+  isFinal_ = true;
+  isOver_ = best_.isOpen() || !find({});
+  if (isOver_)
+    return {};
+  if (drivers_ || budget_.affords())
+    trying_ = drivers_ ? best_ : GroupShape{};
+  return trying_;
+}
+
+double ShapeSearch::observe(const GroupShape& shape, Form form, double items, double seconds) {
+  Reading* candidate = isOver_ ? nullptr : find(shape);
+  if (!candidate)
+    return 1;
+  const bool isAwaited = trying_ == shape;
+  if (!(seconds > 0) || !(items > 0)) {
+    if (isAwaited && shape != best_)
+      giveUp();
+    return 1;
+  }
+  if (isAwaited)
+    trying_.reset();
+  if (form_ != form) {
+    form_ = form;
+    isFinal_ = false;
+    drivers_.reset();
+    for (Reading& each : candidates_)
+      each.secondsPerItem = 0;
+  }
+  const double took = seconds / items, before = bestSeconds();
+  candidate->secondsPerItem =
+      candidate->secondsPerItem > 0 ? std::min(candidate->secondsPerItem, took) : took;
+  if (before > 0 && isAwaited && shape != best_) {
+    lastLoss_ = std::max(0.0, took - before) * items;
+    budget_.spend(lastLoss_);
+  }
+  if (isFinal_ && isAwaited) {
+    if (shape.isOpen()) {
+      drivers_ = took;
+      return 1;
+    }
+    isOver_ = true;
+    if (took < worthIt * *drivers_)
+      return 1;
+    best_ = {};
+    return took / *drivers_;
+  }
+  if (shape == best_ || !(before > 0) || !(took < worthIt * before))
+    return 1;
+  best_ = shape;
+  return before / took;
+}
+
+ShapeSearch::Known ShapeSearch::known() const {
+  Known made{best_, isOver_, form_.value_or(Form::Whole), {}, budget_.left(), lastLoss_};
+  for (const Reading& each : candidates_)
+    if (!isOver_ && each.secondsPerItem > 0 && std::isfinite(each.secondsPerItem))
+      made.readings.push_back(each);
+  return made;
+}
+
+const ShapeSearch* ShapeSearches::find(const Key& key) const {
+  const auto found = searches_.find(key);
+  return found == searches_.end() ? nullptr : &found->second;
+}
+
+double ShapeSearches::observe(const Key& key, const GroupShape& shape, ShapeSearch::Form form,
+                              double items, double seconds) {
+  const auto found = searches_.find(key);
+  const double gain =
+      found == searches_.end() ? 1 : found->second.observe(shape, form, items, seconds);
+  version_ += gain != 1;
+  return gain;
+}
+
+bool ShapeSearches::isTiny(const ShapeSearch::Limits& limits) {
+  if (std::exchange(lastGlobal_, limits.global) != limits.global)
+    lastIsTiny_ = ShapeSearch::isDriversTiny(limits);
+  return lastIsTiny_;
+}
+
+} // namespace libsplit::runtime
