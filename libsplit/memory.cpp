@@ -155,8 +155,9 @@ cl_int CL_API_CALL retainSampler(cl_sampler sampler) {
 
 cl_int CL_API_CALL setMemoryCallback(cl_mem object, void(CL_CALLBACK* notify)(cl_mem, void*),
                                      void* data) {
-  tracked([] { session().callbackGiven(); });
-  return next().clSetMemObjectDestructorCallback(object, notify, data);
+  return DestructorCallback<cl_mem>::give(notify, data, [=](auto* own, void* with) {
+    return next().clSetMemObjectDestructorCallback(object, own, with);
+  });
 }
 
 cl_int CL_API_CALL releaseSampler(cl_sampler sampler) {

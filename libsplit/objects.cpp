@@ -1,5 +1,6 @@
 // Contexts and queues.
 #include "libsplit/door.h"
+#include "libsplit/enqueue.h"
 
 namespace libsplit {
 
@@ -38,8 +39,9 @@ cl_int CL_API_CALL releaseContext(cl_context context) {
 
 cl_int CL_API_CALL setContextCallback(cl_context context,
                                       void(CL_CALLBACK* notify)(cl_context, void*), void* data) {
-  tracked([] { session().callbackGiven(); });
-  return next().clSetContextDestructorCallback(context, notify, data);
+  return DestructorCallback<cl_context>::give(notify, data, [=](auto* own, void* with) {
+    return next().clSetContextDestructorCallback(context, own, with);
+  });
 }
 
 cl_command_queue CL_API_CALL createQueue(cl_context context, cl_device_id device,

@@ -7,12 +7,15 @@
 // to one more launch takes as long as half a short one, and the thousandth that is as the others
 // tells little.
 //
-// Launches that are timed at home hold up those behind them: there the unit is such launches.
+// Launches that are timed at home hold up those behind them. What that will cost is known better
+// by how many the program launches between two waits than by what the last one held up.
 //
 // Worked example: plans of 100 ms, launches of 10 ms. After the first plan, 100 ms are owed and 100
 // more are to be spent: launches 2 to 1000 go by its shares, for 2 % of 10 s. Fits of 50 us,
 // launches of 250 us: each tenth is learnt from.
 #pragma once
+
+#include <algorithm>
 
 namespace libsplit::runtime {
 
@@ -30,6 +33,8 @@ public:
   /// One was made beside the program: now it is known what one takes.
   void seen(double seconds) { last_ = seconds; }
   bool affords() const { return last_ <= owned_; }
+  /// The same of what surely costs no more than that.
+  bool affords(double most) const { return std::min(last_, most) <= owned_; }
   /// Seconds that may be spent.
   double left() const { return owned_; }
 

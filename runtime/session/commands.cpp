@@ -272,6 +272,7 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
 
 cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                       void* host) {
+  shared_.waits += command.blocking != CL_FALSE;
   Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Admitted);
   if (!shared_.isQuiet()) {
     enqueuing.reconsider();
@@ -321,6 +322,7 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
 
 cl_int Commands::write(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                        const void* host) {
+  shared_.waits += command.blocking != CL_FALSE;
   auto* from = static_cast<std::byte*>(const_cast<void*>(host)); // and no more
   const BufferUse use{handle, true, offset, offset + size, false};
   if (!shared_.isQuiet()) {

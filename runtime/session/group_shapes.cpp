@@ -140,7 +140,7 @@ bool GroupShapes::holdsUp(const Launch& launch) const {
   return home < 2 * shared_.splitCost.shortestBehind();
 }
 
-void GroupShapes::decide(Stream& stream, Launch& launch) const {
+void GroupShapes::decide(const Stream& stream, Launch& launch, bool mayHoldUp) const {
   using Action = ShareController::Action;
   if (!isOpen(launch))
     return;
@@ -152,7 +152,7 @@ void GroupShapes::decide(Stream& stream, Launch& launch) const {
                       history.controller && launch.range.groups() > 1 &&
                       (isSplit ? history.splits >= splitsBefore
                                : launch.action == Action::Native && !launch.isHeldBack &&
-                                     (stream.holdingUp.affords() || !holdsUp(launch)));
+                                     (mayHoldUp || !holdsUp(launch)));
   ofEachKind(code, [&](std::size_t device) {
     const Device& on = machine_->devices()[device];
     const auto key = keyOf(code, launch.range, launch.key.range, device);

@@ -27,7 +27,8 @@ public:
       : shared_(shared), options_(shared.options), machine_(shared.machine) {}
 
   /// It is decided what becomes of the launch: it may have to try a size, and be timed.
-  void decide(Stream& stream, Launch& launch) const;
+  /// `mayHoldUp`: also if that makes those wait longer that come behind it.
+  void decide(const Stream& stream, Launch& launch, bool mayHoldUp) const;
   /// Whether the launch, if it is timed at home, makes those wait longer that come behind it.
   bool holdsUp(const Launch& launch) const;
   /// The size of the work-groups of its pieces there.

@@ -27,6 +27,8 @@ public:
   void observe(Task& task, Launch& launch);
   /// The program launches something in a queue: its number there.
   std::uint64_t launches(Stream& stream) const;
+  /// Whether a launch of the queue may make tasks of those that come behind it.
+  bool mayHoldUp(const Stream& stream) const;
   /// Counts a launch that was a task, and says why it was not split.
   static void countUnsplit(Task& task, const Launch& launch, const std::string& why);
   /// Notes what it took to find out that the launch is short.
@@ -62,6 +64,8 @@ private:
     bool complete = false;  ///< what each device did is known
     bool isTelling = false; ///< … and what it took in all
   };
+  /// Seconds that a task costs the program beyond a call of the driver.
+  double holdingUpCosts() const { return shared_.splitCost.shortestBehind(); }
   double timingCosts(const Task& task) const;
   void passUntimed(const Task& task, const Launch& launch, double wall, bool wasAlone);
   void passTrial(Task& task, const Launch& launch, double wall);

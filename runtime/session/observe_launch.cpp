@@ -66,10 +66,21 @@ double secondsAt(std::chrono::steady_clock::time_point time) {
 
 std::uint64_t LaunchObserver::launches(Stream& stream) const {
   const std::uint64_t number = ++stream.launches;
-  stream.holdingUp.earn(1);
+  const auto now = std::chrono::steady_clock::now();
+  if (number > 1)
+    stream.holdingUp.earn(std::chrono::duration<double>(now - stream.lastCalled).count());
+  stream.lastCalled = now;
+  if (const std::uint64_t waits = shared_.waits; waits != std::exchange(stream.waits, waits))
+    stream.together = std::exchange(stream.sinceWait, 0);
+  ++stream.sinceWait;
   if (stream.idle())
-    starts(stream, number, std::chrono::steady_clock::now());
+    starts(stream, number, now);
   return number;
+}
+
+bool LaunchObserver::mayHoldUp(const Stream& stream) const {
+  const std::uint64_t behind = std::max(stream.together, stream.sinceWait) - 1;
+  return stream.holdingUp.affords(static_cast<double>(behind) * holdingUpCosts());
 }
 
 /// The queue's launch of that number starts: what passed since the one before it is known, if that
@@ -114,7 +125,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   starts(*task.stream, launch.number, start);
   Stream& stream = *task.stream;
   if ((launch.isWaiting || (launch.shapeTrial && shapes_.holdsUp(launch))) && !launch.wasSplit)
-    stream.holdingUp.spend(static_cast<double>(stream.launches - launch.number));
+    stream.holdingUp.spend(static_cast<double>(stream.launches - launch.number) * holdingUpCosts());
   const double timing = timingCosts(task);
   stream.timed.took(std::max(0.0, passed.count()), timing);
   double wall = task.endedUnseen ? 0 : std::max(0.0, passed.count() - timing);

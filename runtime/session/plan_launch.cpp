@@ -179,14 +179,14 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     launch.isWaiting = true;
     // Timed ever more rarely, by which it is also seen whether the program waits for it. What is
     // timed holds up what comes behind it, of many kinds of launches perhaps.
-    const bool isDue = ++history.waiting >= history.nextTimed && stream.holdingUp.affords();
+    const bool isDue = ++history.waiting >= history.nextTimed && observer_.mayHoldUp(stream);
     const bool isTimed = isDue || history.controller->expectedHomeSeconds() <= 0;
     if (isTimed)
       history.nextTimed = 2 * history.waiting;
     adopt(launch, {isTimed ? Action::Measure : Action::Native, {}});
     break;
   }
-  shapes_.decide(stream, launch);
+  shapes_.decide(stream, launch, observer_.mayHoldUp(stream));
   const bool isTimedAtHome =
       launch.action == Action::Measure && ruling.mode == LaunchCycle::Mode::Free;
   history.isSplit = launch.action == Action::Split || (history.isSplit && isTimedAtHome);

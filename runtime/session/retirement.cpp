@@ -200,7 +200,10 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     log(LogLevel::Info, "what a command took is not noted: ", error.what());
   }
   shared_.tracer.retired(*task, shared_.devices());
-  completeEvent(lock, *task);
+  // Where nobody but a wait hears of it, that comes first.
+  const bool endsLate = runsCallbacks(*task);
+  if (!endsLate)
+    completeEvent(lock, *task);
   // What it held goes before anybody sees it retired, so that objects which the application gave
   // up are gone after clFinish. Not under the lock: drivers may call back into the application.
   auto plan = std::exchange(task->plan, nullptr);
@@ -225,6 +228,8 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   outputs.clear();
   arrived.clear();
   lock.lock();
+  if (endsLate) // a callback may want the room of what the program gave up
+    completeEvent(lock, *task);
   std::shared_ptr<Stream> stream = task->stream;
   task->state = Task::State::Retired;
   stream->hasLost = stream->hasLost || task->hasLost;

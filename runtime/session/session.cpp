@@ -72,11 +72,18 @@ void Session::stepAside(const std::string& why) {
 }
 
 /// Waits for what is under way, and has home get the bytes of all of `objects`, where it can.
-void Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject>> objects) {
+/// False: it takes longer than `patience`, if there is one.
+bool Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject>> objects,
+                        std::optional<std::chrono::milliseconds> patience) {
   Task work; // of no queue
-  shared_.progress.wait(lock, [&] {
+  const auto areSettled = [&] {
     return !chunks_.isUnderWay() && !pooledLaunches_.isUnderWay() && !scheduler_.isRecovering();
-  });
+  };
+  const auto until = std::chrono::steady_clock::now() + patience.value_or(std::chrono::milliseconds(0));
+  if (!patience)
+    shared_.progress.wait(lock, areSettled);
+  else if (!shared_.progress.wait_until(lock, until, areSettled))
+    return false;
   for (const auto& [queue, stream] : scheduler_.streams())
     for (const auto& task : stream->active)
       work.parts.insert(work.parts.end(), task->parts.begin(), task->parts.end());
@@ -92,10 +99,20 @@ void Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject
     }
   }
   lock.unlock();
+  const auto areOver = [&] {
+    return std::ranges::all_of(work.parts, [](const auto& part) { return part->poll(); });
+  };
+  for (constexpr std::chrono::microseconds pause(200);
+       patience && !areOver() && std::chrono::steady_clock::now() < until;)
+    std::this_thread::sleep_for(pause);
+  const bool isOver = !patience || areOver();
   for (const CompletionPtr& part : work.parts)
-    part->wait();
+    if (isOver)
+      part->wait();
   lock.lock();
-  mover_.awaitSentAhead(lock); // some of it may have been on its way home
+  if (!patience)
+    mover_.awaitSentAhead(lock); // some of it may have been on its way home
+  return isOver;
 }
 
 bool Session::isIdleAtHome(const Buffer& buffer) const {
@@ -120,14 +137,17 @@ bool Session::makeRoom(cl_context context) {
     if (scheduler_.maySettle(*stream))
       scheduler_.waitAll(lock, stream);
   // What may be waiting for the program mostly is not, and ends by itself. Natively it would have.
-  constexpr auto patience = std::chrono::milliseconds(100);
-  shared_.progress.wait_for(lock, patience, [&] { return scheduler_.isEmpty(); });
+  // What is not over by then may wait for this very thread.
+  constexpr std::chrono::milliseconds patience(100);
+  if (!shared_.progress.wait_for(lock, patience, [&] { return scheduler_.isEmpty(); }))
+    return mayHaveHeld;
   engaged = memory_.engaged();
   std::ranges::copy_if(engaged, std::back_inserter(holders), [&](const auto& object) {
     return !object->buffer->pooled() && object->buffer->hasMoreAtHome(*machine_);
   });
-  bringHome(lock, holders);
-  if (!scheduler_.isEmpty() || mover_.isSendingAhead())
+  const bool mayBeHeld = shared_.userEvents || shared_.callbacks;
+  if (!bringHome(lock, holders, mayBeHeld ? std::optional(patience) : std::nullopt) ||
+      !scheduler_.isEmpty() || mover_.isSendingAhead())
     return mayHaveHeld; // what waits for the program may need it
   const auto give = [&](std::shared_ptr<const void> memory) {
     if (memory)
@@ -248,6 +268,7 @@ void Session::queueReleased(cl_command_queue queue) {
 }
 
 cl_int Session::finishQueue(cl_command_queue queue) {
+  ++shared_.waits;
   Lock lock(shared_.mutex);
   auto stream = scheduler_.find(queue);
   if (!stream)
@@ -267,6 +288,7 @@ void Session::asksFor(cl_event event) {
 }
 
 void Session::awaitEvents(cl_uint count, const cl_event* list) {
+  ++shared_.waits;
   const EventTable& events = scheduler_.events();
   if (events.isEmpty() || !list)
     return;

@@ -100,7 +100,8 @@ public:
   }
 
 private:
-  void bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject>> objects);
+  bool bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject>> objects,
+                 std::optional<std::chrono::milliseconds> patience = {});
   bool isIdleAtHome(const Buffer& buffer) const;
   void leaveIfAllIsHome();
   void forgetContexts(Lock& lock);

@@ -53,7 +53,9 @@ struct Shared {
   std::atomic<std::size_t> engagements{0}; ///< unfinished tasks and engaged buffers
   std::atomic<bool> userEvents{false};     ///< the program has made some
   std::atomic<bool> callbacks{false};      ///< the driver is to call functions of the program's
-  std::atomic<bool> ending{false};         ///< the process is about to end
+  /// Times that the program waited for commands: what it launches after that has none before it.
+  std::atomic<std::uint64_t> waits{0};
+  std::atomic<bool> ending{false}; ///< the process is about to end
   /// Steps aside for good; the text is for the log. Without the lock.
   std::function<void(const std::string&)> stepAside;
   /// Told when no task is unfinished any more, and the last one's queue is gone if it goes. With

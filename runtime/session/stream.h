@@ -110,7 +110,11 @@ struct Stream {
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
   Aftermath aftermath;
   unsigned heldUp = 0;      ///< launches in a row that are tasks only since others before them are
-  PlanningBudget holdingUp; ///< launches that may be held up so, to time others at home
+  PlanningBudget holdingUp; ///< seconds that launches may be held up so, to time others at home
+  std::chrono::steady_clock::time_point lastCalled{}; ///< the last launch was
+  std::uint64_t waits = 0;      ///< of the program's, when the last launch came
+  std::uint64_t sinceWait = 0;  ///< launches that came since then, …
+  std::uint64_t together = 0;   ///< … and between the two waits before
   std::condition_variable wake; ///< of the retiring thread
   bool hasLost = false;         ///< a command's bytes, of which no clFinish told yet
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
