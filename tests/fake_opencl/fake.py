@@ -586,6 +586,25 @@ def full_home(bench, name, *arguments):
     print(f"{runs} runs: all as natively")
 
 
+def full_device(bench, variant):
+    """Who must not be kept waiting wants a buffer when the device is full: the same answers as natively, and no hang."""
+    size = 16384
+    home = {"memory": 3 * 4 * size + 16384, "largest": 3 * 4 * size + 16384}
+    machines = ([{"name": "A", "devices": [CPU | home]}, {"name": "B", "devices": [GPU]}],
+                [{"name": "Fake", "devices": [CPU | home, CPU]}])
+    if variant != "kernel":
+        machines += ([{"name": "Fake", "devices": [GPU | home, GPU]}],)
+    for platforms in machines:
+        fake = Fake(bench)
+        fake.platforms = platforms
+        for seed in (1, 2):
+            arguments = ("--variant", variant, "--size", str(size))
+            native = fake.run("full_device", arguments=arguments, seed=seed)
+            native.require_success()
+            for options in policies(2):
+                fake.run("full_device", options, arguments=arguments, seed=seed).require_same_as(native)
+
+
 def windowed(bench, name, least, *arguments):
     """A helper that can't hold the program's buffers holds what its parts touch: the same bytes, and it takes part.
     `least`: the part of the buffers' bytes that is enough for that."""
@@ -864,7 +883,7 @@ if __name__ == "__main__":
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,
           "held_up": held_up,
           "application_table": application_table, "deeper_halos": deeper_halos,
-          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home,
+          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home, "full_device": full_device,
           "few_threads": few_threads,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full, "pooled_pending": pooled_pending,
           "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

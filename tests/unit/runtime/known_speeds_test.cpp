@@ -137,6 +137,37 @@ TEST(KnownSpeeds, ofAnotherMachineAreKeptButNotUsed) {
   EXPECT_EQ(again.prior("k", {"64", {}}, 64).from, From::SameLaunch);
 }
 
+TEST(KnownSpeeds, keepWhichLocalSizesWereTried) {
+  ShapeSearch::Known known;
+  known.best = {{4, 64, 1}};
+  known.form = ShapeSearch::Form::Pieces;
+  known.readings = {{{}, 4e-11}, {{{4, 64, 1}}, 1e-11}};
+  known.credit = -0.5;
+  known.lastLoss = 0.25;
+  KnownSpeeds before = empty();
+  know(before, "k", {"64", {}}, 64, 1e-6, 2e-6);
+  auto record = before.record("k", {"64", {}}, 64);
+  record->shapes[{2, false}] = known;
+  known.isOver = true;
+  record->shapes[{2, true}] = known;
+  record->nativeSeconds = 1;
+  KnownSpeeds after = empty();
+  after.read(before.text());
+  EXPECT_EQ(after.record("k", {"64", {}}, 64)->shapes, record->shapes);
+  EXPECT_NEAR(after.gain("k"), 1 - 32e-6, 1e-12) << "natively by split";
+}
+
+TEST(KnownSpeeds, followWhereDevicesGetFaster) {
+  SpeedRecord record;
+  record.secondsPerItem = {4, 8, 16};
+  record.homeSeconds = 4;
+  const std::size_t those[] = {0, 1};
+  record.change(those, 0, 0.25);
+  EXPECT_EQ(record.secondsPerItem, (std::vector<double>{1, 2, 16}));
+  EXPECT_EQ(record.homeSeconds, 1);
+  EXPECT_EQ(record.gain(), 0);
+}
+
 TEST(KnownSpeeds, surviveEveryDamage) {
   KnownSpeeds before = empty();
   for (int i = 0; i < 5; ++i)

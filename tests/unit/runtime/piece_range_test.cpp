@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
@@ -159,6 +160,58 @@ TEST(PieceRange, makes_many_groups_of_few_work_items) {
     ASSERT_TRUE(piece.body.localGiven);
     EXPECT_EQ(piece.body.local[0], 1u);
     EXPECT_EQ(piece.body.global[0], items);
+  }
+}
+
+TEST(PieceRange, has_groups_of_any_size_and_what_remains_as_smaller_ones) {
+  NDRange range = openRange({4099, 4099});
+  range.offset = {5, 0, 0};
+  const PieceRange piece = shapedRange(range, wholeBox(range), {{64, 4, 1}});
+  EXPECT_EQ(piece.body, (EnqueuedRange{{5, 0, 0}, {4096, 4096, 1}, {64, 4, 1}, true}));
+  EXPECT_EQ(piece.rests,
+            (std::vector<EnqueuedRange>{{{4101, 0, 0}, {3, 4096, 1}, {3, 4, 1}, true},
+                                        {{5, 4096, 0}, {4096, 3, 1}, {64, 3, 1}, true},
+                                        {{4101, 4096, 0}, {3, 3, 1}, {3, 3, 1}, true}}));
+  EXPECT_EQ(toString(GroupShape{{64, 4, 1}}, 2), "64x4");
+  EXPECT_EQ(toString(GroupShape{}, 2), "the driver's");
+}
+
+TEST(PieceRange, covers_every_work_item_once_by_groups_of_any_size) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::uint64_t> global(1 + random() % 3);
+    for (std::uint64_t& each : global)
+      each = 1 + random() % (global.size() == 1 ? 5000 : 40);
+    const NDRange range = openRange(global);
+    GroupShape shape{{1, 1, 1}};
+    for (unsigned d = 0; d < range.dimensions; ++d)
+      shape.local[d] = static_cast<std::uint32_t>(1 + random() % 48);
+    const unsigned cut = static_cast<unsigned>(random() % range.dimensions);
+    const std::uint64_t begin = random() % range.groups(cut);
+    const GroupBox box =
+        slab(range, cut, begin, begin + 1 + random() % (range.groups(cut) - begin));
+    const PieceRange piece = shapedRange(range, box, shape);
+    std::vector<EnqueuedRange> parts = piece.rests;
+    parts.push_back(piece.body);
+    std::map<std::array<std::uint64_t, 3>, int> met;
+    for (const EnqueuedRange& part : parts) {
+      EXPECT_GT(itemsOf(part), 0u);
+      for (unsigned d = 0; d < 3; ++d) {
+        EXPECT_EQ(part.global[d] % part.local[d], 0u);
+        EXPECT_LE(part.local[d], shape.local[d]);
+      }
+      for (std::uint64_t x = 0; x < part.global[0]; ++x)
+        for (std::uint64_t y = 0; y < part.global[1]; ++y)
+          for (std::uint64_t z = 0; z < part.global[2]; ++z)
+            ++met[{part.offset[0] + x, part.offset[1] + y, part.offset[2] + z}];
+    }
+    const EnqueuedRange all = enqueuedRange(range, false, box);
+    EXPECT_EQ(met.size(), itemsOf(all));
+    for (const auto& [item, times] : met) {
+      EXPECT_EQ(times, 1);
+      for (unsigned d = 0; d < 3; ++d)
+        EXPECT_TRUE(item[d] >= all.offset[d] && item[d] < all.offset[d] + all.global[d]);
+    }
   }
 }
 

@@ -27,5 +27,16 @@ TEST(PlanningBudget, KnowsWhatAPlanTakesThatWasMadeElsewhere) {
   EXPECT_TRUE(budget.affords());
 }
 
+TEST(PlanningBudget, AffordsWhatCostsLittleAfterWhatCostMuch) {
+  PlanningBudget budget;
+  budget.earn(60);
+  budget.spend(1);
+  EXPECT_FALSE(budget.affords()) << "another one like that";
+  EXPECT_TRUE(budget.affords(0.1));
+  EXPECT_FALSE(budget.affords(0.5));
+  budget.spend(1);
+  EXPECT_FALSE(budget.affords(0)) << "there are debts";
+}
+
 } // namespace
 } // namespace libsplit::runtime

@@ -103,7 +103,8 @@ TEST(ShapeSearch, leaves_nothing_to_the_driver_where_that_must_make_tiny_groups)
     const ShapeSearch search(limitsOf(global));
     EXPECT_FALSE(search.shape().isOpen());
     EXPECT_GE(search.shape().items(), 32u);
-    TryingProgram program{search, [](const GroupShape& shape) { return shape.isOpen() ? 1e-6 : 1e-9; }};
+    TryingProgram program{search,
+                          [](const GroupShape& shape) { return shape.isOpen() ? 1e-6 : 1e-9; }};
     program.run(5000);
     EXPECT_LT(program.seconds, 5000 * 1.1e-3) << "the driver's choice was tried";
   }

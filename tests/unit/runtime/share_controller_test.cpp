@@ -245,6 +245,18 @@ TEST(ShareController, AutoComparesWhatTheProgramWaitsFor) {
   EXPECT_EQ(splitsOfTwenty(1.5, false, 0.8), 20);
 }
 
+TEST(ShareController, FollowsWhereADeviceGetsFaster) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(100e-3);
+  const std::size_t home[] = {0};
+  controller.change(home, 0.1);
+  EXPECT_NEAR(controller.homeSeconds(), 10e-3, 1e-12);
+  const std::size_t other[] = {1};
+  controller.change(other, 0.1);
+  EXPECT_NEAR(controller.homeSeconds(), 10e-3, 1e-12);
+}
+
 /// So many launches that would take two devices 120 and 80 ms alone, of which the solver learns
 /// from one in `learnsFromOneIn`. The share of the first device then.
 double shareAfter(int launches, int learnsFromOneIn) {

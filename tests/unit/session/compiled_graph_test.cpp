@@ -102,6 +102,13 @@ TEST(CompiledGraph, IsAnotherWhereItsCommandsAreNotTimed) {
   EXPECT_TRUE(world.hasPlace());
 }
 
+TEST(CompiledGraph, IsAnotherWhereGroupsHaveAnotherSize) {
+  Halves world;
+  ++world.shapes;
+  EXPECT_FALSE(world.isKnown());
+  EXPECT_TRUE(world.hasPlace());
+}
+
 TEST(CompiledGraph, IsAnotherForOtherBuffersAndCopies) {
   Halves world;
   const auto first = std::exchange(world.buffers[0], world.buffer(someBytes(256)));
