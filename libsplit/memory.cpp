@@ -1,5 +1,6 @@
 // Buffers and images as objects.
 #include "libsplit/door.h"
+#include "libsplit/enqueue.h"
 
 namespace libsplit {
 

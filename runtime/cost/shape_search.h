@@ -123,6 +123,7 @@ public:
     auto operator<=>(const Key&) const = default;
   };
 
+  bool isEmpty() const { return searches_.empty(); }
   /// Null if there is none. Valid until one is made.
   const ShapeSearch* find(const Key& key) const;
   /// `make` says what it begins with. If they are too many, all others are forgotten.

@@ -87,9 +87,9 @@ struct KernelCall {
   /// An argument that is another for the piece's only rest: its index, and what it is there.
   std::optional<std::pair<std::size_t, ArgumentSetting>> ofRest;
 
-  /// `event` gets the last command's event, and `done` is preceded by others, if there are any; in
-  /// order, if so. `given`:
-  /// the launch's arguments, in place of values that each launch gives; null: as they are here.
+  /// `event` gets the last command's event, and `done` is preceded by the others, if there are any;
+  /// in order, if so. `given`: the launch's arguments, in place of values that each launch gives;
+  /// null: as they are here.
   cl_int enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
                  const cl_event* waitList, cl_event* event, Completion* done = nullptr,
                  const std::vector<Argument>* given = nullptr) const;

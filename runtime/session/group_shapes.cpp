@@ -83,9 +83,15 @@ ShapeSearches::Key GroupShapes::keyOf(KernelCode& code, const NDRange& range,
           machine_->devices()[device].kind};
 }
 
+/// And has its kernels still.
+bool GroupShapes::isReady(const KernelCode& code) const {
+  return machine_ && code.state == KernelCode::State::Ready &&
+         code.kernels.size() == machine_->devices().size();
+}
+
 bool GroupShapes::isOpen(const Launch& launch) const {
   return !launch.localGiven && options_.localSize == LocalSize::Auto && launch.reason.empty() &&
-         !launch.code->summaries[machine_->home()]->idsFromGroups;
+         isReady(*launch.code) && !launch.code->summaries[machine_->home()]->idsFromGroups;
 }
 
 template <class Visit> void GroupShapes::ofEachKind(const KernelCode& code, Visit visit) const {
@@ -195,9 +201,8 @@ GroupShape GroupShapes::of(const Launch& launch, const Device& device) const {
 std::optional<PieceRange> GroupShapes::atHome(KernelCode& code, const NDRange& range,
                                               bool localGiven, const Stream& stream,
                                               bool tellsTimes) const {
-  if (localGiven || options_.localSize != LocalSize::Auto || !machine_ ||
-      code.state != KernelCode::State::Ready || stream.device != shared_.home ||
-      !machine_->homeDevice().isGpu)
+  if (localGiven || options_.localSize != LocalSize::Auto || code.shapes.isEmpty() ||
+      !isReady(code) || stream.device != shared_.home || !machine_->homeDevice().isGpu)
     return {};
   const std::size_t home = machine_->home();
   const KernelSummary* summary = code.summaries[home];

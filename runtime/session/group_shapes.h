@@ -52,6 +52,7 @@ private:
   ShapeSearch searchFor(const Stream& stream, const Launch& launch, const ShapeSearches::Key& key,
                         std::size_t device) const;
   double partOf(const Launch& launch, unsigned kind) const;
+  bool isReady(const KernelCode& code) const;
   bool isOpen(const Launch& launch) const;
   bool needsTask(const Stream& stream, const Launch& launch, const ShapeSearches::Key& key,
                  const ShapeSearch& search) const;
