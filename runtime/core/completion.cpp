@@ -230,11 +230,12 @@ std::optional<double> Completion::secondsAtWork() const {
   const auto add = [&](const Ref<cl_event>& command) {
     const auto start = timeOf(command, CL_PROFILING_COMMAND_START);
     const auto end = timeOf(command, CL_PROFILING_COMMAND_END);
-    if (start && end && *start <= *end)
-      sum += *end - *start;
+    const bool isKnown = start && end && *start <= *end;
+    sum += isKnown ? *end - *start : 0;
+    return isKnown;
   };
-  std::ranges::for_each(preceding_, add);
-  add(event_);
+  if (!std::ranges::all_of(preceding_, add) || !add(event_))
+    return std::nullopt;
   return std::min(1e-9 * static_cast<double>(sum), all->seconds());
 }
 

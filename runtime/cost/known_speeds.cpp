@@ -26,17 +26,17 @@ bool isSpeed(double value) {
   return std::isfinite(value) && value >= 0 && value < 1e12;
 }
 
-Json toJson(const std::map<std::pair<unsigned, bool>, ShapeSearch::Known>& shapes) {
+Json toJson(const std::map<ShapeSearches::Key, ShapeSearch::Known>& shapes) {
   Json all = Json::array();
   for (const auto& [key, known] : shapes) {
     Json readings = Json::array();
     for (const ShapeSearch::Reading& each : known.readings)
       readings.push_back({each.shape.local, each.secondsPerItem});
-    all.push_back({{"kind", key.first},
-                   {"tiny", key.second},
+    all.push_back({{"kind", key.kind},
+                   {"tiny", key.isTiny},
+                   {"whole", key.isWhole},
                    {"best", known.best.local},
                    {"over", known.isOver},
-                   {"pieces", known.form == ShapeSearch::Form::Pieces},
                    {"readings", readings},
                    {"credit", known.credit},
                    {"last_loss", known.lastLoss}});
@@ -44,20 +44,19 @@ Json toJson(const std::map<std::pair<unsigned, bool>, ShapeSearch::Known>& shape
   return all;
 }
 
-void fromJson(const Json& all, std::map<std::pair<unsigned, bool>, ShapeSearch::Known>& shapes) {
+void fromJson(const Json& all, std::map<ShapeSearches::Key, ShapeSearch::Known>& shapes) {
   constexpr double most = 1e6; // seconds: more is nonsense
   for (const Json& json : all) {
     ShapeSearch::Known known;
     known.best = {json.at("best").get<std::array<std::uint32_t, 3>>()};
     known.isOver = json.at("over").get<bool>();
-    known.form =
-        json.at("pieces").get<bool>() ? ShapeSearch::Form::Pieces : ShapeSearch::Form::Whole;
     for (const Json& each : json.at("readings"))
       if (const double seconds = each.at(1).get<double>(); isSpeed(seconds) && seconds > 0)
         known.readings.push_back({{each.at(0).get<std::array<std::uint32_t, 3>>()}, seconds});
     known.credit = std::clamp(json.at("credit").get<double>(), -most, most);
     known.lastLoss = std::clamp(json.at("last_loss").get<double>(), -1.0, most);
-    shapes[{json.at("kind").get<unsigned>(), json.at("tiny").get<bool>()}] = std::move(known);
+    shapes[{"", json.at("tiny").get<bool>(), json.at("whole").get<bool>(),
+            json.at("kind").get<unsigned>()}] = std::move(known);
   }
 }
 
@@ -115,14 +114,10 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
 
 } // namespace
 
-void SpeedRecord::change(std::span<const std::size_t> those, std::size_t home, double factor) {
-  for (const std::size_t device : those) {
+void SpeedRecord::changePieces(std::span<const std::size_t> devices, double factor) {
+  for (const std::size_t device : devices)
     secondsPerItem[device] *= factor;
-    if (device != home)
-      continue;
-    homeSeconds *= factor;
-    splitSeconds *= factor; // if it was split over such devices
-  }
+  splitSeconds *= factor; // if it was split over such devices
 }
 
 double SpeedRecord::gain() const {

@@ -34,16 +34,16 @@ struct SpeedRecord {
   double secondsPerByte = 0;          ///< that moving between nodes took then; 0: not known
   double secondsPerMove = 0;          ///< … and each move, whatever its size
   std::optional<unsigned> dimension;  ///< along which it was cut
-  /// Of open local sizes: by kind of device, and whether the driver's choice is tiny.
-  std::map<std::pair<unsigned, bool>, ShapeSearch::Known> shapes;
+  /// Of open local sizes; the keys are without their range.
+  std::map<ShapeSearches::Key, ShapeSearch::Known> shapes;
   std::uint64_t launches = 0;    ///< in the last run before this one
   std::uint64_t launchesNow = 0; ///< … in this one
   std::uint64_t used = 0;        ///< order of last use
   /// What launches took before libsplit chose their local size; 0: nobody knows.
   double nativeSeconds = 0;
 
-  /// Those devices take so many times as long from now on.
-  void change(std::span<const std::size_t> those, std::size_t home, double factor);
+  /// Pieces on those devices take so many times as long from now on.
+  void changePieces(std::span<const std::size_t> devices, double factor);
   /// Seconds that a launch gains by what is known of it; 0: none, as far as one knows.
   double gain() const;
 };

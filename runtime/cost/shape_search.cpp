@@ -25,12 +25,12 @@ std::uint64_t largestDividing(const ShapeSearch::Limits& limits) {
   std::vector<std::uint64_t> sizes{1};
   for (unsigned d = 0; d < limits.dimensions; ++d) {
     std::vector<std::uint64_t> longer;
-    const std::uint64_t most =
-        std::min({limits.global[d], limits.most.byDimension[d], limits.most.items});
+    const std::uint64_t most = std::max<std::uint64_t>(
+        1, std::min({limits.global[d], limits.most.byDimension[d], limits.most.items}));
     for (std::uint64_t divisor = 1; divisor <= most; ++divisor)
       if (limits.global[d] % divisor == 0)
         for (const std::uint64_t size : sizes)
-          if (size * divisor <= limits.most.items)
+          if (divisor == 1 || size * divisor <= limits.most.items)
             longer.push_back(size * divisor);
     std::ranges::sort(longer);
     longer.erase(std::ranges::unique(longer).begin(), longer.end());
@@ -68,10 +68,8 @@ ShapeSearch::ShapeSearch(const Limits& limits, const Known& known) : limits_(lim
     if (Reading* candidate = find(reading.shape))
       *candidate = reading;
   }
-  if (!known.readings.empty())
-    form_ = known.form;
   add(known.best);
-  if ((known.isOver || form_) && find(known.best)) {
+  if ((known.isOver || !known.readings.empty()) && find(known.best)) {
     best_ = known.best;
     isOver_ = known.isOver;
   }
@@ -192,7 +190,7 @@ std::optional<GroupShape> ShapeSearch::next(double items) {
   return trying_;
 }
 
-double ShapeSearch::observe(const GroupShape& shape, Form form, double items, double seconds) {
+double ShapeSearch::observe(const GroupShape& shape, double items, double seconds) {
   Reading* candidate = isOver_ ? nullptr : find(shape);
   if (!candidate)
     return 1;
@@ -204,13 +202,6 @@ double ShapeSearch::observe(const GroupShape& shape, Form form, double items, do
   }
   if (isAwaited)
     trying_.reset();
-  if (form_ != form) {
-    form_ = form;
-    isFinal_ = false;
-    drivers_.reset();
-    for (Reading& each : candidates_)
-      each.secondsPerItem = 0;
-  }
   const double took = seconds / items, before = bestSeconds();
   candidate->secondsPerItem =
       candidate->secondsPerItem > 0 ? std::min(candidate->secondsPerItem, took) : took;
@@ -235,8 +226,19 @@ double ShapeSearch::observe(const GroupShape& shape, Form form, double items, do
   return before / took;
 }
 
+bool ShapeSearch::assume(const GroupShape& shape) {
+  const auto wasTried = [](const Reading& each) {
+    return !each.shape.isOpen() && each.secondsPerItem > 0;
+  };
+  add(shape);
+  if (isOver_ || !find(shape) || std::ranges::any_of(candidates_, wasTried))
+    return false;
+  best_ = shape;
+  return true;
+}
+
 ShapeSearch::Known ShapeSearch::known() const {
-  Known made{best_, isOver_, form_.value_or(Form::Whole), {}, budget_.left(), lastLoss_};
+  Known made{best_, isOver_, {}, budget_.left(), lastLoss_};
   for (const Reading& each : candidates_)
     if (!isOver_ && each.secondsPerItem > 0 && std::isfinite(each.secondsPerItem))
       made.readings.push_back(each);
@@ -248,19 +250,34 @@ const ShapeSearch* ShapeSearches::find(const Key& key) const {
   return found == searches_.end() ? nullptr : &found->second;
 }
 
-double ShapeSearches::observe(const Key& key, const GroupShape& shape, ShapeSearch::Form form,
-                              double items, double seconds) {
+ShapeSearch* ShapeSearches::find(const Key& key) {
   const auto found = searches_.find(key);
-  const double gain =
-      found == searches_.end() ? 1 : found->second.observe(shape, form, items, seconds);
-  version_ += gain != 1;
+  return found == searches_.end() ? nullptr : &found->second;
+}
+
+bool ShapeSearches::assume(const Key& key, const GroupShape& shape) {
+  ShapeSearch* search = find(key);
+  const bool isAssumed = search && search->assume(shape);
+  version_ += isAssumed;
+  return isAssumed;
+}
+
+double ShapeSearches::observe(const Key& key, const GroupShape& shape, double items,
+                              double seconds) {
+  ShapeSearch* search = find(key);
+  if (!search)
+    return 1;
+  const GroupShape before = search->shape();
+  const double gain = search->observe(shape, items, seconds);
+  version_ += search->shape() != before;
   return gain;
 }
 
-bool ShapeSearches::isTiny(const ShapeSearch::Limits& limits) {
-  if (std::exchange(lastGlobal_, limits.global) != limits.global)
-    lastIsTiny_ = ShapeSearch::isDriversTiny(limits);
-  return lastIsTiny_;
+bool ShapeSearches::isTiny(const ShapeSearch::Limits& limits, unsigned kind) {
+  LastRange& last = last_[kind];
+  if (std::exchange(last.global, limits.global) != limits.global)
+    last.isTiny = ShapeSearch::isDriversTiny(limits);
+  return last.isTiny;
 }
 
 } // namespace libsplit::runtime

@@ -18,8 +18,9 @@
 // The driver's choice is no candidate where it can't be good: nothing that divides the NDRange
 // fills half of what the device runs at once.
 //
-// Readings count beside one another if they are of the same way to run a launch, whole or in
-// pieces: pieces may fill a device less well. Where that changes, the readings begin anew.
+// Whole launches and those in pieces are searched for by themselves: pieces fill a device less
+// well, and where nothing is chosen they have another size than the driver's (piece_range.h). What
+// the one has found the other one tries first.
 //
 // Worked example: a transposition of 8192 x 8192 on an H100 takes 1224 us by the driver's choice.
 // 64 x 4 takes 1190, 16 x 16 takes 430, 4 x 64 takes 286; then 2 x 64 327 and 4 x 32 322, none is
@@ -50,8 +51,6 @@ public:
     bool driverMustDivide = true; ///< it makes no group smaller than the others
     bool mustDivide = false;      ///< no size is of use that does not divide the NDRange
   };
-  /// How a launch was run.
-  enum class Form { Whole, Pieces };
   struct Reading {
     GroupShape shape;
     double secondsPerItem = 0; ///< the least
@@ -61,7 +60,6 @@ public:
   struct Known {
     GroupShape best;
     bool isOver = false;
-    Form form = Form::Whole;
     std::vector<Reading> readings;
     double credit = 0;    ///< seconds that trials may still lose
     double lastLoss = -1; ///< … and that the last one lost; negative: there was none
@@ -83,7 +81,10 @@ public:
   std::optional<GroupShape> next(double items);
   /// A launch took so many seconds on the device; 0: nobody knows. By how much launches take less
   /// from now on, if the best size is another than before: old over new; else 1.
-  double observe(const GroupShape& shape, Form form, double items, double seconds);
+  double observe(const GroupShape& shape, double items, double seconds);
+  /// Another search found that size. It is the best, as far as one knows, if none was tried here;
+  /// false: some were.
+  bool assume(const GroupShape& shape);
   Known known() const;
   /// Seconds per work-item, the least, of sizes that were tried.
   const std::vector<Reading>& readings() const { return candidates_; }
@@ -101,7 +102,6 @@ private:
   Limits limits_;
   GroupShape best_;
   std::vector<Reading> candidates_; ///< in the order in which they are tried; 0 seconds: not yet
-  std::optional<Form> form_;        ///< of the readings
   PlanningBudget budget_;
   double lastLoss_ = -1;
   std::optional<GroupShape> trying_;
@@ -117,9 +117,10 @@ public:
   static constexpr std::size_t capacity = 64;
 
   struct Key {
-    std::string range;   ///< the name of its class
-    bool isTiny = false; ///< what the driver chooses is
-    unsigned kind = 0;   ///< of device
+    std::string range;    ///< the name of its class
+    bool isTiny = false;  ///< what the driver chooses is
+    bool isWhole = false; ///< not in pieces
+    unsigned kind = 0;    ///< of device
     auto operator<=>(const Key&) const = default;
   };
 
@@ -137,19 +138,24 @@ public:
     }
     return found->second;
   }
+  ShapeSearch* find(const Key& key);
   /// As of the search, if there is one.
-  double observe(const Key& key, const GroupShape& shape, ShapeSearch::Form form, double items,
-                 double seconds);
+  double observe(const Key& key, const GroupShape& shape, double items, double seconds);
+  /// The same.
+  bool assume(const Key& key, const GroupShape& shape);
   /// Another whenever the best of one is.
   std::uint64_t version() const { return version_; }
-  /// Whether the driver's choice for the launch can only be tiny groups.
-  bool isTiny(const ShapeSearch::Limits& limits);
+  /// Whether the driver's choice for the launch can only be tiny groups on devices of that kind.
+  bool isTiny(const ShapeSearch::Limits& limits, unsigned kind);
 
 private:
   std::map<Key, ShapeSearch> searches_;
   std::uint64_t version_ = 0;
-  std::array<std::uint64_t, 3> lastGlobal_{}; ///< launches mostly repeat it
-  bool lastIsTiny_ = false;
+  struct LastRange {
+    std::array<std::uint64_t, 3> global{};
+    bool isTiny = false;
+  };
+  std::map<unsigned, LastRange> last_; ///< by kind: launches mostly repeat it
 };
 
 } // namespace libsplit::runtime

@@ -465,17 +465,19 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
     toRemeasure_ = toHear_ = remeasures;
 }
 
-void ShareController::change(std::span<const std::size_t> devices, double factor) {
+void ShareController::changeHome(double factor) {
+  if (homeSeconds_ > 0)
+    homeSeconds_ *= factor;
+  homeAlone_ *= factor;
+  setup_.prior.homeSeconds *= factor;
+  setup_.timedAtHome *= factor;
+  beginTrial();
+}
+
+void ShareController::changePieces(std::span<const std::size_t> devices, double factor) {
   for (const std::size_t device : devices) {
     speeds_[device] /= factor;
     setup_.prior.speeds[device] /= factor;
-    if (device != setup_.home)
-      continue;
-    if (homeSeconds_ > 0)
-      homeSeconds_ *= factor;
-    homeAlone_ *= factor;
-    setup_.prior.homeSeconds *= factor;
-    setup_.timedAtHome *= factor;
   }
   beginTrial();
 }

@@ -114,8 +114,9 @@ public:
   void passUntimed(double waitedSeconds);
   /// In the order in which they were begun.
   void observeChunks(std::span<const solver::ChunkSample> chunks, std::uint64_t totalGroups);
-  /// Those devices take so many times as long for the launch from now on.
-  void change(std::span<const std::size_t> devices, double factor);
+  /// The launch takes so many times as long from now on: home alone, or pieces on those devices.
+  void changeHome(double factor);
+  void changePieces(std::span<const std::size_t> devices, double factor);
   /// So many seconds passed between a launch and the one after it.
   void passed(bool wasSplit, double seconds) { rests_.passed(wasSplit, seconds); }
   /// Seconds that a split launch costs beyond its own; 0 where that is not known.

@@ -38,7 +38,7 @@ struct EnqueuedRange {
 
 struct PieceRange {
   EnqueuedRange body;
-  std::vector<EnqueuedRange> rests; ///< enqueued before the body
+  std::vector<EnqueuedRange> rests; ///< launches of their own
 };
 
 /// Work-items of a work-group by dimension, 1 in those that the NDRange lacks; all 0: the driver

@@ -30,23 +30,27 @@ cl_int enqueueParts(const Dispatch& cl, cl_command_queue queue, cl_kernel kernel
                     unsigned dimensions, const PieceRange& range, const EnqueuedRange* otherwise,
                     cl_uint waitCount, const cl_event* waitList, cl_event* event,
                     Completion* done) {
-  const auto enqueue = [&](const EnqueuedRange& part, cl_event* told) {
+  const auto enqueue = [&](const EnqueuedRange& part, bool isOpen, cl_event* told) {
     return cl.clEnqueueNDRangeKernel(
         queue, kernel, dimensions, part.offset.data(), part.global.data(),
-        part.localGiven ? part.local.data() : nullptr, waitCount, waitList, told);
+        part.localGiven && !isOpen ? part.local.data() : nullptr, waitCount, waitList, told);
   };
   for (std::size_t i = 0; i <= range.rests.size(); ++i) {
-    cl_event rest = nullptr;
-    const cl_int status = i == range.rests.size() ? enqueue(range.body, event)
-                                                  : enqueue(range.rests[i], done ? &rest : nullptr);
+    const bool isLast = i == range.rests.size();
+    const EnqueuedRange& part = i == 0 ? range.body : range.rests[i - 1];
+    cl_event before = nullptr;
+    cl_event* const told = isLast ? event : done ? &before : nullptr;
+    cl_int status = enqueue(part, false, told);
     const bool isOfSize = status == CL_INVALID_WORK_GROUP_SIZE ||
                           status == CL_INVALID_WORK_ITEM_SIZE || status == CL_OUT_OF_RESOURCES;
     if (i == 0 && isOfSize && otherwise)
-      return enqueue(*otherwise, event);
+      return enqueue(*otherwise, false, event);
+    if (isOfSize && otherwise)
+      status = enqueue(part, true, told);
     if (status != CL_SUCCESS)
       return status;
-    if (rest)
-      done->precede(Ref<cl_event>::adopt(cl, rest));
+    if (before)
+      done->precede(Ref<cl_event>::adopt(cl, before));
   }
   return CL_SUCCESS;
 }

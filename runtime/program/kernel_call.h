@@ -67,10 +67,9 @@ private:
   ArgumentSetting() = default;
 };
 
-/// Enqueues the rests of `range`, then its body, whose event is the one in `event`; in order, if
-/// there are several, and then `done` is preceded by the others. Both may be null. Nothing has
-/// happened yet if the driver finds the first of them too large: `otherwise`, if not null, takes
-/// their place.
+/// Enqueues the body of `range`, then its rests, in order, if there are any. `event` gets the last
+/// one's event, and `done` is preceded by the others; both may be null. If the driver finds the
+/// body too large, nothing has happened yet: `otherwise`, if not null, takes the place of all.
 cl_int enqueueParts(const Dispatch& cl, cl_command_queue queue, cl_kernel kernel,
                     unsigned dimensions, const PieceRange& range, const EnqueuedRange* otherwise,
                     cl_uint waitCount, const cl_event* waitList, cl_event* event, Completion* done);

@@ -74,7 +74,8 @@ struct KernelStats {
     double allWallSeconds = 0;       ///< of the timed ones
     std::uint64_t timedSplits = 0;   ///< those of them that were timed, whose seconds these are
     unsigned dimension = 0;
-    std::string groupShape; ///< "64x4", where that was chosen for home; empty: it was not
+    /// "64x4", where that was chosen for the program's own device; empty: it was not.
+    std::string wholeShape, pieceShape;
     std::map<std::string, std::uint64_t> reasons; ///< why so many launches were not split
     void countUnsplit(const std::string& why) { ++reasons[why]; }
   };

@@ -53,16 +53,12 @@ HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
           settingOf(argument, object && object->buffer && !object->buffer->isImage()));
   }
   call.dimensions = launch.range.dimensions;
-  const bool tellsTimes = task.event && task.event->profiled;
   const EnqueuedRange asItCame =
       enqueuedRange(launch.range, launch.localGiven, wholeBox(launch.range));
-  if (auto shaped =
-          shapes_.atHome(*launch.code, launch.range, launch.localGiven, *task.stream, tellsTimes)) {
-    call.range = std::move(*shaped);
+  const auto chosen = shapes_.atHome(*launch.code, launch.range, launch.localGiven, *task.stream);
+  call.range.body = chosen.value_or(asItCame);
+  if (chosen)
     call.otherwise = asItCame;
-  } else {
-    call.range.body = asItCame;
-  }
   tracer_.launches(task, launch);
   const bool compiles = call.kernel->isNew(call.range);
   return {[this, call = std::move(call), queue = task.stream->queue](
@@ -210,7 +206,7 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece, Timi
   call.dimensions = range.dimensions;
   const Device& device = machine_->devices()[piece.device];
   const bool isHomes = device.isHome && isWhole && !hasWindows;
-  const GroupShape shape = shapes_.of(launch, device);
+  const GroupShape shape = shapes_.of(launch, device, isWhole && device.isHome);
   // Drivers of CPUs make few work-items one work-group, which leaves all cores but one idle.
   if (!shape.isOpen()) {
     call.range = shapedRange(range, piece.box, shape);

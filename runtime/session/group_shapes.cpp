@@ -5,6 +5,7 @@
 #include "runtime/session/splittable.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -12,12 +13,6 @@ namespace {
 
 /// Split launches before which the solver is left alone with what it learns.
 constexpr std::uint64_t splitsBefore = 8;
-
-/// The kernel as the program made it runs the whole NDRange in that many launches, of which the
-/// last one's event stands for all.
-bool mayBeInParts(const KernelSummary& summary, const Stream& stream, bool tellsTimes) {
-  return !summary.needsPartitionArgument && !summary.idsFromGroups && stream.inOrder && !tellsTimes;
-}
 
 /// Work-items and seconds of what the first device of a kind did of the launch; no items: nothing,
 /// or nobody knows.
@@ -43,6 +38,10 @@ Done doneBy(const Launch& launch, std::span<const Device> devices, unsigned kind
   return done;
 }
 
+PieceRange wholeRange(const NDRange& range, const GroupShape& shape) {
+  return shapedRange(range, wholeBox(range), shape);
+}
+
 } // namespace
 
 GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices) {
@@ -52,18 +51,23 @@ GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices)
     const std::vector<std::size_t>& most = devices[i].maxItems;
     if (!kernel)
       continue;
-    limits.items = std::min<std::uint64_t>(limits.items, kernel->maxGroup);
+    const auto limit = [&limits](std::size_t items) { // 0: the driver does not say
+      limits.items = items > 0 ? std::min<std::uint64_t>(limits.items, items) : limits.items;
+    };
+    limit(kernel->maxGroup);
     if (const auto windowed = code.windowed.find(i);
         windowed != code.windowed.end() && windowed->second.kernel)
-      limits.items = std::min<std::uint64_t>(limits.items, windowed->second.kernel->maxGroup);
+      limit(windowed->second.kernel->maxGroup);
     for (std::size_t d = 0; d < 3 && d < most.size(); ++d)
-      limits.byDimension[d] = std::min<std::uint64_t>(limits.byDimension[d], most[d]);
+      limits.byDimension[d] = most[d] > 0 ? std::min<std::uint64_t>(limits.byDimension[d], most[d])
+                                          : limits.byDimension[d];
   }
   return limits;
 }
 
 ShapeSearch::Limits GroupShapes::limitsOf(const KernelCode& code, const NDRange& range,
                                           std::size_t device) const {
+  constexpr std::uint64_t usual = 256; // that any GPU takes
   const Device& on = machine_->devices()[device];
   ShapeSearch::Limits limits;
   limits.dimensions = range.dimensions;
@@ -71,6 +75,8 @@ ShapeSearch::Limits GroupShapes::limitsOf(const KernelCode& code, const NDRange&
   limits.most = groupLimits(code, machine_->devices());
   if (code.ownMostItems > 0)
     limits.most.items = std::min<std::uint64_t>(limits.most.items, code.ownMostItems);
+  if (limits.most.items == ~std::uint64_t{0})
+    limits.most.items = usual;
   if (const auto& kernel = code.kernels[device]; kernel && kernel->width > 0)
     limits.width = kernel->width;
   limits.driverMustDivide = !on.nonUniformGroups || !asksForUneven(*code.origin);
@@ -78,9 +84,10 @@ ShapeSearch::Limits GroupShapes::limitsOf(const KernelCode& code, const NDRange&
 }
 
 ShapeSearches::Key GroupShapes::keyOf(KernelCode& code, const NDRange& range,
-                                      const std::string& name, std::size_t device) const {
-  return {name, code.shapes.isTiny(limitsOf(code, range, device)),
-          machine_->devices()[device].kind};
+                                      const std::string& name, std::size_t device,
+                                      bool isWhole) const {
+  const unsigned kind = machine_->devices()[device].kind;
+  return {name, code.shapes.isTiny(limitsOf(code, range, device), kind), isWhole, kind};
 }
 
 /// And has its kernels still.
@@ -106,28 +113,23 @@ template <class Visit> void GroupShapes::ofEachKind(const KernelCode& code, Visi
   }
 }
 
-ShapeSearch GroupShapes::searchFor(const Stream& stream, const Launch& launch,
-                                   const ShapeSearches::Key& key, std::size_t device) const {
-  const KernelCode& code = *launch.code;
-  ShapeSearch::Limits limits = limitsOf(code, launch.range, device);
-  // Where launches go to the driver one by one, it is in one part.
-  limits.mustDivide =
-      !key.isTiny && !mayBeInParts(*code.summaries[machine_->home()], stream, stream.profiled);
-  ShapeSearch::Known known;
-  if (const auto& record = launch.code->histories.at(launch.key).record)
-    if (const auto found = record->shapes.find({key.kind, key.isTiny});
-        found != record->shapes.end())
-      known = found->second;
-  return {limits, known};
-}
-
-/// Whether a launch that stays at home must not go to the driver as it came: that would make tiny
-/// groups, and in parts the program's own kernel can't be launched.
-bool GroupShapes::needsTask(const Stream& stream, const Launch& launch,
-                            const ShapeSearches::Key& key, const ShapeSearch& search) const {
-  return key.isTiny && !search.shape().isOpen() &&
-         !mayBeInParts(*launch.code->summaries[machine_->home()], stream, stream.profiled) &&
-         !shapedRange(launch.range, wholeBox(launch.range), search.shape()).rests.empty();
+ShapeSearch& GroupShapes::searchOf(const Launch& launch, const ShapeSearches::Key& key,
+                                   std::size_t device) const {
+  KernelCode& code = *launch.code;
+  return code.shapes.at(key, [&] {
+    ShapeSearch::Limits limits = limitsOf(code, launch.range, device);
+    // Where launches go to the driver one by one, it is in one part.
+    limits.mustDivide = key.isWhole && !key.isTiny;
+    ShapeSearch::Known known;
+    ShapeSearches::Key kept = key;
+    kept.range.clear();
+    if (const auto& record = code.histories.at(launch.key).record)
+      if (const auto found = record->shapes.find(kept); found != record->shapes.end())
+        known = found->second;
+    const ShapeSearch made(limits, known);
+    note(launch, key, made);
+    return made;
+  });
 }
 
 /// The first device of that kind that takes part in the launch, which is split, has so much of it.
@@ -146,61 +148,59 @@ bool GroupShapes::holdsUp(const Launch& launch) const {
   return home < 2 * shared_.splitCost.shortestBehind();
 }
 
-void GroupShapes::decide(const Stream& stream, Launch& launch, bool mayHoldUp) const {
+void GroupShapes::decide(Launch& launch, bool mayHoldUp) const {
   using Action = ShareController::Action;
   if (!isOpen(launch))
     return;
   KernelCode& code = *launch.code;
   const LaunchHistory& history = code.histories.at(launch.key);
   const bool isSplit = launch.action == Action::Split;
+  const bool isNative = launch.action == Action::Native;
   // What a solver or a controller asked for is theirs.
   const bool mayTry = options_.policy.kind == Policy::Kind::Auto && !options_.verify &&
                       history.controller && launch.range.groups() > 1 &&
                       (isSplit ? history.splits >= splitsBefore
-                               : launch.action == Action::Native && !launch.isHeldBack &&
-                                     (mayHoldUp || !holdsUp(launch)));
+                               : isNative && !launch.isHeldBack && (mayHoldUp || !holdsUp(launch)));
   ofEachKind(code, [&](std::size_t device) {
     const Device& on = machine_->devices()[device];
-    const auto key = keyOf(code, launch.range, launch.key.range, device);
-    ShapeSearch& search = code.shapes.at(key, [&] {
-      const ShapeSearch made = searchFor(stream, launch, key, device);
-      note(launch, on, made);
-      return made;
-    });
-    const double part = isSplit ? partOf(launch, key.kind) : on.isHome ? 1 : 0;
+    const bool isHomes = on.kind == machine_->homeDevice().kind;
+    for (const bool isWhole : {false, true})
+      searchOf(launch, keyOf(code, launch.range, launch.key.range, device, isWhole), device);
+    const double part = isSplit ? partOf(launch, on.kind) : isHomes ? 1 : 0;
     if (part <= 0)
       return false;
-    auto shape =
-        mayTry ? search.next(part * static_cast<double>(itemsOf(launch.range))) : std::nullopt;
-    if (!shape && launch.action == Action::Native && needsTask(stream, launch, key, search))
-      shape = search.shape();
-    if (shape)
-      launch.shapeTrial = {key.kind, key.isTiny, *shape};
-    return shape.has_value();
+    const auto key = keyOf(code, launch.range, launch.key.range, device, !isSplit);
+    ShapeSearch& search = searchOf(launch, key, device);
+    if (mayTry)
+      if (const auto shape = search.next(part * static_cast<double>(itemsOf(launch.range))))
+        launch.shapeTrial = {key, *shape};
+    if (!launch.shapeTrial && isNative && !search.shape().isOpen())
+      launch.needsParts = !wholeRange(launch.range, search.shape()).rests.empty();
+    return launch.shapeTrial.has_value();
   });
-  if (!launch.shapeTrial)
+  if (launch.shapeTrial)
+    log(LogLevel::Debug, "kernel ", code.name, " tries work-groups of ",
+        [&] { return toString(launch.shapeTrial->shape, launch.range.dimensions); });
+  if (!launch.shapeTrial && !launch.needsParts)
     return;
-  log(LogLevel::Debug, "kernel ", code.name, " tries work-groups of ",
-      [&] { return toString(launch.shapeTrial->shape, launch.range.dimensions); });
   launch.ticket = {}; // what it takes says nothing of its cycle
   if (!isSplit)
     launch.action = Action::Measure;
 }
 
-GroupShape GroupShapes::of(const Launch& launch, const Device& device) const {
+GroupShape GroupShapes::of(const Launch& launch, const Device& device, bool isWhole) const {
   if (!isOpen(launch) || !device.isGpu)
     return {};
-  if (launch.shapeTrial && launch.shapeTrial->kind == device.kind)
-    return launch.shapeTrial->shape;
   const auto index = static_cast<std::size_t>(&device - machine_->devices().data());
-  const ShapeSearch* search =
-      launch.code->shapes.find(keyOf(*launch.code, launch.range, launch.key.range, index));
+  const auto key = keyOf(*launch.code, launch.range, launch.key.range, index, isWhole);
+  if (launch.shapeTrial && launch.shapeTrial->key == key)
+    return launch.shapeTrial->shape;
+  const ShapeSearch* search = std::as_const(launch.code->shapes).find(key);
   return search ? search->shape() : GroupShape{};
 }
 
-std::optional<PieceRange> GroupShapes::atHome(KernelCode& code, const NDRange& range,
-                                              bool localGiven, const Stream& stream,
-                                              bool tellsTimes) const {
+std::optional<EnqueuedRange> GroupShapes::atHome(KernelCode& code, const NDRange& range,
+                                                 bool localGiven, const Stream& stream) const {
   if (localGiven || options_.localSize != LocalSize::Auto || code.shapes.isEmpty() ||
       !isReady(code) || stream.device != shared_.home || !machine_->homeDevice().isGpu)
     return {};
@@ -212,28 +212,25 @@ std::optional<PieceRange> GroupShapes::atHome(KernelCode& code, const NDRange& r
     if (range.global[d] == 0 || range.offset[d] + range.global[d] < range.offset[d])
       return {}; // the driver is to say so
   const ShapeSearch* search =
-      code.shapes.find(keyOf(code, range, code.histories.nameOf(range, false), home));
+      std::as_const(code.shapes)
+          .find(keyOf(code, range, code.histories.nameOf(range, false), home, true));
   if (!search || search->shape().isOpen())
     return {};
-  PieceRange made = shapedRange(range, wholeBox(range), search->shape());
-  if (!made.rests.empty() && !mayBeInParts(*summary, stream, tellsTimes))
-    return {};
-  return made;
+  const PieceRange made = wholeRange(range, search->shape());
+  return made.rests.empty() ? std::optional(made.body) : std::nullopt;
 }
 
-std::optional<PieceRange> GroupShapes::atHome(const Kernel& kernel,
-                                              const LaunchArguments& arguments,
-                                              const Stream& stream, bool tellsTimes) const {
+std::optional<EnqueuedRange> GroupShapes::atHome(const Kernel& kernel,
+                                                 const LaunchArguments& arguments,
+                                                 const Stream& stream) const {
   if (arguments.local || !isRange(arguments))
     return {};
-  return atHome(*kernel.code, rangeOf(arguments), false, stream, tellsTimes);
+  return atHome(*kernel.code, rangeOf(arguments), false, stream);
 }
 
 void GroupShapes::pass(const Launch& launch) const {
   if (launch.shapeTrial)
-    launch.code->shapes.observe(
-        {launch.key.range, launch.shapeTrial->isTiny, launch.shapeTrial->kind},
-        launch.shapeTrial->shape, ShapeSearch::Form::Whole, 0, 0);
+    launch.code->shapes.observe(launch.shapeTrial->key, launch.shapeTrial->shape, 0, 0);
 }
 
 void GroupShapes::observe(const Launch& launch) const {
@@ -242,25 +239,26 @@ void GroupShapes::observe(const Launch& launch) const {
   KernelCode& code = *launch.code;
   ofEachKind(code, [&](std::size_t device) {
     const Device& on = machine_->devices()[device];
-    const auto key = keyOf(code, launch.range, launch.key.range, device);
-    const ShapeSearch* search = code.shapes.find(key);
-    const bool isTrial = launch.shapeTrial && launch.shapeTrial->kind == on.kind;
+    const auto key = keyOf(code, launch.range, launch.key.range, device, !launch.wasSplit);
+    const ShapeSearch* search = std::as_const(code.shapes).find(key);
+    const bool isTrial = launch.shapeTrial && launch.shapeTrial->key == key;
     // Else it is not known which it had.
     if (!search || search->isOver() || (!isTrial && launch.shapesVersion != code.shapes.version()))
       return false;
     const GroupShape before = search->shape();
+    const GroupShape shape = isTrial ? launch.shapeTrial->shape : before;
     const Done done = doneBy(launch, machine_->devices(), on.kind);
-    const GroupShape& shape = isTrial ? launch.shapeTrial->shape : before;
     log(
         LogLevel::Debug, "kernel ", code.name, ": work-groups of ",
         [&] { return toString(shape, launch.range.dimensions); }, ": ", done.items,
         " work-items in ", done.seconds, " s");
-    const auto form = launch.wasSplit ? ShapeSearch::Form::Pieces : ShapeSearch::Form::Whole;
-    const double gain = code.shapes.observe(key, shape, form, done.items, done.seconds);
-    if (gain != 1)
-      adopt(launch, on, before, *search, gain);
-    if (LaunchHistory& history = code.histories.at(launch.key); history.record) {
-      history.record->shapes[{key.kind, key.isTiny}] = search->known();
+    const double gain = code.shapes.observe(key, shape, done.items, done.seconds);
+    if (search->shape() != before)
+      adopt(launch, key, before, *search, gain);
+    if (const LaunchHistory& history = code.histories.at(launch.key); history.record) {
+      ShapeSearches::Key kept = key;
+      kept.range.clear();
+      history.record->shapes[kept] = search->known();
       shared_.knownSpeeds->touch(*history.record);
     }
     return false;
@@ -268,31 +266,43 @@ void GroupShapes::observe(const Launch& launch) const {
 }
 
 /// In the statistics.
-void GroupShapes::note(const Launch& launch, const Device& device,
+void GroupShapes::note(const Launch& launch, const ShapeSearches::Key& key,
                        const ShapeSearch& search) const {
-  if (device.kind == machine_->homeDevice().kind)
-    launch.code->stats->ranges[launch.key.range].groupShape =
-        search.shape().isOpen() ? "" : toString(search.shape(), launch.range.dimensions);
+  if (key.kind != machine_->homeDevice().kind)
+    return;
+  KernelStats::PerRange& range = launch.code->stats->ranges[launch.key.range];
+  (key.isWhole ? range.wholeShape : range.pieceShape) =
+      search.shape().isOpen() ? "" : toString(search.shape(), launch.range.dimensions);
 }
 
 /// Launches of that NDRange have groups of another size from now on.
-void GroupShapes::adopt(const Launch& launch, const Device& device, const GroupShape& before,
-                        const ShapeSearch& search, double gain) const {
+void GroupShapes::adopt(const Launch& launch, const ShapeSearches::Key& key,
+                        const GroupShape& before, const ShapeSearch& search, double gain) const {
   KernelCode& code = *launch.code;
   const unsigned dimensions = launch.range.dimensions;
-  log(LogLevel::Info, "kernel ", code.name, " over ", launch.key.range, ", device ", device.label,
-      ": work-groups of ", toString(search.shape(), dimensions), " take ", 1 / gain,
-      " of the time of ", toString(before, dimensions));
-  note(launch, device, search);
+  const GroupShape shape = search.shape();
+  log(LogLevel::Info, "kernel ", code.name, " over ", launch.key.range,
+      key.isWhole ? ", whole" : ", in parts", ": work-groups of ", toString(shape, dimensions),
+      " take ", 1 / gain, " of the time of ", toString(before, dimensions));
+  note(launch, key, search);
+  ShapeSearches::Key other = key;
+  other.isWhole = !key.isWhole;
+  const bool isAssumed = !shape.isOpen() && code.shapes.assume(other, shape);
+  const bool isOfHome = key.kind == machine_->homeDevice().kind && (key.isWhole || isAssumed);
+  const bool isOfPieces = !key.isWhole || isAssumed;
   std::vector<std::size_t> alike;
   for (std::size_t i = 0; i < machine_->devices().size(); ++i)
-    if (machine_->devices()[i].kind == device.kind)
+    if (machine_->devices()[i].kind == key.kind)
       alike.push_back(i);
   code.histories.ofRange(launch.key.range, [&](LaunchHistory& history) {
-    if (history.controller)
-      history.controller->change(alike, 1 / gain);
-    if (history.record)
-      history.record->change(alike, machine_->home(), 1 / gain);
+    if (history.controller && isOfHome)
+      history.controller->changeHome(1 / gain);
+    if (history.controller && isOfPieces)
+      history.controller->changePieces(alike, 1 / gain);
+    if (history.record && isOfHome)
+      history.record->homeSeconds /= gain;
+    if (history.record && isOfPieces)
+      history.record->changePieces(alike, 1 / gain);
   });
 }
 

@@ -26,19 +26,18 @@ public:
   explicit GroupShapes(Shared& shared)
       : shared_(shared), options_(shared.options), machine_(shared.machine) {}
 
-  /// It is decided what becomes of the launch: it may have to try a size, and be timed.
-  /// `mayHoldUp`: also if that makes those wait longer that come behind it.
-  void decide(const Stream& stream, Launch& launch, bool mayHoldUp) const;
+  /// It is decided what becomes of the launch: it may have to try a size, and be timed, or not to
+  /// go to the driver as it came. `mayHoldUp`: also if that makes those wait longer behind it.
+  void decide(Launch& launch, bool mayHoldUp) const;
   /// Whether the launch, if it is timed at home, makes those wait longer that come behind it.
   bool holdsUp(const Launch& launch) const;
-  /// The size of the work-groups of its pieces there.
-  GroupShape of(const Launch& launch, const Device& device) const;
-  /// The whole of a launch on the program's own device, through the program's own kernel; nothing:
-  /// as the program gave it. `tellsTimes`: somebody may ask for how long its event was at work.
-  std::optional<PieceRange> atHome(KernelCode& code, const NDRange& range, bool localGiven,
-                                   const Stream& stream, bool tellsTimes) const;
-  std::optional<PieceRange> atHome(const Kernel& kernel, const LaunchArguments& arguments,
-                                   const Stream& stream, bool tellsTimes) const;
+  /// The size of the work-groups that it has there. `isWhole`: all of it, on the program's device.
+  GroupShape of(const Launch& launch, const Device& device, bool isWhole) const;
+  /// The whole of a launch on the program's own device, in one part; nothing: as it came.
+  std::optional<EnqueuedRange> atHome(KernelCode& code, const NDRange& range, bool localGiven,
+                                      const Stream& stream) const;
+  std::optional<EnqueuedRange> atHome(const Kernel& kernel, const LaunchArguments& arguments,
+                                      const Stream& stream) const;
   /// The launch is over, and nobody knows what it took.
   void pass(const Launch& launch) const;
   /// The launch is over, and was timed.
@@ -46,21 +45,19 @@ public:
 
 private:
   ShapeSearches::Key keyOf(KernelCode& code, const NDRange& range, const std::string& name,
-                           std::size_t device) const;
+                           std::size_t device, bool isWhole) const;
   ShapeSearch::Limits limitsOf(const KernelCode& code, const NDRange& range,
                                std::size_t device) const;
-  ShapeSearch searchFor(const Stream& stream, const Launch& launch, const ShapeSearches::Key& key,
+  ShapeSearch& searchOf(const Launch& launch, const ShapeSearches::Key& key,
                         std::size_t device) const;
   double partOf(const Launch& launch, unsigned kind) const;
   bool isReady(const KernelCode& code) const;
   bool isOpen(const Launch& launch) const;
-  bool needsTask(const Stream& stream, const Launch& launch, const ShapeSearches::Key& key,
-                 const ShapeSearch& search) const;
   /// Calls `visit` with the first device of each kind of GPUs that can run the kernel, until that
   /// says that it is enough.
   template <class Visit> void ofEachKind(const KernelCode& code, Visit visit) const;
-  void note(const Launch& launch, const Device& device, const ShapeSearch& search) const;
-  void adopt(const Launch& launch, const Device& device, const GroupShape& before,
+  void note(const Launch& launch, const ShapeSearches::Key& key, const ShapeSearch& search) const;
+  void adopt(const Launch& launch, const ShapeSearches::Key& key, const GroupShape& before,
              const ShapeSearch& search, double gain) const;
 
   Shared& shared_;

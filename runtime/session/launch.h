@@ -61,13 +61,14 @@ struct Launch {
   /// Taken when the launch was enqueued, if the queue was idle then; else when it is planned.
   std::optional<ShareController::Action> action;
   std::vector<double> shares;
-  /// It tries a size of its work-groups, on devices of that kind.
+  /// It tries a size of its work-groups: by the search of that key, whose range is the launch's.
   struct ShapeTrial {
-    unsigned kind = 0;
-    bool isTiny = false; ///< the driver's choice would be
+    ShapeSearches::Key key;
     GroupShape shape;
   };
   std::optional<ShapeTrial> shapeTrial;
+  /// It stays at home, but does not go to the driver as it came: its groups would be tiny.
+  bool needsParts = false;
   std::uint64_t shapesVersion = 0; ///< of the kernel's, when it was issued
   bool isFirst = false;    ///< of its kernel in this run: the program waits for more than that
   bool isWaiting = false;  ///< at home, until it is known whether splitting pays

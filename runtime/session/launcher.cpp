@@ -30,12 +30,12 @@ std::uint64_t itemsOf(const LaunchArguments& arguments) {
 
 /// `noted`, if any, is told of its end.
 cl_int Launcher::launchNative(const Command& command, const LaunchArguments& arguments,
-                              const Shaped& shaped, const CompletionPtr& noted) const {
+                              const Chosen& chosen, const CompletionPtr& noted) const {
   auto call = [&](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-    if (shaped) {
+    if (chosen) {
       const EnqueuedRange asItCame =
           enqueuedRange(rangeOf(arguments), false, wholeBox(rangeOf(arguments)));
-      return enqueueParts(cl_, command.queue, arguments.kernel, arguments.dimensions, *shaped,
+      return enqueueParts(cl_, command.queue, arguments.kernel, arguments.dimensions, {*chosen, {}},
                           &asItCame, count, list, event, nullptr);
     }
     if (command.type == CL_COMMAND_TASK)
@@ -176,11 +176,11 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   std::shared_ptr<Kernel> kernel;
   auto asItCame = [&](const CompletionPtr& noted = nullptr) {
     enqueuing.admit();
-    Shaped shaped;
+    Chosen chosen;
     if (kernel && stream && kernel->code->state == KernelCode::State::Ready)
-      shaped = shapes_.atHome(*kernel, arguments, *stream, command.event && stream->profiled);
+      chosen = shapes_.atHome(*kernel, arguments, *stream);
     lock.unlock();
-    return launchNative(command, arguments, shaped, noted);
+    return launchNative(command, arguments, chosen, noted);
   };
   kernel = kernels_.find(arguments.kernel);
   if (kernel && !options_.explain.empty() && kernel->code->name == options_.explain)

@@ -47,9 +47,9 @@ private:
              bool isNative);
   void submit(const std::shared_ptr<Stream>& stream, const Command& command,
               const std::shared_ptr<Launch>& launch);
-  using Shaped = std::optional<PieceRange>; ///< nothing: as it came
+  using Chosen = std::optional<EnqueuedRange>; ///< with its local size; nothing: as it came
   cl_int launchNative(const Command& command, const LaunchArguments& arguments,
-                      const Shaped& shaped, const CompletionPtr& noted = nullptr) const;
+                      const Chosen& chosen, const CompletionPtr& noted = nullptr) const;
   cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                        const Kernel& kernel, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,

@@ -133,7 +133,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   const bool wasAlone = task.planned >= stream.lastRetired && launch.number == stream.launches;
   if (task.timing == Timing::On)
     shapes_.observe(launch);
-  if (launch.shapeTrial) { // it says nothing of those that try nothing
+  if (launch.shapeTrial || launch.needsParts) { // it says nothing of the others
     passTrial(task, launch, wall);
     return;
   }
@@ -220,7 +220,9 @@ void LaunchObserver::passTrial(Task& task, const Launch& launch, double wall) {
     passUntimed(task, launch, wall, false);
     return;
   }
-  countUnsplit(task, launch, "it tried a size of its work-groups");
+  countUnsplit(task, launch,
+               launch.needsParts ? "it stays at home, in work-groups that are not tiny"
+                                 : "it tried a size of its work-groups");
   const LaunchHistory& history = launch.code->histories.at(launch.key);
   const double home = history.controller ? history.controller->expectedHomeSeconds() : 0;
   if (home > 0 && home < shared_.shortestLaunch(history.isWaitedFor))

@@ -186,7 +186,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     adopt(launch, {isTimed ? Action::Measure : Action::Native, {}});
     break;
   }
-  shapes_.decide(stream, launch, observer_.mayHoldUp(stream));
+  shapes_.decide(launch, observer_.mayHoldUp(stream));
   const bool isTimedAtHome =
       launch.action == Action::Measure && ruling.mode == LaunchCycle::Mode::Free;
   history.isSplit = launch.action == Action::Split || (history.isSplit && isTimedAtHome);

@@ -79,7 +79,8 @@ bool Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject
   const auto areSettled = [&] {
     return !chunks_.isUnderWay() && !pooledLaunches_.isUnderWay() && !scheduler_.isRecovering();
   };
-  const auto until = std::chrono::steady_clock::now() + patience.value_or(std::chrono::milliseconds(0));
+  const auto until =
+      std::chrono::steady_clock::now() + patience.value_or(std::chrono::milliseconds(0));
   if (!patience)
     shared_.progress.wait(lock, areSettled);
   else if (!shared_.progress.wait_until(lock, until, areSettled))

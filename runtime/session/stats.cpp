@@ -36,6 +36,10 @@ Json orNull(double seconds) {
   return seconds >= 0 ? Json(seconds) : Json(nullptr);
 }
 
+Json orNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
 using Reasons = std::map<std::string, std::uint64_t>;
 
 /// Why most of the launches were not split; empty if all were.
@@ -119,18 +123,18 @@ Json kernelJson(const KernelStats& kernel) {
   std::vector<double> lastShares, lastSeconds;
   const Reasons reasons = reasonsOf(kernel);
   for (const auto& [range, stats] : kernel.ranges) {
-    ranges.push_back(
-        {{"ndrange", range},
-         {"launches", stats.launches},
-         {"split_launches", stats.splitLaunches},
-         {"timed_split_launches", stats.timedSplits},
-         {"reasons", stats.reasons},
-         {"dimension", stats.dimension},
-         {"local_size", stats.groupShape.empty() ? Json(nullptr) : Json(stats.groupShape)},
-         {"last_shares", stats.lastShares},
-         {"seconds", stats.lastSeconds},
-         {"home_seconds", orNull(stats.homeSeconds)},
-         {"wall_seconds", orNull(stats.wallSeconds)}});
+    ranges.push_back({{"ndrange", range},
+                      {"launches", stats.launches},
+                      {"split_launches", stats.splitLaunches},
+                      {"timed_split_launches", stats.timedSplits},
+                      {"reasons", stats.reasons},
+                      {"dimension", stats.dimension},
+                      {"local_size", orNull(stats.wholeShape)},
+                      {"local_size_in_parts", orNull(stats.pieceShape)},
+                      {"last_shares", stats.lastShares},
+                      {"seconds", stats.lastSeconds},
+                      {"home_seconds", orNull(stats.homeSeconds)},
+                      {"wall_seconds", orNull(stats.wallSeconds)}});
     if (!stats.lastShares.empty()) {
       lastShares = stats.lastShares;
       lastSeconds = stats.lastSeconds;

@@ -34,6 +34,7 @@ MACHINES = {
     "slow_cpu_and_gpus": [[SLOW_CPU], [TIMED_GPU, TIMED_GPU]],
     "good_cpu_and_gpus": [[GOOD_CPU], [TIMED_GPU, TIMED_GPU]],
     "busy_gpus": [[GPU | {"launch_us": 500}] * 2],
+    "small_groups": [[GPU | {"max_group": 64}] * 2],  # what divides no prime number up to that
     "dear_times": [[GPU | {"timing_us": 100}] * 2],
 }
 # Those whose commands take the time that their clock says, so that a program can be ahead of them.
@@ -437,7 +438,8 @@ def open_sizes(bench):
 
     def chosen():
         kernels = {kernel["name"]: kernel for kernel in json.loads(stats.read_text())["kernels"]}
-        return kernels["columns"]["ndranges"][-1]["local_size"]
+        last = kernels["columns"]["ndranges"][-1]
+        return {last["local_size"], last["local_size_in_parts"]} - {None}
 
     for devices, options in ((2, {"POLICY": "static:1,0"}), (2, {"POLICY": "static:1,1"}), (2, {"MIN_LAUNCH": "0"}),
                              (2, {"MIN_LAUNCH": "10000000"}), (3, {"MIN_LAUNCH": "0"}), (2, {"LOCAL_SIZE": "driver"})):
@@ -463,10 +465,10 @@ def open_sizes(bench):
                 if not learns or variant != "plain":
                     continue
                 for _ in range(10):
-                    if chosen() == best:
+                    if best in chosen():
                         break
                     fake.run("open_sizes", options, arguments=arguments).require_same_as(native)
-                if chosen() != best:
+                if best not in chosen():
                     raise Failure(f"{case}: {chosen()} was chosen, and {best} is fastest")
 
 

@@ -19,8 +19,9 @@ void openSizes(sample::Sample& s) {
   const auto columns = sample::kernel(program, "columns"), sizes = sample::kernel(program, "sizes"),
              line = sample::kernel(program, "line"), volume = sample::kernel(program, "volume"),
              groups = sample::kernel(program, "groups");
-  // By default 67 and 71, prime numbers; 64 and 68 if a variant says so.
-  const std::size_t width = s.options().size, height = width + 4, depth = 5, offset = 9;
+  // By default 67 and 71, prime numbers; 64 and 80, say, for a size of 64.
+  const std::size_t width = s.options().size, height = width + (width % 2 == 0 ? 16 : 4);
+  const std::size_t depth = 5, offset = 9;
   std::vector<cl_int> in(width * height);
   for (std::size_t i = 0; i < in.size(); ++i)
     in[i] = static_cast<cl_int>(s.randomBits(i) >> 40);

@@ -140,16 +140,15 @@ TEST(KnownSpeeds, ofAnotherMachineAreKeptButNotUsed) {
 TEST(KnownSpeeds, keepWhichLocalSizesWereTried) {
   ShapeSearch::Known known;
   known.best = {{4, 64, 1}};
-  known.form = ShapeSearch::Form::Pieces;
   known.readings = {{{}, 4e-11}, {{{4, 64, 1}}, 1e-11}};
   known.credit = -0.5;
   known.lastLoss = 0.25;
   KnownSpeeds before = empty();
   know(before, "k", {"64", {}}, 64, 1e-6, 2e-6);
   auto record = before.record("k", {"64", {}}, 64);
-  record->shapes[{2, false}] = known;
+  record->shapes[{"", false, true, 2}] = known;
   known.isOver = true;
-  record->shapes[{2, true}] = known;
+  record->shapes[{"", true, false, 2}] = known;
   record->nativeSeconds = 1;
   KnownSpeeds after = empty();
   after.read(before.text());
@@ -157,15 +156,15 @@ TEST(KnownSpeeds, keepWhichLocalSizesWereTried) {
   EXPECT_NEAR(after.gain("k"), 1 - 32e-6, 1e-12) << "natively by split";
 }
 
-TEST(KnownSpeeds, followWhereDevicesGetFaster) {
+TEST(KnownSpeeds, followWherePiecesGetFaster) {
   SpeedRecord record;
   record.secondsPerItem = {4, 8, 16};
   record.homeSeconds = 4;
+  record.splitSeconds = 2;
   const std::size_t those[] = {0, 1};
-  record.change(those, 0, 0.25);
+  record.changePieces(those, 0.25);
   EXPECT_EQ(record.secondsPerItem, (std::vector<double>{1, 2, 16}));
-  EXPECT_EQ(record.homeSeconds, 1);
-  EXPECT_EQ(record.gain(), 0);
+  EXPECT_EQ(record.gain(), 3.5);
 }
 
 TEST(KnownSpeeds, surviveEveryDamage) {

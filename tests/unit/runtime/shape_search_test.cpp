@@ -9,8 +9,6 @@
 namespace libsplit::runtime {
 namespace {
 
-using Form = ShapeSearch::Form;
-
 ShapeSearch::Limits limitsOf(std::vector<std::uint64_t> global) {
   ShapeSearch::Limits limits;
   limits.dimensions = static_cast<unsigned>(global.size());
@@ -25,7 +23,6 @@ struct TryingProgram {
   ShapeSearch search;
   std::function<double(const GroupShape&)> cost;
   double items = 1e6;
-  Form form = Form::Whole;
   double seconds = 0, drivers = 0;
   int trials = 0;
   /// Every `timed`-th launch is timed, and all trials.
@@ -38,7 +35,7 @@ struct TryingProgram {
       seconds += took;
       drivers += cost({}) * items;
       if (trial || i % timed == 0)
-        search.observe(shape, form, items, took);
+        search.observe(shape, items, took);
     }
   }
 };
@@ -145,7 +142,7 @@ TEST(ShapeSearch, waits_for_what_it_tries) {
   EXPECT_TRUE(search.next(1e6)); // what the driver's takes
   for (int i = 0; i < 100; ++i)
     EXPECT_FALSE(search.next(1e6)); // a hundred launches are under way
-  search.observe({}, Form::Whole, 1e6, 1e-3);
+  search.observe({}, 1e6, 1e-3);
   std::optional<GroupShape> trial;
   int launches = 0;
   for (; !trial; ++launches)
@@ -155,7 +152,7 @@ TEST(ShapeSearch, waits_for_what_it_tries) {
   for (int i = 0; i < 100; ++i)
     EXPECT_FALSE(search.next(1e6));
   EXPECT_TRUE(search.shape().isOpen());
-  EXPECT_EQ(search.observe(*trial, Form::Whole, 1e6, 0.25e-3), 4);
+  EXPECT_EQ(search.observe(*trial, 1e6, 0.25e-3), 4);
   EXPECT_EQ(search.shape(), *trial);
   EXPECT_TRUE(search.next(1e6)); // it has cost nothing
 }
@@ -163,7 +160,7 @@ TEST(ShapeSearch, waits_for_what_it_tries) {
 TEST(ShapeSearch, gives_up_what_nobody_tells_of) {
   ShapeSearch search(limitsOf({8192, 8192}));
   search.next(1e6);
-  search.observe({}, Form::Whole, 1e6, 1e-3);
+  search.observe({}, 1e6, 1e-3);
   int trials = 0;
   for (int i = 0; i < 100000; ++i)
     trials += search.next(1e6).has_value();
@@ -172,14 +169,61 @@ TEST(ShapeSearch, gives_up_what_nobody_tells_of) {
   EXPECT_TRUE(search.shape().isOpen());
 }
 
-TEST(ShapeSearch, begins_anew_where_launches_run_in_pieces) {
-  TryingProgram program{ShapeSearch(limitsOf({8192, 8192})), columns};
-  program.run(120);
-  EXPECT_FALSE(program.search.isOver());
-  program.form = Form::Pieces;
-  program.cost = [](const GroupShape& shape) { return 2 * columns(shape); };
+TEST(ShapeSearch, takes_what_another_search_found_until_it_knows_better) {
+  ShapeSearch search(limitsOf({8192, 8192}));
+  EXPECT_FALSE(search.assume({{1, 1, 1}}));
+  EXPECT_TRUE(search.shape().isOpen());
+  EXPECT_TRUE(search.assume({{64, 4, 1}}));
+  EXPECT_EQ(search.shape(), (GroupShape{{64, 4, 1}}));
+  TryingProgram program{search, columns};
   program.run(2000);
   EXPECT_EQ(program.search.shape(), (GroupShape{{4, 64, 1}}));
+  EXPECT_FALSE(program.search.assume({{64, 4, 1}}));
+  EXPECT_EQ(program.search.shape(), (GroupShape{{4, 64, 1}}));
+}
+
+TEST(ShapeSearch, tries_only_what_divides_where_nothing_else_is_of_use) {
+  ShapeSearch::Limits limits = limitsOf({8200, 8200});
+  limits.mustDivide = true;
+  const auto cost = [&](const GroupShape& shape) {
+    for (unsigned d = 0; d < 2 && !shape.isOpen(); ++d)
+      EXPECT_EQ(8200 % shape.local[d], 0u);
+    return columns(shape);
+  };
+  TryingProgram program{ShapeSearch(limits), cost};
+  program.run(2000);
+}
+
+TEST(ShapeSearch, says_that_another_is_best_also_where_nothing_is_gained) {
+  ShapeSearches searches;
+  const ShapeSearches::Key key{"8192x8192", false, true, 1};
+  searches.at(key, [] { return ShapeSearch(limitsOf({8192, 8192})); });
+  const auto version = searches.version();
+  for (int i = 0; i < 10000 && !searches.find(key)->isOver(); ++i)
+    if (const auto shape = searches.find(key)->next(1e6)) {
+      // Lucky when it is first tried, then as the driver's.
+      const bool isLucky = i < 100 && *shape == GroupShape{{64, 4, 1}};
+      searches.observe(key, *shape, 1e6, isLucky ? 0.5e-3 : 1e-3);
+    }
+  EXPECT_TRUE(searches.find(key)->isOver());
+  EXPECT_TRUE(searches.find(key)->shape().isOpen());
+  EXPECT_EQ(searches.version(), version + 2) << "there and back";
+}
+
+TEST(ShapeSearch, knows_tiny_groups_by_device) {
+  ShapeSearches searches;
+  ShapeSearch::Limits wide = limitsOf({24 * 4099, 4099}), narrow = wide;
+  wide.width = 64;
+  narrow.width = 16;
+  EXPECT_TRUE(searches.isTiny(wide, 1));
+  EXPECT_FALSE(searches.isTiny(narrow, 2));
+  EXPECT_TRUE(searches.isTiny(wide, 1));
+}
+
+TEST(ShapeSearch, finds_its_way_where_drivers_tell_nothing) {
+  ShapeSearch::Limits limits = limitsOf({67, 71});
+  limits.most = {0, {0, 0, 0}};
+  EXPECT_TRUE(ShapeSearch(limits).shape().isOpen());
 }
 
 TEST(ShapeSearch, goes_on_where_an_earlier_run_ended) {

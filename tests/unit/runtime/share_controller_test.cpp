@@ -245,15 +245,14 @@ TEST(ShareController, AutoComparesWhatTheProgramWaitsFor) {
   EXPECT_EQ(splitsOfTwenty(1.5, false, 0.8), 20);
 }
 
-TEST(ShareController, FollowsWhereADeviceGetsFaster) {
+TEST(ShareController, FollowsWhereLaunchesGetFaster) {
   ShareController controller(setup("auto"));
   controller.next();
   controller.observeHome(100e-3);
-  const std::size_t home[] = {0};
-  controller.change(home, 0.1);
+  controller.changeHome(0.1);
   EXPECT_NEAR(controller.homeSeconds(), 10e-3, 1e-12);
-  const std::size_t other[] = {1};
-  controller.change(other, 0.1);
+  const std::size_t both[] = {0, 1};
+  controller.changePieces(both, 0.1);
   EXPECT_NEAR(controller.homeSeconds(), 10e-3, 1e-12);
 }
 
