@@ -199,10 +199,10 @@ GroupShape GroupShapes::of(const Launch& launch, const Device& device, bool isWh
   return search ? search->shape() : GroupShape{};
 }
 
-std::optional<EnqueuedRange> GroupShapes::atHome(KernelCode& code, const NDRange& range,
-                                                 bool localGiven, const Stream& stream) const {
-  if (localGiven || options_.localSize != LocalSize::Auto || code.shapes.isEmpty() ||
-      !isReady(code) || stream.device != shared_.home || !machine_->homeDevice().isGpu)
+/// For a launch that leaves its local size open; nothing: none is chosen.
+std::optional<PieceRange> GroupShapes::chosenAtHome(KernelCode& code, const NDRange& range) const {
+  if (options_.localSize != LocalSize::Auto || code.shapes.isEmpty() || !isReady(code) ||
+      !machine_->homeDevice().isGpu)
     return {};
   const std::size_t home = machine_->home();
   const KernelSummary* summary = code.summaries[home];
@@ -216,8 +216,15 @@ std::optional<EnqueuedRange> GroupShapes::atHome(KernelCode& code, const NDRange
           .find(keyOf(code, range, code.histories.nameOf(range, false), home, true));
   if (!search || search->shape().isOpen())
     return {};
-  const PieceRange made = wholeRange(range, search->shape());
-  return made.rests.empty() ? std::optional(made.body) : std::nullopt;
+  return wholeRange(range, search->shape());
+}
+
+std::optional<EnqueuedRange> GroupShapes::atHome(KernelCode& code, const NDRange& range,
+                                                 bool localGiven, const Stream& stream) const {
+  if (localGiven || stream.device != shared_.home)
+    return {};
+  const std::optional<PieceRange> chosen = chosenAtHome(code, range);
+  return chosen && chosen->rests.empty() ? std::optional(chosen->body) : std::nullopt;
 }
 
 std::optional<EnqueuedRange> GroupShapes::atHome(const Kernel& kernel,
@@ -226,6 +233,13 @@ std::optional<EnqueuedRange> GroupShapes::atHome(const Kernel& kernel,
   if (arguments.local || !isRange(arguments))
     return {};
   return atHome(*kernel.code, rangeOf(arguments), false, stream);
+}
+
+bool GroupShapes::needsParts(const Kernel& kernel, const LaunchArguments& arguments) const {
+  if (arguments.local || !isRange(arguments))
+    return false;
+  const std::optional<PieceRange> chosen = chosenAtHome(*kernel.code, rangeOf(arguments));
+  return chosen && !chosen->rests.empty();
 }
 
 void GroupShapes::pass(const Launch& launch) const {

@@ -33,6 +33,9 @@ public:
   bool holdsUp(const Launch& launch) const;
   /// The size of the work-groups that it has there. `isWhole`: all of it, on the program's device.
   GroupShape of(const Launch& launch, const Device& device, bool isWhole) const;
+  /// Whether a launch at home is to be looked at however short it is, since it should not go to the
+  /// driver as it came.
+  bool needsParts(const Kernel& kernel, const LaunchArguments& arguments) const;
   /// The whole of a launch on the program's own device, in one part; nothing: as it came.
   std::optional<EnqueuedRange> atHome(KernelCode& code, const NDRange& range, bool localGiven,
                                       const Stream& stream) const;
@@ -50,6 +53,7 @@ private:
                                std::size_t device) const;
   ShapeSearch& searchOf(const Launch& launch, const ShapeSearches::Key& key,
                         std::size_t device) const;
+  std::optional<PieceRange> chosenAtHome(KernelCode& code, const NDRange& range) const;
   double partOf(const Launch& launch, unsigned kind) const;
   bool isReady(const KernelCode& code) const;
   bool isOpen(const Launch& launch) const;

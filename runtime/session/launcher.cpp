@@ -211,7 +211,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   std::string reason = whyNotSplittable(lock, *stream, *kernel, arguments, isUnprepared);
   std::shared_ptr<Launch> launch;
   const auto began = TrialBudget::Clock::now();
-  if (reason.empty() && rests(*kernel, arguments, began))
+  if (reason.empty() && rests(*kernel, arguments, began) && !shapes_.needsParts(*kernel, arguments))
     reason = tooShortToLookAt;
   if (reason.empty()) {
     launch = snapshot(cl_, samplers_, *kernel, arguments);
