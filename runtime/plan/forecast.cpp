@@ -1,18 +1,23 @@
 #include "runtime/plan/forecast.h"
 
+#include "runtime/plan/set_memo.h"
+
 #include <algorithm>
 
 namespace libsplit::runtime {
 
-namespace {
-
-/// Whether `bytes` are all of the route's but for small gaps, with which rows travel as one.
-bool covers(const ByteSet& bytes, const ByteSet& route) {
-  return bytes.contains(route) ||
-         (bytes.intersects(route) && fillGaps(intersect(bytes, route), route).contains(route));
+const Forecast::Meeting& Forecast::Route::meet(const ByteSet& bytes) {
+  const auto known = std::ranges::find_if(
+      meetings, [&](const Meeting& each) { return SetMemo::areSame(each.bytes, bytes); });
+  if (known != meetings.end())
+    return *known;
+  Meeting& made = meetings[oldest];
+  oldest = (oldest + 1) % meetings.size();
+  made = {bytes, bytes.intersects(move.bytes), bytes.contains(move.bytes)};
+  if (made.isAny && !made.isAll)
+    made.isAll = fillGaps(intersect(bytes, move.bytes), move.bytes).contains(move.bytes);
+  return made;
 }
-
-} // namespace
 
 /// Its bytes are wanted.
 void Forecast::repeat(Route& route) {
@@ -34,7 +39,7 @@ void Forecast::miss(Route& route) {
 void Forecast::wanted(NodeId node, const ByteSet& bytes,
                       const std::function<bool(const ByteSet&)>& isOnItsWay) {
   for (Route& route : routes_)
-    if (route.sentAhead && route.move.to == node && covers(bytes, route.move.bytes)) {
+    if (route.sentAhead && route.move.to == node && route.meet(bytes).isAll) {
       route.urgency.wanted([&] { return isOnItsWay(route.move.bytes); });
       repeat(route);
     }
@@ -54,12 +59,13 @@ void Forecast::moved(const Move& move) {
 
 void Forecast::wrote(NodeId node, const ByteSet& bytes) {
   for (Route& route : routes_) {
-    if (!bytes.intersects(route.move.bytes))
+    const Meeting& meeting = route.meet(bytes);
+    if (!meeting.isAny)
       continue;
     if (route.sentAhead)
       miss(route);
     ++route.writes;
-    route.isReady = node == route.move.from && covers(bytes, route.move.bytes);
+    route.isReady = node == route.move.from && meeting.isAll;
     if (route.writes > route.rhythm)
       route.repeated = 0;
   }

@@ -24,6 +24,8 @@
 #include "runtime/plan/directory.h"
 #include "runtime/plan/urgency.h"
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -48,6 +50,12 @@ public:
   std::vector<Move> due();
 
 private:
+  /// How bytes that were written or wanted meet a route's.
+  struct Meeting {
+    ByteSet bytes;
+    bool isAny = false; ///< some of the route's are among them
+    bool isAll = false; ///< all are, but for small gaps, with which rows travel as one
+  };
   struct Route {
     Move move;
     unsigned writes = 0;    ///< since its bytes were last wanted
@@ -57,7 +65,11 @@ private:
     bool isReady = false;   ///< the last write was of all its bytes, where they come from
     bool sentAhead = false; ///< and not wanted since
     Urgency urgency{};
+    /// The last ones: launches repeat, and to go through thousands of rows each time takes long.
+    std::array<Meeting, 4> meetings{};
+    std::size_t oldest = 0;
 
+    const Meeting& meet(const ByteSet& bytes);
     bool departs() const {
       return writes + 1 == rhythm && repeated >= enough && urgency.isUrgent();
     }
