@@ -1,6 +1,6 @@
 // Buffers and images as objects.
+#include "libsplit/destructor_callback.h"
 #include "libsplit/door.h"
-#include "libsplit/enqueue.h"
 
 namespace libsplit {
 

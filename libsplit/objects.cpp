@@ -1,6 +1,6 @@
 // Contexts and queues.
+#include "libsplit/destructor_callback.h"
 #include "libsplit/door.h"
-#include "libsplit/enqueue.h"
 
 namespace libsplit {
 

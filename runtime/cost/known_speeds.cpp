@@ -128,9 +128,8 @@ double SpeedRecord::gain() const {
   constexpr double plain = 1.5;
   const bool isChosen =
       std::ranges::any_of(shapes, [](const auto& each) { return !each.second.best.isOpen(); });
-  return std::max(homeSeconds,
-                  isChosen && nativeSeconds > plain * best ? nativeSeconds : homeSeconds) -
-         best;
+  const bool wasSlower = isChosen && nativeSeconds > plain * best;
+  return (wasSlower ? std::max(homeSeconds, nativeSeconds) : homeSeconds) - best;
 }
 
 KnownSpeeds::KnownSpeeds(std::string machine, std::size_t devices, std::size_t home)

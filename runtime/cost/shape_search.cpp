@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace libsplit::runtime {
 
@@ -271,13 +270,6 @@ double ShapeSearches::observe(const Key& key, const GroupShape& shape, double it
   const double gain = search->observe(shape, items, seconds);
   version_ += search->shape() != before;
   return gain;
-}
-
-bool ShapeSearches::isTiny(const ShapeSearch::Limits& limits, unsigned kind) {
-  LastRange& last = last_[kind];
-  if (std::exchange(last.global, limits.global) != limits.global)
-    last.isTiny = ShapeSearch::isDriversTiny(limits);
-  return last.isTiny;
 }
 
 } // namespace libsplit::runtime

@@ -20,7 +20,7 @@
 //
 // Whole launches and those in pieces are searched for by themselves: pieces fill a device less
 // well, and where nothing is chosen they have another size than the driver's (piece_range.h). What
-// the one has found the other one tries first.
+// the one has found the other one takes for the best, if it has tried none itself.
 //
 // Worked example: a transposition of 8192 x 8192 on an H100 takes 1224 us by the driver's choice.
 // 64 x 4 takes 1190, 16 x 16 takes 430, 4 x 64 takes 286; then 2 x 64 327 and 4 x 32 322, none is
@@ -86,8 +86,6 @@ public:
   /// false: some were.
   bool assume(const GroupShape& shape);
   Known known() const;
-  /// Seconds per work-item, the least, of sizes that were tried.
-  const std::vector<Reading>& readings() const { return candidates_; }
 
 private:
   Reading* find(const GroupShape& shape);
@@ -146,7 +144,14 @@ public:
   /// Another whenever the best of one is.
   std::uint64_t version() const { return version_; }
   /// Whether the driver's choice for the launch can only be tiny groups on devices of that kind.
-  bool isTiny(const ShapeSearch::Limits& limits, unsigned kind);
+  /// `limits` makes those of such a launch there, if the last one was of another NDRange.
+  template <class Limits>
+  bool isTiny(const std::array<std::uint64_t, 3>& global, unsigned kind, Limits limits) {
+    LastRange& last = last_[kind];
+    if (std::exchange(last.global, global) != global)
+      last.isTiny = ShapeSearch::isDriversTiny(limits());
+    return last.isTiny;
+  }
 
 private:
   std::map<Key, ShapeSearch> searches_;

@@ -87,7 +87,9 @@ ShapeSearches::Key GroupShapes::keyOf(KernelCode& code, const NDRange& range,
                                       const std::string& name, std::size_t device,
                                       bool isWhole) const {
   const unsigned kind = machine_->devices()[device].kind;
-  return {name, code.shapes.isTiny(limitsOf(code, range, device), kind), isWhole, kind};
+  const bool isTiny =
+      code.shapes.isTiny(range.global, kind, [&] { return limitsOf(code, range, device); });
+  return {name, isTiny, isWhole, kind};
 }
 
 /// And has its kernels still.
@@ -164,13 +166,14 @@ void GroupShapes::decide(Launch& launch, bool mayHoldUp) const {
   ofEachKind(code, [&](std::size_t device) {
     const Device& on = machine_->devices()[device];
     const bool isHomes = on.kind == machine_->homeDevice().kind;
-    for (const bool isWhole : {false, true})
-      searchOf(launch, keyOf(code, launch.range, launch.key.range, device, isWhole), device);
+    const auto key = keyOf(code, launch.range, launch.key.range, device, !isSplit);
+    auto other = key;
+    other.isWhole = isSplit;
+    searchOf(launch, other, device);
+    ShapeSearch& search = searchOf(launch, key, device);
     const double part = isSplit ? partOf(launch, on.kind) : isHomes ? 1 : 0;
     if (part <= 0)
       return false;
-    const auto key = keyOf(code, launch.range, launch.key.range, device, !isSplit);
-    ShapeSearch& search = searchOf(launch, key, device);
     if (mayTry)
       if (const auto shape = search.next(part * static_cast<double>(itemsOf(launch.range))))
         launch.shapeTrial = {key, *shape};

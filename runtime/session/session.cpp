@@ -103,13 +103,15 @@ bool Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject
   const auto areOver = [&] {
     return std::ranges::all_of(work.parts, [](const auto& part) { return part->poll(); });
   };
-  for (constexpr std::chrono::microseconds pause(200);
-       patience && !areOver() && std::chrono::steady_clock::now() < until;)
-    std::this_thread::sleep_for(pause);
-  const bool isOver = !patience || areOver();
-  for (const CompletionPtr& part : work.parts)
-    if (isOver)
+  bool isOver = true;
+  if (patience) {
+    constexpr std::chrono::microseconds pause(200);
+    while (!(isOver = areOver()) && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(pause);
+  } else {
+    for (const CompletionPtr& part : work.parts)
       part->wait();
+  }
   lock.lock();
   if (!patience)
     mover_.awaitSentAhead(lock); // some of it may have been on its way home

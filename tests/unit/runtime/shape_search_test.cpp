@@ -215,9 +215,12 @@ TEST(ShapeSearch, knows_tiny_groups_by_device) {
   ShapeSearch::Limits wide = limitsOf({24 * 4099, 4099}), narrow = wide;
   wide.width = 64;
   narrow.width = 16;
-  EXPECT_TRUE(searches.isTiny(wide, 1));
-  EXPECT_FALSE(searches.isTiny(narrow, 2));
-  EXPECT_TRUE(searches.isTiny(wide, 1));
+  const auto isTiny = [&](const ShapeSearch::Limits& limits, unsigned kind) {
+    return searches.isTiny(limits.global, kind, [&] { return limits; });
+  };
+  EXPECT_TRUE(isTiny(wide, 1));
+  EXPECT_FALSE(isTiny(narrow, 2));
+  EXPECT_TRUE(isTiny(wide, 1));
 }
 
 TEST(ShapeSearch, finds_its_way_where_drivers_tell_nothing) {
