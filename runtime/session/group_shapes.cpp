@@ -177,7 +177,7 @@ void GroupShapes::decide(Launch& launch, bool mayHoldUp) const {
     if (mayTry)
       if (const auto shape = search.next(part * static_cast<double>(itemsOf(launch.range))))
         launch.shapeTrial = {key, *shape};
-    if (!launch.shapeTrial && isNative && !search.shape().isOpen())
+    if (!launch.shapeTrial && isNative && key.isTiny && !search.shape().isOpen())
       launch.needsParts = !wholeRange(launch.range, search.shape()).rests.empty();
     return launch.shapeTrial.has_value();
   });
@@ -214,12 +214,13 @@ std::optional<PieceRange> GroupShapes::chosenAtHome(KernelCode& code, const NDRa
   for (unsigned d = 0; d < range.dimensions; ++d)
     if (range.global[d] == 0 || range.offset[d] + range.global[d] < range.offset[d])
       return {}; // the driver is to say so
-  const ShapeSearch* search =
-      std::as_const(code.shapes)
-          .find(keyOf(code, range, code.histories.nameOf(range, false), home, true));
+  const auto key = keyOf(code, range, code.histories.nameOf(range, false), home, true);
+  const ShapeSearch* search = std::as_const(code.shapes).find(key);
   if (!search || search->shape().isOpen())
     return {};
-  return wholeRange(range, search->shape());
+  PieceRange chosen = wholeRange(range, search->shape());
+  // Another NDRange of the class may not be divided by what is best for the first.
+  return key.isTiny || chosen.rests.empty() ? std::optional(std::move(chosen)) : std::nullopt;
 }
 
 std::optional<EnqueuedRange> GroupShapes::atHome(KernelCode& code, const NDRange& range,
