@@ -23,19 +23,21 @@ void watchExit();
 void exitIsCalled();
 /// Starts the session over `loader`'s own functions, for want of a layer; the table that
 /// applications shall call, or `loader` itself if the session could not be started.
-const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader);
+const runtime::Functions* startAsOnlyDoor(const runtime::Functions& loader);
 
 /// The overrides of one family of calls each; they replace entries of the table.
-void overrideObjects(runtime::Dispatch& table);
-void overrideMemory(runtime::Dispatch& table);
-void overridePrograms(runtime::Dispatch& table);
-void overrideTransfers(runtime::Dispatch& table);
-void overrideMaps(runtime::Dispatch& table);
-void overrideLaunches(runtime::Dispatch& table);
-void overrideEvents(runtime::Dispatch& table);
-void overrideExtensions(runtime::Dispatch& table);
+void overrideObjects(runtime::Functions& table);
+void overrideMemory(runtime::Functions& table);
+void overridePrograms(runtime::Functions& table);
+void overrideTransfers(runtime::Functions& table);
+void overrideMaps(runtime::Functions& table);
+void overrideLaunches(runtime::Functions& table);
+void overrideEvents(runtime::Functions& table);
+void overrideExtensions(runtime::Functions& table);
+/// After those whose queries it puts right.
+void overrideReferenceCounts(runtime::Functions& table);
 /// With LIBSPLIT_POOL_MEMORY, after the others.
-void overridePooled(runtime::Dispatch& table);
+void overridePooled(runtime::Functions& table);
 
 /// Stands for the extension function clCreateProgramWithILKHR of every driver.
 cl_program CL_API_CALL createProgramWithIlKhr(cl_context context, const void* il, size_t length,

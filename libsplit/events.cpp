@@ -145,7 +145,7 @@ cl_int CL_API_CALL waitForEventsInQueue(cl_command_queue queue, cl_uint count,
 
 } // namespace
 
-void overrideEvents(runtime::Dispatch& table) {
+void overrideEvents(runtime::Functions& table) {
   table.clRetainEvent = retainEvent;
   table.clReleaseEvent = releaseEvent;
   table.clGetEventInfo = eventInfo;

@@ -16,8 +16,8 @@ namespace libsplit {
 
 namespace {
 
-runtime::Dispatch loaderTable;
-const runtime::Dispatch* entryTable = &loaderTable;
+runtime::Functions loaderTable;
+const runtime::Functions* entryTable = &loaderTable;
 thread_local bool isStarting = false;
 
 /// The loader behind us: the one that the program opened, the next one in its own link order, or,
@@ -47,7 +47,7 @@ void start() {
     entryTable = startAsOnlyDoor(loaderTable);
 }
 
-const runtime::Dispatch& entries() {
+const runtime::Functions& entries() {
   // A driver that calls OpenCL by name while it is being loaded gets the loader.
   if (isStarting)
     return loaderTable;

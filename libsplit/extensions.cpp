@@ -78,7 +78,7 @@ cl_int CL_API_CALL releaseGl(cl_command_queue queue, cl_uint objects, const cl_m
 
 } // namespace
 
-void overrideExtensions(runtime::Dispatch& table) {
+void overrideExtensions(runtime::Functions& table) {
   table.clGetExtensionFunctionAddress = functionAddress;
   table.clGetExtensionFunctionAddressForPlatform = functionAddressForPlatform;
   table.clEnqueueAcquireGLObjects = acquireGl;

@@ -173,7 +173,7 @@ cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const vo
 
 } // namespace
 
-void overrideLaunches(runtime::Dispatch& table) {
+void overrideLaunches(runtime::Functions& table) {
   table.clEnqueueNDRangeKernel = enqueueKernel;
   table.clEnqueueTask = enqueueTask;
   table.clEnqueueNativeKernel = enqueueNative;

@@ -20,8 +20,9 @@ namespace libsplit {
 
 namespace {
 
-runtime::Dispatch nextTable;
-runtime::Dispatch ourTable;
+/// Never destroyed either.
+runtime::Dispatch* nextTable = nullptr;
+runtime::Functions ourTable;
 runtime::Session* theSession = nullptr;
 bool isStarted = false;
 /// Calls come through us: there is a session.
@@ -78,8 +79,9 @@ struct ExitWatch {
 };
 
 /// Starts the session over `target`, `bytes` of which the loader has; false if that failed.
-bool start(const runtime::Dispatch& target, std::size_t bytes) {
-  std::memcpy(&nextTable, &target, bytes);
+bool start(const runtime::Functions& target, std::size_t bytes) {
+  nextTable = new runtime::Dispatch;
+  std::memcpy(static_cast<runtime::Functions*>(nextTable), &target, bytes);
   std::memcpy(&ourTable, &target, bytes);
   try {
     std::vector<std::string> complaints;
@@ -90,8 +92,9 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
     if (options.policy.kind == runtime::Policy::Kind::Off && options.stats.empty() &&
         options.trace.empty())
       return true; // the tables are the loader's own
-    sessionOfChildren = new runtime::Session(nextTable);
-    theSession = new runtime::Session(nextTable, std::move(options));
+    // Not with the references of the parent's, which another thread may be counting right then.
+    sessionOfChildren = new runtime::Session(*new runtime::Dispatch(*nextTable));
+    theSession = new runtime::Session(*nextTable, std::move(options));
   } catch (const std::exception& error) {
     runtime::log(runtime::LogLevel::Error, "could not start: ", error.what());
     return false;
@@ -108,6 +111,7 @@ bool start(const runtime::Dispatch& target, std::size_t bytes) {
   overrideLaunches(ourTable);
   overrideEvents(ourTable);
   overrideExtensions(ourTable);
+  overrideReferenceCounts(ourTable);
   if (session().pool().isOn())
     overridePooled(ourTable);
   return true;
@@ -126,7 +130,7 @@ std::string ownPath() {
 }
 
 const runtime::Dispatch& next() {
-  return nextTable;
+  return *nextTable;
 }
 runtime::Session& session() {
   return *theSession;
@@ -142,7 +146,7 @@ void exitIsCalled() {
   finishFirst();
 }
 
-const runtime::Dispatch* startAsOnlyDoor(const runtime::Dispatch& loader) {
+const runtime::Functions* startAsOnlyDoor(const runtime::Functions& loader) {
   return start(loader, sizeof loader) ? &ourTable : &loader;
 }
 
@@ -181,7 +185,7 @@ clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entriesRet,
   if (!target || !entriesRet || !layerRet)
     return CL_INVALID_VALUE;
   // A loader of another age has more entries or fewer. Where it has fewer, ours end there too.
-  const std::size_t bytes = std::min<std::size_t>(entries * sizeof(void*), sizeof nextTable);
+  const std::size_t bytes = std::min<std::size_t>(entries * sizeof(void*), sizeof ourTable);
   *entriesRet = static_cast<cl_uint>(bytes / sizeof(void*));
   *layerRet = &ourTable;
   if (isStarted) // a second loader in the process: one session serves, the first loader's

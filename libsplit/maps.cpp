@@ -108,7 +108,7 @@ cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem object, void* address, c
 
 } // namespace
 
-void overrideMaps(runtime::Dispatch& table) {
+void overrideMaps(runtime::Functions& table) {
   table.clEnqueueMapBuffer = mapBuffer;
   table.clEnqueueMapImage = mapImage;
   table.clEnqueueUnmapMemObject = unmap;

@@ -185,7 +185,7 @@ cl_int CL_API_CALL setKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name,
 
 } // namespace
 
-void overrideMemory(runtime::Dispatch& table) {
+void overrideMemory(runtime::Functions& table) {
   table.clCreateBuffer = createBuffer;
   table.clCreateBufferWithProperties = createBufferWithProperties;
   table.clCreateSubBuffer = createSubBuffer;

@@ -92,7 +92,7 @@ cl_int CL_API_CALL createSubDevices(cl_device_id device,
 
 } // namespace
 
-void overrideObjects(runtime::Dispatch& table) {
+void overrideObjects(runtime::Functions& table) {
   table.clCreateContext = createContext;
   table.clCreateContextFromType = createContextFromType;
   table.clRetainContext = retainContext;

@@ -22,8 +22,8 @@ using runtime::Command;
 using runtime::Pool;
 
 /// The table as it is without these overrides.
-runtime::Dispatch& others() {
-  static runtime::Dispatch table;
+runtime::Functions& others() {
+  static runtime::Functions table;
   return table;
 }
 
@@ -431,7 +431,7 @@ cl_int CL_API_CALL enqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint
 
 } // namespace
 
-void overridePooled(runtime::Dispatch& table) {
+void overridePooled(runtime::Functions& table) {
   others() = table;
   table.clGetDeviceInfo = deviceInfo;
   table.clGetMemObjectInfo = memoryInfo;

@@ -335,7 +335,7 @@ cl_program CL_API_CALL createProgramWithIlKhr(cl_context context, const void* il
   return program;
 }
 
-void overridePrograms(runtime::Dispatch& table) {
+void overridePrograms(runtime::Functions& table) {
   table.clCreateProgramWithSource = createWithSource;
   table.clCreateProgramWithBinary = createWithBinary;
   table.clCreateProgramWithIL = createWithIl;

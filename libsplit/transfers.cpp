@@ -266,7 +266,7 @@ cl_int CL_API_CALL fillImage(cl_command_queue queue, cl_mem image, const void* c
 
 } // namespace
 
-void overrideTransfers(runtime::Dispatch& table) {
+void overrideTransfers(runtime::Functions& table) {
   table.clEnqueueReadBuffer = readBuffer;
   table.clEnqueueWriteBuffer = writeBuffer;
   table.clEnqueueReadBufferRect = readRect;

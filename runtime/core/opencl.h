@@ -17,6 +17,8 @@
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>
 
+#include "runtime/core/references.h"
+
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -25,16 +27,32 @@
 
 namespace libsplit::runtime {
 
-/// The next layer or the ICD loader itself. Entries that a driver lacks may be null or return an
-/// error.
-using Dispatch = cl_icd_dispatch;
+/// The functions of a layer, or of the ICD loader itself. Entries that a driver lacks may be null
+/// or return an error.
+using Functions = cl_icd_dispatch;
+
+/// The next layer, with what libsplit holds of the objects there.
+struct Dispatch : Functions {
+  Dispatch() : Functions{} {}
+  explicit Dispatch(const Functions& functions) : Functions(functions) {}
+  Dispatch(const Dispatch& other) : Functions(other) {} // which holds what it holds
+  Dispatch& operator=(const Dispatch&) = delete;
+  mutable References references;
+};
 
 namespace detail {
+using Kind = References::Kind;
+constexpr Kind kindOf(cl_mem) {
+  return Kind::Memory;
+}
 inline void retain(const Dispatch& cl, cl_mem h) {
   cl.clRetainMemObject(h);
 }
 inline void release(const Dispatch& cl, cl_mem h) {
   cl.clReleaseMemObject(h);
+}
+constexpr Kind kindOf(cl_event) {
+  return Kind::Event;
 }
 inline void retain(const Dispatch& cl, cl_event h) {
   cl.clRetainEvent(h);
@@ -42,11 +60,17 @@ inline void retain(const Dispatch& cl, cl_event h) {
 inline void release(const Dispatch& cl, cl_event h) {
   cl.clReleaseEvent(h);
 }
+constexpr Kind kindOf(cl_kernel) {
+  return Kind::Kernel;
+}
 inline void retain(const Dispatch& cl, cl_kernel h) {
   cl.clRetainKernel(h);
 }
 inline void release(const Dispatch& cl, cl_kernel h) {
   cl.clReleaseKernel(h);
+}
+constexpr Kind kindOf(cl_program) {
+  return Kind::Program;
 }
 inline void retain(const Dispatch& cl, cl_program h) {
   cl.clRetainProgram(h);
@@ -54,11 +78,17 @@ inline void retain(const Dispatch& cl, cl_program h) {
 inline void release(const Dispatch& cl, cl_program h) {
   cl.clReleaseProgram(h);
 }
+constexpr Kind kindOf(cl_context) {
+  return Kind::Context;
+}
 inline void retain(const Dispatch& cl, cl_context h) {
   cl.clRetainContext(h);
 }
 inline void release(const Dispatch& cl, cl_context h) {
   cl.clReleaseContext(h);
+}
+constexpr Kind kindOf(cl_command_queue) {
+  return Kind::Queue;
 }
 inline void retain(const Dispatch& cl, cl_command_queue h) {
   cl.clRetainCommandQueue(h);
@@ -66,11 +96,17 @@ inline void retain(const Dispatch& cl, cl_command_queue h) {
 inline void release(const Dispatch& cl, cl_command_queue h) {
   cl.clReleaseCommandQueue(h);
 }
+constexpr Kind kindOf(cl_sampler) {
+  return Kind::Sampler;
+}
 inline void retain(const Dispatch& cl, cl_sampler h) {
   cl.clRetainSampler(h);
 }
 inline void release(const Dispatch& cl, cl_sampler h) {
   cl.clReleaseSampler(h);
+}
+constexpr Kind kindOf(cl_device_id) {
+  return Kind::Device;
 }
 inline void retain(const Dispatch& cl, cl_device_id h) {
   cl.clRetainDevice(h);
@@ -80,22 +116,29 @@ inline void release(const Dispatch& cl, cl_device_id h) {
 }
 } // namespace detail
 
-/// One reference to an OpenCL object, released on destruction. The dispatch table must outlive it.
+/// A reference to an OpenCL object. Those to the same object share one of the driver's
+/// (references.h), which goes with the last. The dispatch table must outlive it.
 template <class Handle> class Ref {
 public:
   Ref() = default;
-  /// Takes over a reference that the caller holds.
-  static Ref adopt(const Dispatch& cl, Handle handle) { return Ref(&cl, handle); }
+  /// Takes over a reference of the driver's that the caller holds, to what it made.
+  static Ref adopt(const Dispatch& cl, Handle handle) {
+    try {
+      if (handle)
+        cl.references.adopt(detail::kindOf(handle), handle);
+    } catch (...) {
+      detail::release(cl, handle);
+      throw;
+    }
+    return Ref(&cl, handle);
+  }
   /// Adds a reference.
   static Ref retain(const Dispatch& cl, Handle handle) {
     if (handle)
-      detail::retain(cl, handle);
+      cl.references.add(detail::kindOf(handle), handle, [&] { detail::retain(cl, handle); });
     return Ref(&cl, handle);
   }
-  Ref(const Ref& other) : cl_(other.cl_), handle_(other.handle_) {
-    if (handle_)
-      detail::retain(*cl_, handle_);
-  }
+  Ref(const Ref& other) : Ref(other.handle_ ? retain(*other.cl_, other.handle_) : Ref()) {}
   Ref(Ref&& other) noexcept : cl_(other.cl_), handle_(std::exchange(other.handle_, nullptr)) {}
   Ref& operator=(Ref other) noexcept {
     std::swap(cl_, other.cl_);
@@ -104,7 +147,7 @@ public:
   }
   ~Ref() {
     if (handle_)
-      detail::release(*cl_, handle_);
+      cl_->references.remove(handle_, [this] { detail::release(*cl_, handle_); });
   }
   Handle get() const { return handle_; }
   explicit operator bool() const { return handle_ != nullptr; }

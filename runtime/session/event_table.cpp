@@ -87,6 +87,14 @@ std::optional<cl_int> EventTable::profilingInfo(cl_event event, cl_profiling_inf
   }
 }
 
+std::vector<EventTable::StandIn> EventTable::standIns() {
+  std::lock_guard lock(mutex_);
+  std::vector<StandIn> all;
+  for (const auto& [handle, event] : events_)
+    all.push_back({event->handle, event->queue});
+  return all;
+}
+
 void EventTable::add(cl_event event, std::shared_ptr<TaskEvent> entry) {
   events_[event] = std::move(entry);
   count_ = events_.size();

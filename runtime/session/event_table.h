@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -28,6 +29,12 @@ public:
                              std::size_t* sizeRet);
   std::optional<cl_int> profilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
                                       void* value, std::size_t* sizeRet);
+  /// All of them. A queue may be gone.
+  struct StandIn {
+    Ref<cl_event> event;
+    cl_command_queue queue;
+  };
+  std::vector<StandIn> standIns();
   /// Costs no lock.
   bool isEmpty() const { return count_ == 0; }
 

@@ -26,6 +26,7 @@
 #include "runtime/session/preparer.h"
 #include "runtime/session/programs.h"
 #include "runtime/session/recovery.h"
+#include "runtime/session/reference_counts.h"
 #include "runtime/session/rehearsals.h"
 #include "runtime/session/samplers.h"
 #include "runtime/session/scheduler.h"
@@ -68,6 +69,8 @@ public:
   Programs& programs() { return programs_; }
   Kernels& kernels() { return kernels_; }
   EventTable& events() { return scheduler_.events(); }
+  /// As programs may ask for them, also after libsplit has stepped aside.
+  ReferenceCounts& referenceCounts() { return referenceCounts_; }
   void userEventCreated() { shared_.userEvents = true; }
   void callbackGiven() { shared_.callbacks = true; }
   /// The driver had no memory for what the program makes there: waits for what ends by itself, and
@@ -119,6 +122,7 @@ private:
   Mover mover_{shared_, issuer_};
   Merger merger_{shared_, issuer_, mover_};
   Scheduler scheduler_;
+  ReferenceCounts referenceCounts_{cl_, scheduler_.events()};
   Pumps pumps_; ///< of large copies to and from the program
   Provider provider_;
   GroupShapes groupShapes_{shared_};

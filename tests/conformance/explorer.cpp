@@ -24,10 +24,9 @@ kernel void look(read_only image2d_t from, sampler_t how, global uint* to) {
 }
 )";
 
-const std::set<cl_uint> referenceCounts = {CL_CONTEXT_REFERENCE_COUNT, CL_QUEUE_REFERENCE_COUNT,
-                                           CL_MEM_REFERENCE_COUNT,     CL_SAMPLER_REFERENCE_COUNT,
-                                           CL_PROGRAM_REFERENCE_COUNT, CL_KERNEL_REFERENCE_COUNT,
-                                           CL_EVENT_REFERENCE_COUNT};
+/// What PoCL's commands hold until some time after their end, and its buffers of their last one.
+const std::set<cl_uint> heldByCommands = {CL_MEM_REFERENCE_COUNT, CL_QUEUE_REFERENCE_COUNT,
+                                          CL_EVENT_REFERENCE_COUNT};
 
 void check(cl_int error, const char* what) {
   if (error != CL_SUCCESS)
@@ -317,8 +316,7 @@ void Explorer::ask(const std::string& name, const Question& question, cl_uint fi
     const cl_int asked = question(world, which, 0, nullptr, &size);
     const cl_int answered = question(world, which, value.size(), value.data(), &again);
     std::string text = std::to_string(asked) + " " + std::to_string(answered);
-    // What is under way holds references of libsplit's, too.
-    if (!unsteady.contains(which) && !(split_ && referenceCounts.contains(which)) &&
+    if (!unsteady.contains(which) && !(split_ && heldByCommands.contains(which)) &&
         answered == CL_SUCCESS)
       text += " " + std::to_string(size) + " " + std::to_string(again) + " " +
               world.describe(value.data(), again);

@@ -11,14 +11,13 @@ namespace libsplit::runtime {
 namespace {
 
 const Dispatch& fakeDispatch() {
-  static const bool configured = [] {
+  static const Dispatch dispatch = [] {
     fake::Configuration configuration;
     configuration.platforms = {{"Fake", {{.name = "home"}, {.name = "helper"}}}};
     fake::configure(std::move(configuration));
-    return true;
+    return Dispatch(fake::Driver::dispatchTable());
   }();
-  static_cast<void>(configured);
-  return fake::Driver::dispatchTable();
+  return dispatch;
 }
 
 void require(cl_int status, const char* what) {

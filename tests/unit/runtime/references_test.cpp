@@ -1,0 +1,112 @@
+#include "runtime/core/opencl.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace libsplit::runtime {
+namespace {
+
+/// A buffer that counts what the driver is told.
+struct CountingDriver {
+  std::atomic<int> references = 1; // its maker's
+  std::atomic<int> retains = 0;
+  cl_mem handle() { return reinterpret_cast<cl_mem>(this); }
+  static CountingDriver& of(cl_mem memory) { return *reinterpret_cast<CountingDriver*>(memory); }
+};
+
+Dispatch countingDriver() {
+  Dispatch cl;
+  cl.clRetainMemObject = [](cl_mem memory) -> cl_int {
+    ++CountingDriver::of(memory).references;
+    ++CountingDriver::of(memory).retains;
+    return CL_SUCCESS;
+  };
+  cl.clReleaseMemObject = [](cl_mem memory) -> cl_int {
+    --CountingDriver::of(memory).references;
+    return CL_SUCCESS;
+  };
+  return cl;
+}
+
+const Dispatch counting = countingDriver();
+
+long without(CountingDriver& driver) {
+  return counting.references.withoutOurs(driver.handle(), [&] { return long{driver.references}; });
+}
+
+TEST(References, ShareOneOfTheDrivers) {
+  CountingDriver driver;
+  {
+    const auto first = Ref<cl_mem>::retain(counting, driver.handle());
+    const auto second = Ref<cl_mem>::retain(counting, driver.handle());
+    const Ref<cl_mem> third = first;
+    EXPECT_EQ(driver.references, 2);
+    EXPECT_EQ(driver.retains, 1);
+    EXPECT_EQ(without(driver), 1);
+  }
+  EXPECT_EQ(driver.references, 1);
+  EXPECT_EQ(without(driver), 1);
+}
+
+TEST(References, GoWithTheLast) {
+  CountingDriver driver;
+  auto made = Ref<cl_mem>::adopt(counting, driver.handle());
+  EXPECT_EQ(without(driver), 0);
+  auto copy = made;
+  made = {};
+  EXPECT_EQ(driver.references, 1);
+  copy = {};
+  EXPECT_EQ(driver.references, 0);
+  EXPECT_EQ(driver.retains, 0);
+}
+
+TEST(References, AdoptedTwiceAreGivenBackTwice) {
+  CountingDriver driver;
+  driver.references = 2;
+  {
+    const auto first = Ref<cl_mem>::adopt(counting, driver.handle());
+    const auto second = Ref<cl_mem>::adopt(counting, driver.handle());
+    EXPECT_EQ(without(driver), 0);
+  }
+  EXPECT_EQ(driver.references, 0);
+}
+
+TEST(References, TellWhatLibsplitMade) {
+  CountingDriver theirs, ours;
+  const auto held = Ref<cl_mem>::retain(counting, theirs.handle());
+  const auto made = Ref<cl_mem>::adopt(counting, ours.handle());
+  int seen = 0;
+  for (const References::Object& object : counting.references.addToAll()) {
+    EXPECT_EQ(object.kind, References::Kind::Memory);
+    EXPECT_EQ(object.isOwn, object.handle == static_cast<void*>(ours.handle()));
+    counting.references.remove(object.handle, [] { ADD_FAILURE() << "it was not the last"; });
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2);
+}
+
+TEST(References, AreExactHoweverManyThreadsComeAndGo) {
+  CountingDriver driver;
+  std::atomic<bool> isOver = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      while (!isOver) {
+        const auto one = Ref<cl_mem>::retain(counting, driver.handle());
+        const Ref<cl_mem> another = one;
+        EXPECT_GE(driver.references, 2);
+      }
+    });
+  for (int i = 0; i < 20000; ++i)
+    ASSERT_EQ(without(driver), 1);
+  isOver = true;
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(driver.references, 1);
+}
+
+} // namespace
+} // namespace libsplit::runtime
