@@ -14,6 +14,8 @@ constexpr double worthIt = 0.97;
 constexpr std::size_t mostCandidates = 24;
 /// Launches after which a trial is given up whose time nobody told.
 constexpr unsigned patience = 256;
+/// Rounds of tiny groups that no budget is ever saved up for.
+constexpr double mostRounds = 64;
 
 std::uint64_t itemsOf(const ShapeSearch::Limits& limits) {
   return limits.global[0] * limits.global[1] * limits.global[2];
@@ -38,6 +40,13 @@ std::uint64_t largestDividing(const ShapeSearch::Limits& limits) {
   return sizes.back();
 }
 
+/// In so many goes the device runs the largest groups that divide the NDRange.
+double roundsOf(const ShapeSearch::Limits& limits) {
+  const std::uint64_t groups = itemsOf(limits) / largestDividing(limits);
+  return std::ceil(static_cast<double>(groups) /
+                   static_cast<double>(std::max<std::uint64_t>(limits.atOnce, 1)));
+}
+
 } // namespace
 
 bool ShapeSearch::isDriversTiny(const Limits& limits) {
@@ -46,7 +55,8 @@ bool ShapeSearch::isDriversTiny(const Limits& limits) {
   std::uint64_t twos = 1;
   for (const std::uint64_t global : limits.global)
     twos *= global & -global;
-  return twos < limits.width && 2 * largestDividing(limits) <= limits.width;
+  return twos < limits.width && 2 * largestDividing(limits) <= limits.width &&
+         roundsOf(limits) > 1; // what runs at once is over when its longest group is
 }
 
 ShapeSearch::ShapeSearch(const Limits& limits, const Known& known) : limits_(limits) {
@@ -54,11 +64,17 @@ ShapeSearch::ShapeSearch(const Limits& limits, const Known& known) : limits_(lim
     isOver_ = true;
     return;
   }
-  if (!isDriversTiny(limits))
+  const bool isTiny = isDriversTiny(limits);
+  if (!isTiny)
     candidates_.push_back({});
   addFirst();
   if (!candidates_.empty())
     best_ = candidates_.front().shape;
+  if (isTiny) {
+    rounds_ = roundsOf(limits);
+    if (rounds_ <= mostRounds)
+      candidates_.push_back({});
+  }
   isOver_ = candidates_.size() < 2;
   if (isOver_)
     return;
@@ -142,13 +158,25 @@ double ShapeSearch::bestSeconds() {
 }
 
 std::optional<GroupShape> ShapeSearch::untried() {
-  const auto isUntried = [](const Reading& each) { return each.secondsPerItem <= 0; };
+  const auto isUntried = [](const Reading& each) {
+    return each.secondsPerItem <= 0 && !each.shape.isOpen();
+  };
   auto found = std::ranges::find_if(candidates_, isUntried);
   if (found == candidates_.end() && !best_.isOpen()) {
     addNeighbours();
     found = std::ranges::find_if(candidates_, isUntried);
   }
-  return found == candidates_.end() ? std::nullopt : std::optional(found->shape);
+  if (found != candidates_.end())
+    return found->shape;
+  const Reading* drivers = find({});
+  return drivers && drivers->secondsPerItem <= 0 ? std::optional(GroupShape{}) : std::nullopt;
+}
+
+/// Seconds that a trial may take longer than the best size does.
+double ShapeSearch::mostLoss(const GroupShape& candidate, double expected) const {
+  if (candidate.isOpen() && rounds_ > 0)
+    return rounds_ * expected;
+  return lastLoss_ < 0 ? expected : lastLoss_;
 }
 
 /// Nobody told what a launch took that tried something.
@@ -175,13 +203,13 @@ std::optional<GroupShape> ShapeSearch::next(double items) {
     return trying_ = best_;
   budget_.earn(expected);
   if (const std::optional<GroupShape> candidate = isFinal_ ? std::nullopt : untried()) {
-    budget_.seen(lastLoss_ < 0 ? expected : lastLoss_);
+    budget_.seen(mostLoss(*candidate, expected));
     if (budget_.affords())
       trying_ = candidate;
     return trying_;
   }
   isFinal_ = true;
-  isOver_ = best_.isOpen() || !find({});
+  isOver_ = best_.isOpen() || rounds_ > 0; // tiny groups are far better, or far worse
   if (isOver_)
     return {};
   if (drivers_ || budget_.affords())

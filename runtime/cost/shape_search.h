@@ -15,8 +15,12 @@
 // looks at multiples of the preferred size in one dimension). At last the driver's choice and the
 // winner are timed once more, one after the other: of many readings the least is often luck.
 //
-// The driver's choice is no candidate where it can't be good: nothing that divides the NDRange
-// fills half of what the device runs at once.
+// The driver's choice is tiny where nothing that divides the NDRange fills half of what the device
+// runs together, and the device does not run all these groups at once. Then it comes last, and only
+// when the budget has what it may lose: its groups run in so many rounds, and each takes no longer
+// than a whole launch in other groups. Where long work-items go different ways, or a launch is over
+// before the host has made several parts of one, tiny groups are best; where the rounds are many
+// that is not tried.
 //
 // Whole launches and those in pieces are searched for by themselves: pieces fill a device less
 // well, and where nothing is chosen they have another size than the driver's (piece_range.h). What
@@ -30,7 +34,9 @@
 #include "runtime/cost/planning_budget.h"
 #include "runtime/plan/piece_range.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,6 +54,7 @@ public:
     std::array<std::uint64_t, 3> global{1, 1, 1}; ///< of the first launch of its class
     GroupLimits most;
     std::uint64_t width = 32;     ///< work-items that the device runs together
+    std::uint64_t atOnce = 1;     ///< work-groups of that many, or fewer, that it runs at once
     bool driverMustDivide = true; ///< it makes no group smaller than the others
     bool mustDivide = false;      ///< no size is of use that does not divide the NDRange
   };
@@ -67,7 +74,7 @@ public:
   };
 
   /// Whether the driver has to make groups that fill less than half of what the device runs
-  /// together.
+  /// together, and more of them than it runs at once.
   static bool isDriversTiny(const Limits& limits);
 
   explicit ShapeSearch(const Limits& limits) : ShapeSearch(limits, Known{}) {}
@@ -94,10 +101,12 @@ private:
   void addFirst();
   void addNeighbours();
   std::optional<GroupShape> untried();
+  double mostLoss(const GroupShape& candidate, double expected) const;
   double bestSeconds();
   void giveUp();
 
   Limits limits_;
+  double rounds_ = 0; ///< of the driver's choice, if that is tiny
   GroupShape best_;
   std::vector<Reading> candidates_; ///< in the order in which they are tried; 0 seconds: not yet
   PlanningBudget budget_;
@@ -144,13 +153,16 @@ public:
   /// Another whenever the best of one is.
   std::uint64_t version() const { return version_; }
   /// Whether the driver's choice for the launch can only be tiny groups on devices of that kind.
-  /// `limits` makes those of such a launch there, if the last one was of another NDRange.
+  /// `limits` makes those of such a launch there, if the last ones were of other NDRanges.
   template <class Limits>
   bool isTiny(const std::array<std::uint64_t, 3>& global, unsigned kind, Limits limits) {
-    LastRange& last = last_[kind];
-    if (std::exchange(last.global, global) != global)
-      last.isTiny = ShapeSearch::isDriversTiny(limits());
-    return last.isTiny;
+    LastRanges& last = last_[kind];
+    const auto known = std::ranges::find(last.ranges, global, &LastRange::global);
+    if (known != last.ranges.end())
+      return known->isTiny;
+    LastRange& made = last.ranges[last.next++ % last.ranges.size()];
+    made = {global, ShapeSearch::isDriversTiny(limits())};
+    return made.isTiny;
   }
 
 private:
@@ -160,7 +172,11 @@ private:
     std::array<std::uint64_t, 3> global{};
     bool isTiny = false;
   };
-  std::map<unsigned, LastRange> last_; ///< by kind: launches mostly repeat it
+  struct LastRanges {
+    std::array<LastRange, 8> ranges;
+    std::size_t next = 0;
+  };
+  std::map<unsigned, LastRanges> last_; ///< by kind: launches mostly repeat some
 };
 
 } // namespace libsplit::runtime

@@ -1,6 +1,7 @@
 #include "runtime/plan/piece_range.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace libsplit::runtime {
 
@@ -52,6 +53,23 @@ std::array<std::uint64_t, 3> commonLocal(const NDRange& range, unsigned dimensio
   return isGood || isShort || needed ? local : std::array<std::uint64_t, 3>{0, 0, 0};
 }
 
+/// Makes `local` divide also a box that is cut across `dimension`. Whether it is a good one still.
+bool narrowTo(std::array<std::uint64_t, 3>& local, const NDRange& range, const EnqueuedRange& body,
+              unsigned dimension) {
+  bool isNarrower = false;
+  std::uint64_t items = 1;
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    if (d != dimension && body.global[d] != range.global[d]) {
+      const std::uint64_t begin = body.offset[d] - range.offset[d];
+      const std::uint64_t fits = std::gcd(local[d], std::gcd(begin, body.global[d]));
+      isNarrower = isNarrower || fits != local[d];
+      local[d] = fits;
+    }
+    items *= local[d];
+  }
+  return !isNarrower || items >= leastGroup;
+}
+
 } // namespace
 
 std::uint64_t cutUnit(unsigned d, std::uint64_t global) {
@@ -80,8 +98,10 @@ PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box
   if (localGiven)
     return piece;
   EnqueuedRange& body = piece.body;
-  const auto local = commonLocal(range, dimension, limits, chosen);
+  auto local = commonLocal(range, dimension, limits, chosen);
   if (local[0] == 0)
+    return piece;
+  if (!narrowTo(local, range, body, dimension) && !chosen)
     return piece;
   auto take = [&](EnqueuedRange& part) {
     part.localGiven = true;

@@ -67,10 +67,11 @@ struct GroupLimits {
 /// The groups `box` of `range`, with its local size or, where that was left open, none.
 EnqueuedRange enqueuedRange(const NDRange& range, bool localGiven, const GroupBox& box);
 
-/// The groups `box` of `range`, which is cut in `dimension` only. `range.local` is the program's
-/// local size if `localGiven`, else the unit of cutting. With `chosen`, nothing is left to the
-/// driver, and the local size divides what lies before it: the kernel asks for the number of its
-/// group.
+/// The groups `box` of `range`, of which pieces are cut in `dimension`. `range.local` is the
+/// program's local size if `localGiven`, else the unit of cutting. With `chosen`, nothing is left
+/// to the driver, and the local size divides what lies before it: the kernel asks for the number of
+/// its group. A box that is cut in other dimensions as well, for a rehearsal, has that of pieces
+/// where it can.
 PieceRange pieceRange(const NDRange& range, bool localGiven, const GroupBox& box,
                       unsigned dimension, const GroupLimits& limits, bool chosen = false);
 

@@ -79,6 +79,7 @@ ShapeSearch::Limits GroupShapes::limitsOf(const KernelCode& code, const NDRange&
     limits.most.items = usual;
   if (const auto& kernel = code.kernels[device]; kernel && kernel->width > 0)
     limits.width = kernel->width;
+  limits.atOnce = groupsAtOnce(on);
   limits.driverMustDivide = !on.nonUniformGroups || !asksForUneven(*code.origin);
   return limits;
 }
@@ -161,8 +162,8 @@ void GroupShapes::decide(Launch& launch, bool mayHoldUp) const {
   // What a solver or a controller asked for is theirs.
   const bool mayTry = options_.policy.kind == Policy::Kind::Auto && !options_.verify &&
                       history.controller && launch.range.groups() > 1 &&
-                      (isSplit ? history.splits >= splitsBefore
-                               : isNative && !launch.isHeldBack && (mayHoldUp || !holdsUp(launch)));
+                      (isSplit ? history.splits >= splitsBefore : isNative && !launch.isHeldBack);
+  const bool costsOthers = !isSplit && !mayHoldUp && holdsUp(launch);
   ofEachKind(code, [&](std::size_t device) {
     const Device& on = machine_->devices()[device];
     const bool isHomes = on.kind == machine_->homeDevice().kind;
@@ -174,11 +175,12 @@ void GroupShapes::decide(Launch& launch, bool mayHoldUp) const {
     const double part = isSplit ? partOf(launch, on.kind) : isHomes ? 1 : 0;
     if (part <= 0)
       return false;
-    if (mayTry)
+    const bool isInParts = isNative && key.isTiny && !search.shape().isOpen() &&
+                           !wholeRange(launch.range, search.shape()).rests.empty();
+    if (mayTry && (isInParts || !costsOthers)) // a task it is then in any case
       if (const auto shape = search.next(part * static_cast<double>(itemsOf(launch.range))))
         launch.shapeTrial = {key, *shape};
-    if (!launch.shapeTrial && isNative && key.isTiny && !search.shape().isOpen())
-      launch.needsParts = !wholeRange(launch.range, search.shape()).rests.empty();
+    launch.needsParts = isInParts && !launch.shapeTrial;
     return launch.shapeTrial.has_value();
   });
   if (launch.shapeTrial)
@@ -265,7 +267,11 @@ void GroupShapes::observe(const Launch& launch) const {
       return false;
     const GroupShape before = search->shape();
     const GroupShape shape = isTrial ? launch.shapeTrial->shape : before;
-    const Done done = doneBy(launch, machine_->devices(), on.kind);
+    Done done = doneBy(launch, machine_->devices(), on.kind);
+    // The driver gets a launch of such a size part by part, and others as they come.
+    if (done.seconds > 0 && key.isWhole && !shape.isOpen() &&
+        !wholeRange(launch.range, shape).rests.empty())
+      done.seconds += shared_.splitCost.shortestBehind();
     log(
         LogLevel::Debug, "kernel ", code.name, ": work-groups of ",
         [&] { return toString(shape, launch.range.dimensions); }, ": ", done.items,

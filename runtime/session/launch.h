@@ -120,6 +120,12 @@ inline double guessedSpeedOf(const Device& device) {
   return guessedSpeed(device.isGpu, device.computeUnits, device.megahertz);
 }
 
+/// Work-groups that the device runs at once, if these are not large.
+inline std::uint64_t groupsAtOnce(const Device& device) {
+  constexpr std::uint64_t perUnitOfGpu = 16;
+  return std::max<std::uint64_t>(device.computeUnits, 1) * (device.isGpu ? perUnitOfGpu : 1);
+}
+
 /// The part of the work that those devices would do for which `isOne` says so, by that guess, if
 /// all took part that may.
 template <typename IsOne> double guessedPartOf(const std::vector<Device>& devices, IsOne isOne) {

@@ -29,7 +29,9 @@ void copyRows(const std::vector<Rows>& rows, std::byte* packed, std::byte* base,
 
 /// What is sent ahead may be taken: the launch that it follows is done with.
 bool isBehindRetired(const Task& ahead) {
-  return ahead.waitTasks.front()->state == Task::State::Retired;
+  return std::ranges::all_of(ahead.waitTasks, [](const std::shared_ptr<Task>& each) {
+    return each->state == Task::State::Retired;
+  });
 }
 
 } // namespace
@@ -372,7 +374,8 @@ std::vector<std::shared_ptr<Task>> Mover::takeArrived() {
   for (const std::shared_ptr<Task>& each : taken) {
     if (each->retired)
       each->retired(*each);
-    tracer_.arrived(*each);
+    if (!each->waitTasks.empty()) // it belongs to a call of the program's
+      tracer_.arrived(*each);
   }
   return taken;
 }

@@ -69,8 +69,8 @@ public:
   /// Sends what a later launch will want elsewhere (plan/forecast.h) as soon as `task` has written
   /// it, by a task of no queue: nobody has to wait for that one but who uses those bytes.
   void sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers);
-  /// Work of no queue beside a launch, which `work` waits for first: noted as what is sent ahead
-  /// is. Once it is over, and the launch has retired, it is `retired`.
+  /// Work of no queue, beside a launch that it waits for first if there is one: noted as what is
+  /// sent ahead is. Once it is over, and the launch has retired, it is `retired`.
   void note(std::shared_ptr<Task> work) { sentAhead_.push_back(std::move(work)); }
   /// Whether some such work with a `retired` of its own is under way on `device`.
   bool works(std::size_t device) const;

@@ -15,8 +15,11 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Knowing better what moving takes by this factor, an outlook is made anew.
+/// Knowing better by this factor what something takes, an outlook is made anew.
 constexpr double muchBetterKnown = 1.5;
+bool isMuchBetterKnown(double seconds, double before) {
+  return seconds > muchBetterKnown * before || before > muchBetterKnown * seconds;
+}
 /// Outlooks are not urgent, and the program needs its processors.
 constexpr int stepsBelow = 5;
 
@@ -53,7 +56,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   std::vector<double> speeds = history.controller->expectedSpeeds();
   auto takesPart = [](double speed) { return speed > 0; };
   const bool isNews = noted.code.lock() != launch.code ||
-                      (noted.step.homeSeconds > 0) != (home > 0) ||
+                      isMuchBetterKnown(home, noted.step.homeSeconds) ||
                       noted.step.isWaitedFor != history.isWaitedFor ||
                       !std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart);
   describe(launch, planKey_);
@@ -192,8 +195,7 @@ const Outlook* Outlooks::find(std::span<const std::uint64_t> ids) {
   std::shared_ptr<Made>& made = outlooks_[{ids.begin(), ids.end()}];
   const bool isStale =
       made && made->isOver &&
-      (made->version != version || secondsPerByte > muchBetterKnown * made->secondsPerByte ||
-       made->secondsPerByte > muchBetterKnown * secondsPerByte);
+      (made->version != version || isMuchBetterKnown(secondsPerByte, made->secondsPerByte));
   if (!made || isStale) {
     made = std::make_shared<Made>();
     made->version = version;

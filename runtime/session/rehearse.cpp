@@ -20,11 +20,6 @@ namespace {
 /// Of the time that a kernel's launches took so far, what moving bytes for a rehearsal may take.
 constexpr double rehearsalPart = 0.05;
 
-std::uint64_t groupsAtOnce(const Device& device) {
-  constexpr std::uint64_t perUnitOfGpu = 16;
-  return std::max<std::uint64_t>(device.computeUnits, 1) * (device.isGpu ? perUnitOfGpu : 1);
-}
-
 /// At most `groups` of the range's, from its middle, those of a row first. Never none.
 GroupBox middleOf(const NDRange& range, std::uint64_t groups) {
   GroupBox box;

@@ -75,7 +75,7 @@ void Session::stepAside(const std::string& why) {
 /// False: it takes longer than `patience`, if there is one.
 bool Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject>> objects,
                         std::optional<std::chrono::milliseconds> patience) {
-  Task work; // of no queue
+  auto work = std::make_shared<Task>(); // of no queue
   const auto areSettled = [&] {
     return !chunks_.isUnderWay() && !pooledLaunches_.isUnderWay() && !scheduler_.isRecovering();
   };
@@ -85,23 +85,26 @@ bool Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject
     shared_.progress.wait(lock, areSettled);
   else if (!shared_.progress.wait_until(lock, until, areSettled))
     return false;
+  std::vector<CompletionPtr> parts;
   for (const auto& [queue, stream] : scheduler_.streams())
     for (const auto& task : stream->active)
-      work.parts.insert(work.parts.end(), task->parts.begin(), task->parts.end());
+      parts.insert(parts.end(), task->parts.begin(), task->parts.end());
   for (const auto& object : objects) {
     Buffer& buffer = *object->buffer;
     if (buffer.pooled())
       continue;            // it is nobody else's business, now as before
     buffer.readers() = {}; // the program's writes go home alone
+    work->outputs.emplace_back(object->buffer, ByteSet()); // which keeps it
     try {
-      mover_.bring(work, buffer, machine_->homeDevice().node, ByteSet(0, buffer.size()));
+      mover_.bring(*work, buffer, machine_->homeDevice().node, ByteSet(0, buffer.size()));
     } catch (const std::exception& error) {
       log(LogLevel::Debug, "a buffer can't be brought home: ", error.what());
     }
   }
+  parts.insert(parts.end(), work->parts.begin(), work->parts.end());
   lock.unlock();
   const auto areOver = [&] {
-    return std::ranges::all_of(work.parts, [](const auto& part) { return part->poll(); });
+    return std::ranges::all_of(parts, [](const auto& part) { return part->poll(); });
   };
   bool isOver = true;
   if (patience) {
@@ -109,10 +112,12 @@ bool Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject
     while (!(isOver = areOver()) && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(pause);
   } else {
-    for (const CompletionPtr& part : work.parts)
+    for (const CompletionPtr& part : parts)
       part->wait();
   }
   lock.lock();
+  if (!isOver) // it goes on, whatever the program gives up meanwhile
+    mover_.note(std::move(work));
   if (!patience)
     mover_.awaitSentAhead(lock); // some of it may have been on its way home
   return isOver;

@@ -607,6 +607,20 @@ def full_device(bench, variant):
                 fake.run("full_device", options, arguments=arguments, seed=seed).require_same_as(native)
 
 
+def full_device_late(bench):
+    """What a full device asked for, over a slow link, comes when the program has given its buffer up: it does not get into
+    the place of the next one."""
+    size = 65536
+    fake = Fake(bench)
+    gpu = GPU | {"memory": 10 * 4 * size, "largest": 10 * 4 * size, "gb_per_s": 0.0005}
+    fake.platforms = [{"name": "Fake", "devices": [gpu, gpu]}]
+    arguments = ("--variant", "late", "--size", str(size), "--iterations", "1")
+    native = fake.run("full_device", arguments=arguments, clock="real")
+    native.require_success()
+    for options in policies(2):
+        fake.run("full_device", options, arguments=arguments, clock="real").require_same_as(native)
+
+
 def windowed(bench, name, least, *arguments):
     """A helper that can't hold the program's buffers holds what its parts touch: the same bytes, and it takes part.
     `least`: the part of the buffers' bytes that is enough for that."""
@@ -885,7 +899,8 @@ if __name__ == "__main__":
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,
           "held_up": held_up,
           "application_table": application_table, "deeper_halos": deeper_halos,
-          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home, "full_device": full_device,
+          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home,
+          "full_device": full_device, "full_device_late": full_device_late,
           "few_threads": few_threads,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full, "pooled_pending": pooled_pending,
           "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

@@ -1,10 +1,12 @@
 // Buffers asked for when the device is full, by who must not be kept waiting: a thread that holds a
 // lock for which a callback waits, and with it perhaps the driver's only thread; callbacks of
-// events and of memory objects; a native kernel. Meant for a device with room for three of them.
+// events and of memory objects; a native kernel. And a buffer that is given up while what was asked
+// of it then is still under way. Meant for a device with room for three of them, there ten.
 #include "kernels/full_device.h"
 #include "tests/samples/sample.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <iostream>
@@ -80,7 +82,8 @@ void fullDevice(sample::Sample& s) {
     Meeting meeting;
     meeting.context = s.context();
     meeting.bytes = bytes;
-    auto third = s.copyOf(numbers);
+    auto third =
+        s.copyOf(numbers, CL_MEM_READ_WRITE | (variant == "late" ? CL_MEM_HOST_WRITE_ONLY : 0));
     std::unique_lock lock(meeting.mutex);
     if (variant == "lock") {
       const std::vector<cl_int> written(n, 3);
@@ -122,6 +125,26 @@ void fullDevice(sample::Sample& s) {
         check(clRetainMemObject(third), "clRetainMemObject");
         third.reset();
         check(clSetEventCallback(event, CL_COMPLETE, askAtEnd, &meeting), "clSetEventCallback");
+      } else if (variant == "late") {
+        Meeting unused;
+        check(clSetEventCallback(event, CL_COMPLETE, waitForLock, &unused), "clSetEventCallback");
+        check(clWaitForEvents(1, event.address()), "clWaitForEvents");
+        {
+          std::unique_lock called(unused.mutex);
+          unused.await(called);
+        }
+        meeting.bytes = 8 * bytes; // of ten
+        meeting.ask();
+        third.reset();
+        auto fresh = s.array<cl_int>(n);
+        std::vector<cl_int> zeros(n, 0);
+        check(clEnqueueWriteBuffer(queue, fresh, CL_TRUE, 0, bytes, zeros.data(), 0, nullptr,
+                                   nullptr),
+              "clEnqueueWriteBuffer");
+        constexpr std::chrono::milliseconds whatComesLate(400);
+        std::this_thread::sleep_for(whatComesLate);
+        sample::read(queue, fresh, zeros);
+        s.output(zeros);
       } else {
         meeting.bytes = 3 * bytes; // for which there never is room
         check(clSetMemObjectDestructorCallback(third, askWhenGone, &meeting),

@@ -61,6 +61,39 @@ TEST(PieceRange, numbers_groups_as_if_the_whole_had_their_size_where_the_kernel_
   }
 }
 
+TEST(PieceRange, has_a_local_size_that_fits_a_box_out_of_the_middle) {
+  std::mt19937 random(1);
+  for (const auto& global : std::vector<std::vector<std::uint64_t>>{
+           {1920, 1080}, {512, 512}, {640, 480}, {1000, 1000}, {17, 1009}, {60, 61, 64}}) {
+    NDRange range = openRange(global);
+    range.offset = {3, 0, 7};
+    for (int i = 0; i < 200; ++i) {
+      GroupBox box;
+      for (unsigned d = 0; d < 3; ++d) {
+        box.begin[d] = random() % range.groups(d);
+        box.end[d] = box.begin[d] + 1 + random() % (range.groups(d) - box.begin[d]);
+      }
+      const unsigned dimension = random() % range.dimensions;
+      for (const bool chosen : {false, true}) {
+        const PieceRange piece = pieceRange(range, false, box, dimension, limits, chosen);
+        std::uint64_t items = itemsOf(piece.body);
+        for (const EnqueuedRange& rest : piece.rests)
+          items += itemsOf(rest);
+        EXPECT_EQ(items, itemsOf(enqueuedRange(range, false, box)));
+        ASSERT_TRUE(piece.body.localGiven || !chosen);
+        if (!piece.body.localGiven)
+          continue;
+        const auto first = firstGroup(range, piece.body);
+        for (unsigned d = 0; d < 3; ++d) {
+          EXPECT_EQ(piece.body.global[d] % piece.body.local[d], 0u);
+          EXPECT_TRUE(!chosen ||
+                      first[d] * piece.body.local[d] == piece.body.offset[d] - range.offset[d]);
+        }
+      }
+    }
+  }
+}
+
 TEST(PieceRange, gives_all_pieces_one_local_size_whatever_the_shares) {
   for (const auto& global : std::vector<std::vector<std::uint64_t>>{{1 << 20},
                                                                     {100003},

@@ -113,6 +113,32 @@ TEST(ShapeSearch, leaves_nothing_to_the_driver_where_that_must_make_tiny_groups)
   EXPECT_TRUE(ShapeSearch(uneven).shape().isOpen());
 }
 
+TEST(ShapeSearch, tries_tiny_groups_last_where_the_device_runs_them_in_few_rounds) {
+  ShapeSearch::Limits limits = limitsOf({8209}); // a prime number
+  limits.atOnce = 2000;
+  for (const double tiny : {0.1, 1.2, 5.0}) {
+    TryingProgram program{ShapeSearch(limits), [&](const GroupShape& shape) {
+                            return shape.isOpen() ? tiny * 1e-9 : 1e-9;
+                          }};
+    EXPECT_FALSE(program.search.shape().isOpen());
+    program.run(3000);
+    EXPECT_TRUE(program.search.isOver());
+    EXPECT_EQ(program.search.shape().isOpen(), tiny < 1);
+    const ShapeSearch next(limits, program.search.known());
+    EXPECT_TRUE(next.isOver());
+    EXPECT_EQ(next.shape(), program.search.shape());
+    // Five rounds are what it may lose, and those it waits for.
+    EXPECT_LE(program.seconds, 3000 * 1e-3 * 1.02 + 4e-3);
+  }
+  limits.atOnce = 9000;
+  EXPECT_TRUE(ShapeSearch(limits).shape().isOpen());
+  limits.atOnce = 100;
+  TryingProgram program{ShapeSearch(limits),
+                        [](const GroupShape& shape) { return shape.isOpen() ? 1e-6 : 1e-9; }};
+  program.run(10000);
+  EXPECT_LT(program.seconds, 10000 * 1.01e-3) << "83 rounds were tried";
+}
+
 TEST(ShapeSearch, tries_only_what_the_device_takes) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 300; ++round) {
