@@ -18,7 +18,8 @@
 // come to take half as long. Where the others promise less by what their drivers tell of them, that
 // much more has to have been launched: a processor beside a GPU fifty times as wide can't pay for
 // being compiled for in seconds, and to compile for the GPU once more would hold up the program,
-// since drivers do one thing at a time.
+// since drivers do one thing at a time. Where launches leave the local size open and the
+// driver has to make tiny groups, others promise as much on any machine (shape_search.h).
 //
 // Once a program is prepared for one kernel, all others that it launches follow, also those whose
 // launches are short, as long as compiling them is such a part of what all launches took: what one

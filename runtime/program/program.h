@@ -109,6 +109,8 @@ struct KernelCode {
   /// What a launch gained in an earlier run, for which the first one of this run may wait. 0: it is
   /// not known.
   double expectedGain = 0;
+  /// Launches before it was ready leave their local size open, and the driver makes tiny groups.
+  bool makesTinyGroups = false;
   /// By parameter: may the kernel write through it? Empty: not known.
   std::vector<bool> writes;
   // From here on valid in state Ready.

@@ -121,9 +121,12 @@ inline double guessedSpeedOf(const Device& device) {
 }
 
 /// Work-groups that the device runs at once, if these are not large.
-inline std::uint64_t groupsAtOnce(const Device& device) {
+inline std::uint64_t groupsAtOnce(unsigned computeUnits, bool isGpu) {
   constexpr std::uint64_t perUnitOfGpu = 16;
-  return std::max<std::uint64_t>(device.computeUnits, 1) * (device.isGpu ? perUnitOfGpu : 1);
+  return std::max<std::uint64_t>(computeUnits, 1) * (isGpu ? perUnitOfGpu : 1);
+}
+inline std::uint64_t groupsAtOnce(const Device& device) {
+  return groupsAtOnce(device.computeUnits, device.isGpu);
 }
 
 /// The part of the work that those devices would do for which `isOne` says so, by that guess, if

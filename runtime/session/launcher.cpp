@@ -236,7 +236,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   if (!reason.empty()) {
     CompletionPtr noted;
     const bool isTimed = isUnprepared && isRange(arguments) &&
-                         preparer_.launches(*kernel, itemsOf(arguments)) && !shared_.ending;
+                         preparer_.launches(*kernel, arguments) && !shared_.ending;
     if (!isUnprepared && !launch)
       planner_.passNative(*stream, *kernel, arguments);
     if (commands_.admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {

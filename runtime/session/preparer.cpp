@@ -5,6 +5,7 @@
 #include "runtime/core/log.h"
 #include "runtime/cost/preparation.h"
 #include "runtime/session/launch.h"
+#include "runtime/session/splittable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -146,17 +147,37 @@ void Preparer::created(const std::shared_ptr<Program>& program,
   static_cast<void>(begin(program, code, shared_.home));
 }
 
-bool Preparer::launches(const Kernel& kernel, std::uint64_t items) {
+bool Preparer::launches(const Kernel& kernel, const LaunchArguments& arguments) {
   if (!launchUse_) {
     launchUse_.emplace();
     homeIsGpu_ = (property<cl_device_type>(cl_.clGetDeviceInfo, shared_.home, CL_DEVICE_TYPE) &
                   CL_DEVICE_TYPE_GPU) != 0;
+    homeAtOnce_ = groupsAtOnce(
+        property<cl_uint>(cl_.clGetDeviceInfo, shared_.home, CL_DEVICE_MAX_COMPUTE_UNITS),
+        homeIsGpu_);
   }
   LaunchTimes& times = kernel.code->times;
   const double before = times.seconds();
-  const bool isWanted = times.launched(items);
+  const bool isWanted = times.launched(itemsOf(rangeOf(arguments)));
+  kernel.code->makesTinyGroups =
+      kernel.code->makesTinyGroups || (isWanted && makesTinyGroups(arguments));
   kernel.program->build->launchSeconds += times.seconds() - before;
   return isWanted;
+}
+
+/// By the driver's choice of a local size, as far as one knows before the kernel is ready.
+bool Preparer::makesTinyGroups(const LaunchArguments& arguments) const {
+  if (arguments.local || !homeIsGpu_ || options_.localSize != LocalSize::Auto ||
+      options_.policy.kind != Policy::Kind::Auto)
+    return false;
+  const NDRange range = rangeOf(arguments);
+  ShapeSearch::Limits limits;
+  limits.dimensions = range.dimensions;
+  limits.global = range.global;
+  constexpr std::uint64_t usual = 1024;
+  limits.most = {usual, {usual, usual, usual}};
+  limits.atOnce = homeAtOnce_;
+  return ShapeSearch::isDriversTiny(limits);
 }
 
 void Preparer::launchTook(KernelCode& code, Build& build, std::uint64_t items,
@@ -235,7 +256,7 @@ double Preparer::preparingAll(const Build& build) const {
 bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
   const double cost = build.isPrepared ? 0 : preparingAll(build);
   const double launches = build.launchSeconds + build.earlierSeconds;
-  const double promised = promise();
+  const double promised = promise(code);
   KernelStats* stats = code.stats.get();
   auto isWorth = [&](double part) {
     part *= promised;
@@ -250,10 +271,11 @@ bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
   return isWorth(idlePart) && launchUse_ && isWorth(preparationPart(launchUse_->idle()));
 }
 
-/// Of the machine's other devices; all, until it is met.
-double Preparer::promise() const {
+/// Of the machine's other devices; all, until it is met. Groups that are not tiny promise as much
+/// on any machine.
+double Preparer::promise(const KernelCode& code) const {
   const auto& machine = shared_.machine;
-  if (!machine)
+  if (!machine || code.makesTinyGroups)
     return 1;
   return promiseOf(
       guessedPartOf(machine->devices(), [&](std::size_t i) { return i != machine->home(); }));

@@ -12,6 +12,7 @@
 #include "runtime/core/worker.h"
 #include "runtime/program/earlier_runs.h"
 #include "runtime/program/origin.h"
+#include "runtime/session/command.h"
 #include "runtime/session/contexts.h"
 #include "runtime/session/kernel_preparer.h"
 #include "runtime/session/shared.h"
@@ -53,7 +54,7 @@ public:
   /// It has made a kernel object of `code`, one of `program`'s.
   void created(const std::shared_ptr<Program>& program, const std::shared_ptr<KernelCode>& code);
   /// It launches a kernel that is not prepared. Whether that is to be timed.
-  bool launches(const Kernel& kernel, std::uint64_t items);
+  bool launches(const Kernel& kernel, const LaunchArguments& arguments);
   /// What one that was timed took.
   void launchTook(KernelCode& code, Build& build, std::uint64_t items, double seconds) const;
   /// It keeps the binary with this hash, which was `made` at `place`. Without the lock.
@@ -103,7 +104,8 @@ private:
                     const Place& place);
   [[nodiscard]] bool begin(const std::shared_ptr<Program>& program,
                            const std::shared_ptr<KernelCode>& code, cl_device_id device);
-  double promise() const;
+  double promise(const KernelCode& code) const;
+  bool makesTinyGroups(const LaunchArguments& arguments) const;
   const char* whyUnprepared(const Kernel& kernel, cl_device_id device);
   std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device,
                          bool isCertain, bool& isFirst);
@@ -127,6 +129,7 @@ private:
   std::vector<std::shared_ptr<Build>> unprepared_;
   std::optional<CpuUse> launchUse_;                    ///< since the first launch
   bool homeIsGpu_ = false;                             ///< once that is there
+  std::uint64_t homeAtOnce_ = 0;                       ///< work-groups that it runs, the same
   std::optional<double> idleBefore_;                   ///< processors, before the first build
   double preparationSeconds_ = guessedPreparation;     ///< that preparing a program takes
   bool hasPrepared_ = false;                           ///< that was seen, in this run or before

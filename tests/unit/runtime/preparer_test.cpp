@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -16,6 +19,14 @@ Dispatch dispatch() {
   cl.clReleaseProgram = [](cl_program) -> cl_int { return CL_SUCCESS; };
   cl.clGetContextInfo = [](cl_context, cl_context_info, std::size_t, void*,
                            std::size_t*) -> cl_int { return CL_INVALID_CONTEXT; };
+  cl.clGetDeviceInfo = [](cl_device_id, cl_device_info name, std::size_t size, void* value,
+                          std::size_t*) -> cl_int {
+    const std::uint64_t answer = name == CL_DEVICE_TYPE                ? CL_DEVICE_TYPE_GPU
+                                 : name == CL_DEVICE_MAX_COMPUTE_UNITS ? 4
+                                                                       : 0;
+    std::memcpy(value, &answer, std::min(size, sizeof answer));
+    return CL_SUCCESS;
+  };
   return cl;
 }
 
@@ -48,8 +59,10 @@ struct World {
   /// So many launches, each of which takes `seconds` and is timed if that is asked for.
   void launch(unsigned count, double seconds) {
     const std::lock_guard lock(shared.mutex);
+    const std::size_t global = 1000, local = 10;
+    const LaunchArguments arguments{nullptr, 1, nullptr, &global, &local};
     for (unsigned i = 0; i < count; ++i)
-      if (preparer.launches(kernel, 1000)) {
+      if (preparer.launches(kernel, arguments)) {
         kernel.code->times.timing(1000);
         preparer.launchTook(*kernel.code, *kernel.program->build, 1000, seconds);
       }
@@ -129,6 +142,19 @@ TEST(Preparer, BeginsNothingOnceItWasStopped) {
     world.preparer.stop(lock);
   }
   EXPECT_EQ(world.whyNotReady(), noThread);
+}
+
+TEST(Preparer, seesTinyGroupsOfLaunchesThatLeaveTheirSizeOpen) {
+  const std::size_t prime = 10007, round = 10240, local = 1;
+  const auto isTiny = [](const std::size_t& global, const std::size_t* given) {
+    World world(options(Policy::Kind::Auto, false));
+    const std::lock_guard lock(world.shared.mutex);
+    world.preparer.launches(world.kernel, {nullptr, 1, nullptr, &global, given});
+    return world.kernel.code->makesTinyGroups;
+  };
+  EXPECT_TRUE(isTiny(prime, nullptr));
+  EXPECT_FALSE(isTiny(prime, &local)) << "the program wants it so";
+  EXPECT_FALSE(isTiny(round, nullptr));
 }
 
 } // namespace
