@@ -121,11 +121,12 @@ inline void release(const Dispatch& cl, cl_device_id h) {
 template <class Handle> class Ref {
 public:
   Ref() = default;
-  /// Takes over a reference of the driver's that the caller holds, to what it made.
-  static Ref adopt(const Dispatch& cl, Handle handle) {
+  /// Takes over a reference of the driver's that the caller holds, to what it made. `parent`: out
+  /// of a buffer or program of the program's.
+  static Ref adopt(const Dispatch& cl, Handle handle, void* parent = nullptr) {
     try {
       if (handle)
-        cl.references.adopt(detail::kindOf(handle), handle);
+        cl.references.adopt(detail::kindOf(handle), handle, parent);
     } catch (...) {
       detail::release(cl, handle);
       throw;

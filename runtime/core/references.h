@@ -14,7 +14,6 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
-#include <vector>
 
 namespace libsplit::runtime {
 
@@ -35,7 +34,10 @@ public:
   struct Object {
     void* handle;
     Kind kind;
-    bool isOwn; ///< libsplit made it
+    bool isOwn;       ///< libsplit made it
+    void* parent;     ///< the buffer or program that it was made of, if that was said
+    unsigned drivers; ///< references of the driver's that are libsplit's
+    void*& context;   ///< for who finds out; null until then
   };
 
   References() = default;
@@ -51,22 +53,20 @@ public:
       return;
     // Under the lock: who comes second relies on it.
     retain();
-    held.kind = kind;
-    held.isOwn = false;
-    held.drivers = 1;
+    held = {.count = 1, .drivers = 1, .leaving = held.leaving, .kind = kind};
   }
 
-  /// One more, which comes with a reference of the driver's: libsplit made the object, if it does
-  /// not hold it yet.
-  void adopt(Kind kind, void* handle) {
+  /// One more, which comes with a reference of the driver's: libsplit made the object, out of
+  /// `parent`.
+  void adopt(Kind kind, void* handle, void* parent) {
     Shard& shard = shardOf(handle);
     const std::lock_guard lock(shard.mutex);
     Held& held = shard.held[handle];
-    if (held.count++ == 0) {
-      held.kind = kind;
-      held.isOwn = true;
-      held.drivers = 0;
-    }
+    if (held.count++ == 0)
+      held = {.count = 1, .leaving = held.leaving, .kind = kind};
+    if (parent && !held.parent)
+      countChild(held.parent = parent, 1);
+    held.isOwn = true;
     ++held.drivers;
   }
 
@@ -79,10 +79,12 @@ public:
     if (--held.count > 0)
       return;
     ++held.leaving;
-    unsigned drivers = held.drivers;
+    const Held last = held;
     lock.unlock();
-    for (; drivers > 0; --drivers)
+    for (unsigned i = 0; i < last.drivers; ++i)
       release();
+    if (last.parent)
+      countChild(last.parent, -1);
     lock.lock();
     if (--held.leaving == 0 && held.count == 0)
       shard.held.erase(handle);
@@ -105,19 +107,22 @@ public:
     }
   }
 
-  /// All that is held at this moment, with one more of each, which the caller has to remove.
-  std::vector<Object> addToAll() {
-    std::vector<Object> all;
+  /// Objects of libsplit's that were made out of that one.
+  long childrenOf(void* parent) const {
+    const std::lock_guard lock(childrenMutex_);
+    const auto found = children_.find(parent);
+    return found == children_.end() ? 0 : found->second;
+  }
+
+  /// Visits all that is held. An object is there while it is visited: a lock is held, and nothing
+  /// is given back by this thread, so drivers may only be asked what they answer at once.
+  template <class Visit> void each(const Visit& visit) {
     for (Shard& shard : shards_) {
       const std::lock_guard lock(shard.mutex);
-      all.reserve(all.size() + shard.held.size());
       for (auto& [handle, held] : shard.held)
-        if (held.count > 0) {
-          ++held.count;
-          all.push_back({handle, held.kind, held.isOwn});
-        }
+        if (held.count > 0)
+          visit(Object{handle, held.kind, held.isOwn, held.parent, held.drivers, held.context});
     }
-    return all;
   }
 
 private:
@@ -127,6 +132,8 @@ private:
     unsigned leaving = 0; ///< threads that are giving back the driver's
     Kind kind{};
     bool isOwn = false;
+    void* parent = nullptr;
+    void* context = nullptr;
   };
   struct alignas(64) Shard {
     std::mutex mutex;
@@ -138,7 +145,15 @@ private:
     return shards_[(reinterpret_cast<std::uintptr_t>(handle) >> 5) * 0x9e3779b97f4a7c15ULL >> 60];
   }
 
+  void countChild(void* parent, int change) {
+    const std::lock_guard lock(childrenMutex_);
+    if ((children_[parent] += change) == 0)
+      children_.erase(parent);
+  }
+
   std::array<Shard, 16> shards_;
+  mutable std::mutex childrenMutex_;
+  std::unordered_map<void*, long> children_;
 };
 
 } // namespace libsplit::runtime

@@ -326,7 +326,8 @@ ArgumentMemory Buffer::argument(const Machine& machine, std::size_t device, std:
     cl_int error = CL_SUCCESS;
     part = Ref<cl_mem>::adopt(cl_,
                               cl_.clCreateSubBuffer(whole, 0, // what the whole allows
-                                                    CL_BUFFER_CREATE_TYPE_REGION, &region, &error));
+                                                    CL_BUFFER_CREATE_TYPE_REGION, &region, &error),
+                              whole);
   }
   return {part.get(), 0};
 }

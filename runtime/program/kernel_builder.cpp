@@ -218,8 +218,8 @@ std::shared_ptr<LaneKernel> KernelBuilder::kernelIn(const Ref<cl_program>& built
     return nullptr;
   cl_int error = CL_SUCCESS;
   auto made = std::make_shared<LaneKernel>();
-  made->kernel =
-      Ref<cl_kernel>::adopt(cl_, cl_.clCreateKernel(built.get(), code.name.c_str(), &error));
+  made->kernel = Ref<cl_kernel>::adopt(
+      cl_, cl_.clCreateKernel(built.get(), code.name.c_str(), &error), built.get());
   if (error != CL_SUCCESS)
     return nullptr;
   auto ask = [&](cl_kernel_work_group_info name, auto& answer) {

@@ -1,7 +1,14 @@
 #include "runtime/session/reference_counts.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -35,190 +42,193 @@ cl_context contextOf(const Dispatch& cl, cl_event event) {
   return property<cl_context>(cl.clGetEventInfo, event, CL_EVENT_CONTEXT);
 }
 
-/// An object, and what its driver counts it in.
-struct Child {
-  Kind kind;
+/// Null of a user event.
+cl_command_queue queueOf(const Dispatch& cl, cl_event event) {
+  return property<cl_command_queue>(cl.clGetEventInfo, event, CL_EVENT_COMMAND_QUEUE);
+}
+
+/// What the driver says of an object of any kind: its context, and its references.
+struct Told {
   cl_context context = nullptr;
-  cl_command_queue queue = nullptr; ///< of a command's event
-  cl_mem whole = nullptr;           ///< of a sub-buffer
-  cl_program program = nullptr;     ///< of a kernel
-  cl_uint count = 0;                ///< the driver's, of the object itself
+  cl_uint count = 0;
 };
 
-Child childOf(const Dispatch& cl, const References::Object& object) {
-  Child child{object.kind};
-  switch (object.kind) {
-  case Kind::Memory: {
-    auto* memory = static_cast<cl_mem>(object.handle);
-    child.context = property<cl_context>(cl.clGetMemObjectInfo, memory, CL_MEM_CONTEXT);
-    child.whole = property<cl_mem>(cl.clGetMemObjectInfo, memory, CL_MEM_ASSOCIATED_MEMOBJECT);
-    child.count = countOf(cl, memory);
-    break;
-  }
-  case Kind::Event: {
-    auto* event = static_cast<cl_event>(object.handle);
-    child.context = contextOf(cl, event);
-    child.queue = property<cl_command_queue>(cl.clGetEventInfo, event, CL_EVENT_COMMAND_QUEUE);
-    child.count = countOf(cl, event);
-    break;
-  }
-  case Kind::Kernel: {
-    auto* kernel = static_cast<cl_kernel>(object.handle);
-    child.context = property<cl_context>(cl.clGetKernelInfo, kernel, CL_KERNEL_CONTEXT);
-    child.program = property<cl_program>(cl.clGetKernelInfo, kernel, CL_KERNEL_PROGRAM);
-    child.count = countOf(cl, kernel);
-    break;
-  }
-  case Kind::Program: {
-    auto* program = static_cast<cl_program>(object.handle);
-    child.context = property<cl_context>(cl.clGetProgramInfo, program, CL_PROGRAM_CONTEXT);
-    child.count = countOf(cl, program);
-    break;
-  }
-  case Kind::Queue: {
-    auto* queue = static_cast<cl_command_queue>(object.handle);
-    child.context = property<cl_context>(cl.clGetCommandQueueInfo, queue, CL_QUEUE_CONTEXT);
-    child.count = countOf(cl, queue);
-    break;
-  }
-  case Kind::Sampler: {
-    auto* sampler = static_cast<cl_sampler>(object.handle);
-    child.context = property<cl_context>(cl.clGetSamplerInfo, sampler, CL_SAMPLER_CONTEXT);
-    child.count = countOf(cl, sampler);
-    break;
-  }
+Told ask(const Dispatch& cl, Kind kind, void* handle, bool asksForContext) {
+  const auto tell = [&](auto query, auto typed, auto name) {
+    return Told{asksForContext ? property<cl_context>(query, typed, name) : nullptr,
+                countOf(cl, typed)};
+  };
+  switch (kind) {
+  case Kind::Memory:
+    return tell(cl.clGetMemObjectInfo, static_cast<cl_mem>(handle), CL_MEM_CONTEXT);
+  case Kind::Event:
+    return tell(cl.clGetEventInfo, static_cast<cl_event>(handle), CL_EVENT_CONTEXT);
+  case Kind::Kernel:
+    return tell(cl.clGetKernelInfo, static_cast<cl_kernel>(handle), CL_KERNEL_CONTEXT);
+  case Kind::Program:
+    return tell(cl.clGetProgramInfo, static_cast<cl_program>(handle), CL_PROGRAM_CONTEXT);
+  case Kind::Queue:
+    return tell(cl.clGetCommandQueueInfo, static_cast<cl_command_queue>(handle), CL_QUEUE_CONTEXT);
+  case Kind::Sampler:
+    return tell(cl.clGetSamplerInfo, static_cast<cl_sampler>(handle), CL_SAMPLER_CONTEXT);
   case Kind::Context:
   case Kind::Device: // in nothing that is counted
     break;
   }
-  return child;
+  return {};
 }
 
-void release(const Dispatch& cl, const References::Object& object) {
-  const auto as = [&](auto* typed) {
-    cl.references.remove(object.handle, [&] { detail::release(cl, typed); });
-  };
-  switch (object.kind) {
-  case Kind::Memory:
-    return as(static_cast<cl_mem>(object.handle));
-  case Kind::Event:
-    return as(static_cast<cl_event>(object.handle));
-  case Kind::Kernel:
-    return as(static_cast<cl_kernel>(object.handle));
-  case Kind::Program:
-    return as(static_cast<cl_program>(object.handle));
-  case Kind::Context:
-    return as(static_cast<cl_context>(object.handle));
-  case Kind::Queue:
-    return as(static_cast<cl_command_queue>(object.handle));
-  case Kind::Sampler:
-    return as(static_cast<cl_sampler>(object.handle));
-  case Kind::Device:
-    return as(static_cast<cl_device_id>(object.handle));
+/// By how much counts grow with an object: what two tries in a row say, since other threads make
+/// some as well.
+template <class Counts, class Make, class Release>
+auto growthOf(const Counts& counts, const Make& make, const Release& release) {
+  constexpr int tries = 5;
+  auto last = counts();
+  for (int i = 0; i < tries; ++i) {
+    const auto before = counts();
+    const auto made = make();
+    auto growth = counts();
+    for (std::size_t each = 0; each < growth.size(); ++each)
+      growth[each] = made ? growth[each] - before[each] : 0;
+    if (made)
+      release(made);
+    if (i > 0 && growth == last)
+      break;
+    last = growth;
   }
-}
-
-/// What is there because of libsplit alone: what it made, and what only it still keeps.
-std::vector<Child> childrenOfOurs(const Dispatch& cl) {
-  std::vector<Child> children;
-  for (const References::Object& object : cl.references.addToAll()) {
-    const Child child = childOf(cl, object);
-    if (object.isOwn || child.count == 1)
-      children.push_back(child);
-    release(cl, object);
-  }
-  return children;
+  return last;
 }
 
 } // namespace
 
-ReferenceWeights ReferenceWeights::measure(const Dispatch& cl, cl_device_id device) {
-  ReferenceWeights weights;
-  cl_int error = CL_SUCCESS;
-  const auto context =
-      Ref<cl_context>::adopt(cl, cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error));
-  if (!context)
-    return weights;
-  // How a count grows with what `make` makes.
-  const auto growth = [&](auto of, const auto& make) {
-    const long before = countOf(cl, of);
-    const auto made = make();
-    return made ? countOf(cl, of) - before : 0L;
-  };
-  const auto onContext = [&](Kind kind, const auto& make) {
-    weights.onContext[static_cast<std::size_t>(kind)] = growth(context.get(), make);
-  };
-  cl_context in = context.get();
-  const auto buffer = [&] {
-    constexpr std::size_t bytes = 64;
-    return Ref<cl_mem>::adopt(cl, cl.clCreateBuffer(in, CL_MEM_READ_WRITE, bytes, nullptr, &error));
-  };
-  const auto queue = [&] {
-    return Ref<cl_command_queue>::adopt(cl, cl.clCreateCommandQueue(in, device, 0, &error));
-  };
-  const auto program = [&] {
-    return buildProgram(cl, in, device, "kernel void counted(global int* a) { a[0] = 1; }\n",
-                        error);
-  };
-  onContext(Kind::Memory, buffer);
-  onContext(Kind::Queue, queue);
-  onContext(Kind::Program, program);
-  onContext(Kind::Sampler, [&] {
-    return Ref<cl_sampler>::adopt(
-        cl, cl.clCreateSampler(in, CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error));
-  });
-  if (cl.clCreateUserEvent)
-    onContext(Kind::Event, [&] {
-      auto event = Ref<cl_event>::adopt(cl, cl.clCreateUserEvent(in, &error));
-      if (event)
-        cl.clSetUserEventStatus(event.get(), CL_COMPLETE);
-      return event;
-    });
-  if (const auto whole = buffer()) {
-    const auto part = [&] {
-      const cl_buffer_region region{0, 1};
-      return Ref<cl_mem>::adopt(cl, cl.clCreateSubBuffer(whole.get(), CL_MEM_READ_WRITE,
-                                                         CL_BUFFER_CREATE_TYPE_REGION, &region,
-                                                         &error));
-    };
-    weights.partOnContext = growth(in, part);
-    weights.partOnBuffer = growth(whole.get(), part);
-  }
-  if (const auto runs = queue()) {
-    const auto command = [&] {
-      cl_event event = nullptr;
-      if (cl.clEnqueueMarkerWithWaitList(runs.get(), 0, nullptr, &event) != CL_SUCCESS)
-        return Ref<cl_event>();
-      auto owned = Ref<cl_event>::adopt(cl, event);
-      cl.clFinish(runs.get());
-      return owned;
-    };
-    weights.commandOnContext = growth(in, command);
-    weights.commandOnQueue = growth(runs.get(), command);
-  }
-  if (const auto of = program()) {
-    const auto kernel = [&] {
-      return Ref<cl_kernel>::adopt(cl, cl.clCreateKernel(of.get(), "counted", &error));
-    };
-    onContext(Kind::Kernel, kernel);
-    weights.kernelOnProgram = growth(of.get(), kernel);
-  }
-  return weights;
-}
-
-ReferenceWeights ReferenceCounts::weightsIn(cl_context context) {
+long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel example) {
   const auto devices =
       arrayProperty<cl_device_id>(cl_.clGetContextInfo, context, CL_CONTEXT_DEVICES);
   if (devices.empty())
-    return {};
+    return 0;
   const auto platform =
       property<cl_platform_id>(cl_.clGetDeviceInfo, devices.front(), CL_DEVICE_PLATFORM);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = weights_.find({platform, weight}); known != weights_.end())
+      return known->second;
+  }
+  if (!shared_.isActive()) // there is next to nothing any more
+    return 0;
+  const std::map<Weight, long> measured =
+      example ? measureAsOf(example, context) : measure(devices.front(), weight);
   const std::lock_guard lock(mutex_);
-  const auto known = weights_.find(platform);
-  return known != weights_.end()
-             ? known->second
-             : weights_.emplace(platform, ReferenceWeights::measure(cl_, devices.front()))
-                   .first->second;
+  for (const auto& [each, growth] : measured)
+    weights_[{platform, each}] = growth;
+  return measured.at(weight);
+}
+
+/// Without Refs, for whose locks callers may hold. In a context that nobody else has: in the
+/// program's other threads make and release objects meanwhile.
+std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id device,
+                                                                 Weight weight) const {
+  using Counts = std::vector<long>;
+  cl_int error = CL_SUCCESS;
+  cl_context context = cl_.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
+  if (!context)
+    return {{weight, 0}};
+  struct Release {
+    const Dispatch& cl;
+    cl_context context;
+    ~Release() { cl.clReleaseContext(context); }
+  } const release{cl_, context};
+  const auto onContext = [&] { return Counts{countOf(cl_, context)}; };
+  const auto buffer = [&] {
+    constexpr std::size_t bytes = 64;
+    return cl_.clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
+  };
+  const auto queue = [&] { return cl_.clCreateCommandQueue(context, device, 0, &error); };
+  switch (weight) {
+  case Weight::Memory:
+    return {{weight, growthOf(onContext, buffer, cl_.clReleaseMemObject)[0]}};
+  case Weight::Queue:
+    return {{weight, growthOf(onContext, queue, cl_.clReleaseCommandQueue)[0]}};
+  case Weight::Program: {
+    const auto program = [&] {
+      const char* text = "";
+      return cl_.clCreateProgramWithSource(context, 1, &text, nullptr, &error);
+    };
+    return {{weight, growthOf(onContext, program, cl_.clReleaseProgram)[0]}};
+  }
+  case Weight::Sampler: {
+    const auto sampler = [&] {
+      return cl_.clCreateSampler(context, CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error);
+    };
+    return {{weight, growthOf(onContext, sampler, cl_.clReleaseSampler)[0]}};
+  }
+  case Weight::UserEvent: {
+    const auto event = [&] {
+      cl_event made = cl_.clCreateUserEvent(context, &error);
+      if (made)
+        cl_.clSetUserEventStatus(made, CL_COMPLETE);
+      return made;
+    };
+    return {{weight, growthOf(onContext, event, cl_.clReleaseEvent)[0]}};
+  }
+  case Weight::Part:
+  case Weight::PartOnBuffer: {
+    cl_mem whole = buffer();
+    if (!whole)
+      return {{weight, 0}};
+    const auto part = [&] {
+      const cl_buffer_region region{0, 1};
+      return cl_.clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region,
+                                   &error);
+    };
+    const Counts growth =
+        growthOf([&] { return Counts{countOf(cl_, context), countOf(cl_, whole)}; }, part,
+                 cl_.clReleaseMemObject);
+    cl_.clReleaseMemObject(whole);
+    return {{Weight::Part, growth[0]}, {Weight::PartOnBuffer, growth[1]}};
+  }
+  case Weight::Command:
+  case Weight::CommandOnQueue: {
+    cl_command_queue runs = queue();
+    if (!runs)
+      return {{weight, 0}};
+    const auto command = [&]() -> cl_event {
+      cl_event event = nullptr;
+      if (cl_.clEnqueueMarkerWithWaitList(runs, 0, nullptr, &event) != CL_SUCCESS)
+        return nullptr;
+      cl_.clFlush(runs);
+      // In a callback it is perhaps this thread that it needs.
+      constexpr int patience = 100;
+      constexpr std::chrono::microseconds pause(50);
+      for (int i = 0;
+           i < patience && property<cl_int>(cl_.clGetEventInfo, event,
+                                            CL_EVENT_COMMAND_EXECUTION_STATUS) > CL_COMPLETE;
+           ++i)
+        std::this_thread::sleep_for(pause);
+      return event;
+    };
+    const Counts growth =
+        growthOf([&] { return Counts{countOf(cl_, context), countOf(cl_, runs)}; }, command,
+                 cl_.clReleaseEvent);
+    cl_.clReleaseCommandQueue(runs);
+    return {{Weight::Command, growth[0]}, {Weight::CommandOnQueue, growth[1]}};
+  }
+  case Weight::Kernel:
+  case Weight::KernelOnProgram: // of which one has to be there
+    break;
+  }
+  return {{weight, 0}};
+}
+
+/// By another one like that: nothing is built for it.
+std::map<ReferenceCounts::Weight, long> ReferenceCounts::measureAsOf(cl_kernel kernel,
+                                                                     cl_context context) const {
+  cl_int error = CL_SUCCESS;
+  auto* of = property<cl_program>(cl_.clGetKernelInfo, kernel, CL_KERNEL_PROGRAM);
+  const std::string name = stringProperty(cl_.clGetKernelInfo, kernel, CL_KERNEL_FUNCTION_NAME);
+  const std::vector<long> growth =
+      growthOf([&] { return std::vector<long>{countOf(cl_, context), countOf(cl_, of)}; },
+               [&] { return cl_.clCreateKernel(of, name.c_str(), &error); }, cl_.clReleaseKernel);
+  return {{Weight::Kernel, growth[0]}, {Weight::KernelOnProgram, growth[1]}};
 }
 
 template <class Handle> long ReferenceCounts::withoutOurs(Handle handle) const {
@@ -226,49 +236,123 @@ template <class Handle> long ReferenceCounts::withoutOurs(Handle handle) const {
                                     [&] { return static_cast<long>(countOf(cl_, handle)); });
 }
 
+/// What libsplit's objects, and those that only it keeps, add to a context.
+class ReferenceCounts::Tally {
+public:
+  Tally(ReferenceCounts& counts, cl_context context) : counts_(counts), context_(context) {}
+
+  void see(const References::Object& object) {
+    const Dispatch& cl = counts_.cl_;
+    const Told told = ask(cl, object.kind, object.handle, !object.context);
+    if (!object.context)
+      object.context = told.context;
+    if (!object.context || object.context != context_)
+      return;
+    auto* kernel = object.kind == Kind::Kernel ? static_cast<cl_kernel>(object.handle) : nullptr;
+    if (object.isOwn || told.count == object.drivers + added(object.kind, object.handle))
+      sum_ += counts_.weight(context_, weightOf(object), kernel);
+    if (object.isOwn && kernel && object.parent && !otherwise_.contains(object.parent)) {
+      auto* program = static_cast<cl_program>(object.parent); // is there, since its kernel is
+      const long each = counts_.weight(context_, Weight::KernelOnProgram, kernel);
+      otherwise_[program] = countOf(cl, program) - each * cl.references.childrenOf(program);
+    }
+    if (!object.isOwn && object.kind == Kind::Program)
+      held_[object.handle] = object.drivers;
+  }
+
+  /// With the programs that the application gave up, which go with the last of these kernels.
+  long all() const {
+    long all = sum_;
+    for (const auto& [program, references] : otherwise_) {
+      const auto ours = held_.find(program);
+      if (references == (ours == held_.end() ? 0 : ours->second))
+        all += counts_.weight(context_, Weight::Program);
+    }
+    return all;
+  }
+
+private:
+  ReferenceCounts& counts_;
+  const cl_context context_;
+  long sum_ = 0;
+  std::map<void*, long> otherwise_; ///< of programs: references that are not libsplit's kernels'
+  std::map<void*, long> held_;      ///< … and that are libsplit's own
+
+  Weight weightOf(const References::Object& object) const {
+    switch (object.kind) {
+    case Kind::Memory:
+      return object.parent ? Weight::Part : Weight::Memory;
+    case Kind::Event:
+      return queueOf(counts_.cl_, static_cast<cl_event>(object.handle)) ? Weight::Command
+                                                                        : Weight::UserEvent;
+    case Kind::Kernel:
+      return Weight::Kernel;
+    case Kind::Program:
+      return Weight::Program;
+    case Kind::Queue:
+      return Weight::Queue;
+    default:
+      return Weight::Sampler;
+    }
+  }
+  /// What libsplit's objects add to another one.
+  long added(Kind kind, void* handle) const {
+    const long children = counts_.cl_.references.childrenOf(handle);
+    return children == 0 || kind != Kind::Memory
+               ? 0
+               : children * counts_.weight(context_, Weight::PartOnBuffer);
+  }
+};
+
 long ReferenceCounts::now(cl_context context) {
-  std::vector<Child> children = childrenOfOurs(cl_);
-  std::erase_if(children, [&](const Child& child) { return child.context != context; });
+  Tally tally{*this, context};
+  cl_.references.each([&](const References::Object& object) { tally.see(object); });
   const auto standIns = std::ranges::count_if(events_.standIns(), [&](const auto& each) {
     return contextOf(cl_, each.event.get()) == context;
   });
-  long count = withoutOurs(context);
-  if (children.empty() && standIns == 0)
-    return count;
-  const ReferenceWeights weights = weightsIn(context);
-  for (const Child& child : children)
-    count -= child.queue   ? weights.commandOnContext
-             : child.whole ? weights.partOnContext
-                           : weights.of(child.kind);
-  return count + standIns * (weights.commandOnContext - weights.of(Kind::Event));
+  const long count = withoutOurs(context) - tally.all();
+  return standIns == 0 ? count
+                       : count + standIns * (weight(context, Weight::Command) -
+                                             weight(context, Weight::UserEvent));
 }
 
 long ReferenceCounts::now(cl_command_queue queue) {
-  const auto events = std::ranges::count(childrenOfOurs(cl_), queue, &Child::queue);
-  const auto standIns = std::ranges::count(events_.standIns(), queue, &EventTable::StandIn::queue);
+  long more = std::ranges::count(events_.standIns(), queue, &EventTable::StandIn::queue);
+  cl_.references.each([&](const References::Object& object) {
+    if (object.kind != Kind::Event)
+      return;
+    auto* event = static_cast<cl_event>(object.handle);
+    if (queueOf(cl_, event) == queue && (object.isOwn || countOf(cl_, event) == object.drivers))
+      --more;
+  });
   const long count = withoutOurs(queue);
-  if (events == standIns)
+  if (more == 0)
     return count;
   const auto context = property<cl_context>(cl_.clGetCommandQueueInfo, queue, CL_QUEUE_CONTEXT);
-  return count + (standIns - events) * weightsIn(context).commandOnQueue;
+  return count + more * weight(context, Weight::CommandOnQueue);
 }
 
 long ReferenceCounts::now(cl_mem memory) {
-  const auto parts = std::ranges::count(childrenOfOurs(cl_), memory, &Child::whole);
+  const long parts = cl_.references.childrenOf(memory);
   const long count = withoutOurs(memory);
   if (parts == 0)
     return count;
   const auto context = property<cl_context>(cl_.clGetMemObjectInfo, memory, CL_MEM_CONTEXT);
-  return count - parts * weightsIn(context).partOnBuffer;
+  return count - parts * weight(context, Weight::PartOnBuffer);
 }
 
 long ReferenceCounts::now(cl_program program) {
-  const auto kernels = std::ranges::count(childrenOfOurs(cl_), program, &Child::program);
+  const long kernels = cl_.references.childrenOf(program);
   const long count = withoutOurs(program);
   if (kernels == 0)
     return count;
   const auto context = property<cl_context>(cl_.clGetProgramInfo, program, CL_PROGRAM_CONTEXT);
-  return count - kernels * weightsIn(context).kernelOnProgram;
+  std::optional<long> each;
+  cl_.references.each([&](const References::Object& object) {
+    if (!each && object.kind == Kind::Kernel && object.parent == program)
+      each = weight(context, Weight::KernelOnProgram, static_cast<cl_kernel>(object.handle));
+  });
+  return count - kernels * each.value_or(0);
 }
 
 /// Until two answers are the same: what other threads give up meanwhile may be in one of its

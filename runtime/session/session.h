@@ -122,7 +122,7 @@ private:
   Mover mover_{shared_, issuer_};
   Merger merger_{shared_, issuer_, mover_};
   Scheduler scheduler_;
-  ReferenceCounts referenceCounts_{cl_, scheduler_.events()};
+  ReferenceCounts referenceCounts_{shared_, scheduler_.events()};
   Pumps pumps_; ///< of large copies to and from the program
   Provider provider_;
   GroupShapes groupShapes_{shared_};

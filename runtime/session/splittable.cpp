@@ -215,10 +215,12 @@ std::shared_ptr<LaneKernel> cloneOf(const Dispatch& cl, Kernel& kernel, const St
     return nullptr;
   cl_int error = CL_SUCCESS;
   auto clone = std::make_shared<LaneKernel>();
-  clone->kernel = Ref<cl_kernel>::adopt(
-      cl, kernel.isOpaque
-              ? cl.clCloneKernel(kernel.handle, &error)
-              : cl.clCreateKernel(kernel.program->handle, kernel.code->name.c_str(), &error));
+  clone->kernel =
+      Ref<cl_kernel>::adopt(cl,
+                            kernel.isOpaque ? cl.clCloneKernel(kernel.handle, &error)
+                                            : cl.clCreateKernel(kernel.program->handle,
+                                                                kernel.code->name.c_str(), &error),
+                            kernel.program->handle);
   if (error != CL_SUCCESS)
     return nullptr;
   if (!kernel.isOpaque)

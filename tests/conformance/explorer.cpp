@@ -25,8 +25,8 @@ kernel void look(read_only image2d_t from, sampler_t how, global uint* to) {
 )";
 
 /// What PoCL's commands hold until some time after their end, and its buffers of their last one.
-const std::set<cl_uint> heldByCommands = {CL_MEM_REFERENCE_COUNT, CL_QUEUE_REFERENCE_COUNT,
-                                          CL_EVENT_REFERENCE_COUNT};
+const std::set<cl_uint> heldByCommands = {CL_MEM_REFERENCE_COUNT, CL_KERNEL_REFERENCE_COUNT,
+                                          CL_QUEUE_REFERENCE_COUNT, CL_EVENT_REFERENCE_COUNT};
 
 void check(cl_int error, const char* what) {
   if (error != CL_SUCCESS)

@@ -14,13 +14,13 @@ using sample::check;
 
 /// When drivers have let go of what their commands held, which PoCL's do a little after the end.
 template <class Query, class Handle> cl_uint count(Query query, Handle handle, cl_uint name) {
-  constexpr int times = 20;
+  constexpr int times = 8;
   cl_uint least = ~0U;
   for (int i = 0; i < times; ++i) {
     cl_uint references = 0;
     check(query(handle, name, sizeof references, &references, nullptr), "a reference count");
     least = std::min(least, references);
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
+    std::this_thread::sleep_for(std::chrono::microseconds(250));
   }
   return least;
 }

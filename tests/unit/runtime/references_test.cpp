@@ -79,13 +79,27 @@ TEST(References, TellWhatLibsplitMade) {
   const auto held = Ref<cl_mem>::retain(counting, theirs.handle());
   const auto made = Ref<cl_mem>::adopt(counting, ours.handle());
   int seen = 0;
-  for (const References::Object& object : counting.references.addToAll()) {
+  counting.references.each([&](const References::Object& object) {
     EXPECT_EQ(object.kind, References::Kind::Memory);
     EXPECT_EQ(object.isOwn, object.handle == static_cast<void*>(ours.handle()));
-    counting.references.remove(object.handle, [] { ADD_FAILURE() << "it was not the last"; });
+    EXPECT_EQ(object.drivers, 1U);
     ++seen;
-  }
+  });
   EXPECT_EQ(seen, 2);
+}
+
+TEST(References, TellHowManyWereMadeOfAnObject) {
+  CountingDriver whole, first, second;
+  EXPECT_EQ(counting.references.childrenOf(whole.handle()), 0);
+  auto one = Ref<cl_mem>::adopt(counting, first.handle(), whole.handle());
+  {
+    const auto other = Ref<cl_mem>::adopt(counting, second.handle(), whole.handle());
+    const auto same = other;
+    EXPECT_EQ(counting.references.childrenOf(whole.handle()), 2);
+  }
+  EXPECT_EQ(counting.references.childrenOf(whole.handle()), 1);
+  one = {};
+  EXPECT_EQ(counting.references.childrenOf(whole.handle()), 0);
 }
 
 TEST(References, AreExactHoweverManyThreadsComeAndGo) {
