@@ -62,12 +62,15 @@ public:
     Shard& shard = shardOf(handle);
     const std::lock_guard lock(shard.mutex);
     Held& held = shard.held[handle];
-    if (held.count++ == 0)
-      held = {.count = 1, .leaving = held.leaving, .kind = kind};
-    if (parent && !held.parent)
-      countChild(held.parent = parent, 1);
+    if (held.count == 0)
+      held = {.leaving = held.leaving, .kind = kind};
+    if (parent && !held.parent) {
+      countChild(parent, 1);
+      held.parent = parent;
+    }
     held.isOwn = true;
     ++held.drivers;
+    ++held.count;
   }
 
   /// One less. `release`, which tells the driver, is called if it was the last.
@@ -94,13 +97,14 @@ public:
   /// that libsplit made are libsplit's, but that is not asked.
   template <class Read> long withoutOurs(void* handle, const Read& read) {
     Shard& shard = shardOf(handle);
-    for (;;) {
+    constexpr int patience = 10000;
+    for (int i = 0;; ++i) {
       {
         const std::lock_guard lock(shard.mutex);
         const auto found = shard.held.find(handle);
         if (found == shard.held.end())
           return read();
-        if (found->second.leaving == 0)
+        if (found->second.leaving == 0 || i == patience)
           return read() - static_cast<long>(found->second.drivers);
       }
       std::this_thread::yield(); // one is about to go, and nobody knows whether it counts still
