@@ -20,78 +20,62 @@ namespace libsplit {
 /// Any thread. Nobody waits for long, nor for himself: a build may call the program back.
 class ProgramTurns {
 public:
-  /// While it lives the calling thread builds the program. Of no `turns` none is needed.
-  class Building {
+  enum class Act { Build, MakeKernels };
+
+  /// While it lives the calling thread does that with the program. Of no `turns` none is needed.
+  class Turn {
   public:
-    Building(ProgramTurns* turns, cl_program program) : turns_(turns), program_(program) {
+    Turn(ProgramTurns* turns, cl_program program, Act act)
+        : turns_(turns), program_(program), act_(act) {
       if (turns_)
-        turns_->enter(
-            program_, [](const Turn& turn) { return turn.makers.empty(); }, &Turn::builders);
+        turns_->enter(program_, act_);
     }
-    ~Building() {
+    ~Turn() {
       if (turns_)
-        turns_->leave(program_, &Turn::builders);
+        turns_->leave(program_, act_);
     }
-    Building(const Building&) = delete;
-    Building& operator=(const Building&) = delete;
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
 
   private:
     ProgramTurns* const turns_;
     const cl_program program_;
-  };
-  /// … makes kernels of it.
-  class Making {
-  public:
-    Making(ProgramTurns* turns, cl_program program) : turns_(turns), program_(program) {
-      const auto mayEnter = [](const Turn& turn) {
-        return turn.builders.empty() ||
-               std::ranges::count(turn.builders, std::this_thread::get_id()) > 0;
-      };
-      if (turns_)
-        turns_->enter(program_, mayEnter, &Turn::makers);
-    }
-    ~Making() {
-      if (turns_)
-        turns_->leave(program_, &Turn::makers);
-    }
-    Making(const Making&) = delete;
-    Making& operator=(const Making&) = delete;
-
-  private:
-    ProgramTurns* const turns_;
-    const cl_program program_;
+    const Act act_;
   };
 
 private:
-  using Threads = std::vector<std::thread::id>;
-  struct Turn {
-    Threads builders, makers;
+  struct Present {
+    std::thread::id thread;
+    Act act;
+    bool operator==(const Present&) const = default;
   };
 
-  template <class MayEnter>
-  void enter(cl_program program, const MayEnter& mayEnter, Threads Turn::* as) {
+  void enter(cl_program program, Act act) {
     constexpr std::chrono::seconds patience(1);
+    const Present own{std::this_thread::get_id(), act};
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience, [&] {
-      const auto turn = turns_.find(program);
-      return turn == turns_.end() || mayEnter(turn->second);
+      const auto found = present_.find(program);
+      const auto isSame = [&](const Present& each) { return each.act == own.act; };
+      return found == present_.end() || std::ranges::all_of(found->second, isSame) ||
+             std::ranges::count(found->second, own.thread, &Present::thread) > 0;
     });
-    (turns_[program].*as).push_back(std::this_thread::get_id());
+    present_[program].push_back(own);
   }
 
-  void leave(cl_program program, Threads Turn::* as) {
+  void leave(cl_program program, Act act) {
     const std::lock_guard lock(mutex_);
-    const auto turn = turns_.find(program);
-    Threads& threads = turn->second.*as;
-    threads.erase(std::ranges::find(threads, std::this_thread::get_id()));
-    if (turn->second.builders.empty() && turn->second.makers.empty())
-      turns_.erase(turn);
+    const auto found = present_.find(program);
+    std::vector<Present>& all = found->second;
+    all.erase(std::ranges::find(all, Present{std::this_thread::get_id(), act}));
+    if (all.empty())
+      present_.erase(found);
     changed_.notify_all();
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<cl_program, Turn> turns_;
+  std::map<cl_program, std::vector<Present>> present_;
 };
 
 } // namespace libsplit

@@ -188,7 +188,7 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
                            const char* options, cl_uint headerCount, const cl_program* headers,
                            const char** headerNames, void(CL_CALLBACK* notify)(cl_program, void*),
                            void* data) {
-  const ProgramTurns::Building turn(turns(), program);
+  const ProgramTurns::Turn turn(turns(), program, ProgramTurns::Act::Build);
   // Before the compilation: with its callback, the application may release the headers.
   runtime::SourceUnits before;
   bool mayBeHeld = false;
@@ -232,7 +232,7 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                          void* data) {
-  const ProgramTurns::Building turn(turns(), program);
+  const ProgramTurns::Turn turn(turns(), program, ProgramTurns::Act::Build);
   std::shared_ptr<runtime::Build> before;
   bool mayBeHeld = false;
   tracked([&] {
@@ -279,7 +279,7 @@ cl_int CL_API_CALL releaseProgram(cl_program program) {
 }
 
 cl_kernel CL_API_CALL createKernel(cl_program program, const char* name, cl_int* error) {
-  const ProgramTurns::Making turn(turns(), program);
+  const ProgramTurns::Turn turn(turns(), program, ProgramTurns::Act::MakeKernels);
   cl_int status = CL_SUCCESS;
   cl_kernel kernel = next().clCreateKernel(program, name, &status);
   report(error, status);
@@ -290,7 +290,7 @@ cl_kernel CL_API_CALL createKernel(cl_program program, const char* name, cl_int*
 
 cl_int CL_API_CALL createKernels(cl_program program, cl_uint count, cl_kernel* kernels,
                                  cl_uint* countRet) {
-  const ProgramTurns::Making turn(turns(), program);
+  const ProgramTurns::Turn turn(turns(), program, ProgramTurns::Act::MakeKernels);
   cl_uint made = 0;
   cl_int status = next().clCreateKernelsInProgram(program, count, kernels, &made);
   if (countRet)

@@ -40,23 +40,27 @@ std::uint64_t largestDividing(const ShapeSearch::Limits& limits) {
   return sizes.back();
 }
 
-/// In so many goes the device runs the largest groups that divide the NDRange.
-double roundsOf(const ShapeSearch::Limits& limits) {
-  const std::uint64_t groups = itemsOf(limits) / largestDividing(limits);
-  return std::ceil(static_cast<double>(groups) /
-                   static_cast<double>(std::max<std::uint64_t>(limits.atOnce, 1)));
+/// In so many goes the device runs the groups that the driver has to make, if these are tiny; else
+/// 0.
+double roundsOfTiny(const ShapeSearch::Limits& limits) {
+  if (!limits.driverMustDivide || itemsOf(limits) < 2 * limits.width)
+    return 0; // a group or two are soon done, however they are made
+  std::uint64_t twos = 1;
+  for (const std::uint64_t global : limits.global)
+    twos *= global & -global;
+  if (twos >= limits.width)
+    return 0;
+  const std::uint64_t largest = largestDividing(limits);
+  const double rounds = std::ceil(static_cast<double>(itemsOf(limits) / largest) /
+                                  static_cast<double>(std::max<std::uint64_t>(limits.atOnce, 1)));
+  // What runs at once is over when its longest group is.
+  return 2 * largest <= limits.width && rounds > 1 ? rounds : 0;
 }
 
 } // namespace
 
 bool ShapeSearch::isDriversTiny(const Limits& limits) {
-  if (!limits.driverMustDivide || itemsOf(limits) < 2 * limits.width)
-    return false; // a group or two are soon done, however they are made
-  std::uint64_t twos = 1;
-  for (const std::uint64_t global : limits.global)
-    twos *= global & -global;
-  return twos < limits.width && 2 * largestDividing(limits) <= limits.width &&
-         roundsOf(limits) > 1; // what runs at once is over when its longest group is
+  return roundsOfTiny(limits) > 0;
 }
 
 ShapeSearch::ShapeSearch(const Limits& limits, const Known& known) : limits_(limits) {
@@ -64,17 +68,14 @@ ShapeSearch::ShapeSearch(const Limits& limits, const Known& known) : limits_(lim
     isOver_ = true;
     return;
   }
-  const bool isTiny = isDriversTiny(limits);
-  if (!isTiny)
+  rounds_ = roundsOfTiny(limits);
+  if (rounds_ == 0)
     candidates_.push_back({});
   addFirst();
   if (!candidates_.empty())
     best_ = candidates_.front().shape;
-  if (isTiny) {
-    rounds_ = roundsOf(limits);
-    if (rounds_ <= mostRounds)
-      candidates_.push_back({});
-  }
+  if (rounds_ > 0 && rounds_ <= mostRounds)
+    candidates_.push_back({});
   isOver_ = candidates_.size() < 2;
   if (isOver_)
     return;

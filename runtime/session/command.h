@@ -65,6 +65,14 @@ struct LaunchArguments {
   const std::size_t* local = nullptr;
 };
 
+/// Work-items, of arguments that name an NDRange.
+inline std::uint64_t itemsOf(const LaunchArguments& arguments) {
+  std::uint64_t items = 1;
+  for (cl_uint d = 0; d < arguments.dimensions; ++d)
+    items *= arguments.global[d];
+  return items;
+}
+
 /// A command of the home device.
 struct HomeCall {
   NativeCall enqueue;

@@ -42,6 +42,11 @@ PieceRange wholeRange(const NDRange& range, const GroupShape& shape) {
   return shapedRange(range, wholeBox(range), shape);
 }
 
+/// Whether all of it, in groups of that size, is more than one launch of the driver's.
+bool needsSeveral(const NDRange& range, const GroupShape& shape) {
+  return !shape.isOpen() && !wholeRange(range, shape).rests.empty();
+}
+
 } // namespace
 
 GroupLimits groupLimits(const KernelCode& code, std::span<const Device> devices) {
@@ -175,8 +180,7 @@ void GroupShapes::decide(Launch& launch, bool mayHoldUp) const {
     const double part = isSplit ? partOf(launch, on.kind) : isHomes ? 1 : 0;
     if (part <= 0)
       return false;
-    const bool isInParts = isNative && key.isTiny && !search.shape().isOpen() &&
-                           !wholeRange(launch.range, search.shape()).rests.empty();
+    const bool isInParts = isNative && key.isTiny && needsSeveral(launch.range, search.shape());
     if (mayTry && (isInParts || !costsOthers)) // a task it is then in any case
       if (const auto shape = search.next(part * static_cast<double>(itemsOf(launch.range))))
         launch.shapeTrial = {key, *shape};
@@ -269,8 +273,7 @@ void GroupShapes::observe(const Launch& launch) const {
     const GroupShape shape = isTrial ? launch.shapeTrial->shape : before;
     Done done = doneBy(launch, machine_->devices(), on.kind);
     // The driver gets a launch of such a size part by part, and others as they come.
-    if (done.seconds > 0 && key.isWhole && !shape.isOpen() &&
-        !wholeRange(launch.range, shape).rests.empty())
+    if (done.seconds > 0 && key.isWhole && needsSeveral(launch.range, shape))
       done.seconds += shared_.splitCost.shortestBehind();
     log(
         LogLevel::Debug, "kernel ", code.name, ": work-groups of ",

@@ -17,17 +17,6 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
-std::uint64_t itemsOf(const LaunchArguments& arguments) {
-  std::uint64_t items = 1;
-  for (unsigned d = 0; d < arguments.dimensions; ++d)
-    items *= arguments.global[d];
-  return items;
-}
-
-} // namespace
-
 /// `noted`, if any, is told of its end.
 cl_int Launcher::launchNative(const Command& command, const LaunchArguments& arguments,
                               const Chosen& chosen, const CompletionPtr& noted) const {

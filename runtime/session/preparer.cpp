@@ -158,7 +158,7 @@ bool Preparer::launches(const Kernel& kernel, const LaunchArguments& arguments) 
   }
   LaunchTimes& times = kernel.code->times;
   const double before = times.seconds();
-  const bool isWanted = times.launched(itemsOf(rangeOf(arguments)));
+  const bool isWanted = times.launched(itemsOf(arguments));
   kernel.code->makesTinyGroups =
       kernel.code->makesTinyGroups || (isWanted && makesTinyGroups(arguments));
   kernel.program->build->launchSeconds += times.seconds() - before;

@@ -16,30 +16,45 @@ namespace {
 
 using Kind = References::Kind;
 
-cl_uint countOf(const Dispatch& cl, cl_context context) {
-  return property<cl_uint>(cl.clGetContextInfo, context, CL_CONTEXT_REFERENCE_COUNT);
+/// How a driver is asked for the references of an object, and for its context.
+template <class Query> struct Queries {
+  Query query;
+  cl_uint count;
+  cl_uint context = 0; ///< 0: it has none
+};
+template <class Query> Queries(Query, cl_uint, cl_uint) -> Queries<Query>;
+template <class Query> Queries(Query, cl_uint) -> Queries<Query>;
+
+auto queriesOf(const Dispatch& cl, cl_context) {
+  return Queries{cl.clGetContextInfo, CL_CONTEXT_REFERENCE_COUNT};
 }
-cl_uint countOf(const Dispatch& cl, cl_command_queue queue) {
-  return property<cl_uint>(cl.clGetCommandQueueInfo, queue, CL_QUEUE_REFERENCE_COUNT);
+auto queriesOf(const Dispatch& cl, cl_command_queue) {
+  return Queries{cl.clGetCommandQueueInfo, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_CONTEXT};
 }
-cl_uint countOf(const Dispatch& cl, cl_mem memory) {
-  return property<cl_uint>(cl.clGetMemObjectInfo, memory, CL_MEM_REFERENCE_COUNT);
+auto queriesOf(const Dispatch& cl, cl_mem) {
+  return Queries{cl.clGetMemObjectInfo, CL_MEM_REFERENCE_COUNT, CL_MEM_CONTEXT};
 }
-cl_uint countOf(const Dispatch& cl, cl_program program) {
-  return property<cl_uint>(cl.clGetProgramInfo, program, CL_PROGRAM_REFERENCE_COUNT);
+auto queriesOf(const Dispatch& cl, cl_program) {
+  return Queries{cl.clGetProgramInfo, CL_PROGRAM_REFERENCE_COUNT, CL_PROGRAM_CONTEXT};
 }
-cl_uint countOf(const Dispatch& cl, cl_kernel kernel) {
-  return property<cl_uint>(cl.clGetKernelInfo, kernel, CL_KERNEL_REFERENCE_COUNT);
+auto queriesOf(const Dispatch& cl, cl_kernel) {
+  return Queries{cl.clGetKernelInfo, CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_CONTEXT};
 }
-cl_uint countOf(const Dispatch& cl, cl_sampler sampler) {
-  return property<cl_uint>(cl.clGetSamplerInfo, sampler, CL_SAMPLER_REFERENCE_COUNT);
+auto queriesOf(const Dispatch& cl, cl_sampler) {
+  return Queries{cl.clGetSamplerInfo, CL_SAMPLER_REFERENCE_COUNT, CL_SAMPLER_CONTEXT};
 }
-cl_uint countOf(const Dispatch& cl, cl_event event) {
-  return property<cl_uint>(cl.clGetEventInfo, event, CL_EVENT_REFERENCE_COUNT);
+auto queriesOf(const Dispatch& cl, cl_event) {
+  return Queries{cl.clGetEventInfo, CL_EVENT_REFERENCE_COUNT, CL_EVENT_CONTEXT};
 }
 
-cl_context contextOf(const Dispatch& cl, cl_event event) {
-  return property<cl_context>(cl.clGetEventInfo, event, CL_EVENT_CONTEXT);
+template <class Handle> cl_uint countOf(const Dispatch& cl, Handle handle) {
+  const auto queries = queriesOf(cl, handle);
+  return property<cl_uint>(queries.query, handle, queries.count);
+}
+
+template <class Handle> cl_context contextOf(const Dispatch& cl, Handle handle) {
+  const auto queries = queriesOf(cl, handle);
+  return property<cl_context>(queries.query, handle, queries.context);
 }
 
 /// Null of a user event.
@@ -47,35 +62,27 @@ cl_command_queue queueOf(const Dispatch& cl, cl_event event) {
   return property<cl_command_queue>(cl.clGetEventInfo, event, CL_EVENT_COMMAND_QUEUE);
 }
 
-/// What the driver says of an object of any kind: its context, and its references.
-struct Told {
-  cl_context context = nullptr;
-  cl_uint count = 0;
-};
-
-Told ask(const Dispatch& cl, Kind kind, void* handle, bool asksForContext) {
-  const auto tell = [&](auto query, auto typed, auto name) {
-    return Told{asksForContext ? property<cl_context>(query, typed, name) : nullptr,
-                countOf(cl, typed)};
-  };
-  switch (kind) {
+/// What `call` makes of an object's handle, which is there; of contexts and devices, which are in
+/// no context, nothing.
+template <class Call> auto ofHandle(const References::Object& object, const Call& call) {
+  switch (object.kind) {
   case Kind::Memory:
-    return tell(cl.clGetMemObjectInfo, static_cast<cl_mem>(handle), CL_MEM_CONTEXT);
+    return call(static_cast<cl_mem>(object.handle));
   case Kind::Event:
-    return tell(cl.clGetEventInfo, static_cast<cl_event>(handle), CL_EVENT_CONTEXT);
+    return call(static_cast<cl_event>(object.handle));
   case Kind::Kernel:
-    return tell(cl.clGetKernelInfo, static_cast<cl_kernel>(handle), CL_KERNEL_CONTEXT);
+    return call(static_cast<cl_kernel>(object.handle));
   case Kind::Program:
-    return tell(cl.clGetProgramInfo, static_cast<cl_program>(handle), CL_PROGRAM_CONTEXT);
+    return call(static_cast<cl_program>(object.handle));
   case Kind::Queue:
-    return tell(cl.clGetCommandQueueInfo, static_cast<cl_command_queue>(handle), CL_QUEUE_CONTEXT);
+    return call(static_cast<cl_command_queue>(object.handle));
   case Kind::Sampler:
-    return tell(cl.clGetSamplerInfo, static_cast<cl_sampler>(handle), CL_SAMPLER_CONTEXT);
+    return call(static_cast<cl_sampler>(object.handle));
   case Kind::Context:
-  case Kind::Device: // in nothing that is counted
+  case Kind::Device:
     break;
   }
-  return {};
+  return decltype(call(cl_mem())){};
 }
 
 /// By how much counts grow with an object: what two tries in a row say, since other threads make
@@ -243,13 +250,12 @@ public:
 
   void see(const References::Object& object) {
     const Dispatch& cl = counts_.cl_;
-    const Told told = ask(cl, object.kind, object.handle, !object.context);
     if (!object.context)
-      object.context = told.context;
+      object.context = ofHandle(object, [&](auto handle) { return contextOf(cl, handle); });
     if (!object.context || object.context != context_)
       return;
     auto* kernel = object.kind == Kind::Kernel ? static_cast<cl_kernel>(object.handle) : nullptr;
-    if (object.isOwn || told.count == object.drivers + added(object.kind, object.handle))
+    if (object.isOwn || isOnlyOurs(object))
       sum_ += counts_.weight(context_, weightOf(object), kernel);
     if (object.isOwn && kernel && object.parent && !otherwise_.contains(object.parent)) {
       auto* program = static_cast<cl_program>(object.parent); // is there, since its kernel is
@@ -295,12 +301,12 @@ private:
       return Weight::Sampler;
     }
   }
-  /// What libsplit's objects add to another one.
-  long added(Kind kind, void* handle) const {
-    const long children = counts_.cl_.references.childrenOf(handle);
-    return children == 0 || kind != Kind::Memory
-               ? 0
-               : children * counts_.weight(context_, Weight::PartOnBuffer);
+  bool isOnlyOurs(const References::Object& object) const {
+    const Dispatch& cl = counts_.cl_;
+    const long parts = object.kind == Kind::Memory ? cl.references.childrenOf(object.handle) : 0;
+    const long added = parts == 0 ? 0 : parts * counts_.weight(context_, Weight::PartOnBuffer);
+    return ofHandle(object, [&](auto handle) { return countOf(cl, handle); }) ==
+           object.drivers + added;
   }
 };
 
@@ -328,8 +334,7 @@ long ReferenceCounts::now(cl_command_queue queue) {
   const long count = withoutOurs(queue);
   if (more == 0)
     return count;
-  const auto context = property<cl_context>(cl_.clGetCommandQueueInfo, queue, CL_QUEUE_CONTEXT);
-  return count + more * weight(context, Weight::CommandOnQueue);
+  return count + more * weight(contextOf(cl_, queue), Weight::CommandOnQueue);
 }
 
 long ReferenceCounts::now(cl_mem memory) {
@@ -337,8 +342,7 @@ long ReferenceCounts::now(cl_mem memory) {
   const long count = withoutOurs(memory);
   if (parts == 0)
     return count;
-  const auto context = property<cl_context>(cl_.clGetMemObjectInfo, memory, CL_MEM_CONTEXT);
-  return count - parts * weight(context, Weight::PartOnBuffer);
+  return count - parts * weight(contextOf(cl_, memory), Weight::PartOnBuffer);
 }
 
 long ReferenceCounts::now(cl_program program) {
@@ -346,7 +350,7 @@ long ReferenceCounts::now(cl_program program) {
   const long count = withoutOurs(program);
   if (kernels == 0)
     return count;
-  const auto context = property<cl_context>(cl_.clGetProgramInfo, program, CL_PROGRAM_CONTEXT);
+  cl_context context = contextOf(cl_, program);
   std::optional<long> each;
   cl_.references.each([&](const References::Object& object) {
     if (!each && object.kind == Kind::Kernel && object.parent == program)
