@@ -82,6 +82,7 @@ public:
     if (--held.count > 0)
       return;
     ++held.leaving;
+    ++shard.leaving;
     const Held last = held;
     lock.unlock();
     for (unsigned i = 0; i < last.drivers; ++i)
@@ -89,47 +90,67 @@ public:
     if (last.parent)
       countChild(last.parent, -1);
     lock.lock();
+    --shard.leaving;
     if (--held.leaving == 0 && held.count == 0)
       shard.held.erase(handle);
   }
 
-  /// What `read` says of the driver's references to the object, less libsplit's. All of an object
-  /// that libsplit made are libsplit's, but that is not asked.
-  template <class Read> long withoutOurs(void* handle, const Read& read) {
-    Shard& shard = shardOf(handle);
-    constexpr int patience = 10000;
+  /// All that is held, by who looks at it.
+  class View {
+  public:
+    /// Visits each object.
+    template <class Visit> void each(const Visit& visit) const {
+      for (Shard& shard : references_.shards_)
+        for (auto& [handle, held] : shard.held)
+          if (held.count > 0)
+            visit(Object{handle, held.kind, held.isOwn, held.parent, held.drivers, held.context});
+    }
+    /// References of the driver's to that object which are libsplit's.
+    long driversOf(void* handle) const {
+      const auto& held = references_.shardOf(handle).held;
+      const auto found = held.find(handle);
+      return found == held.end() ? 0 : static_cast<long>(found->second.drivers);
+    }
+    /// Objects of libsplit's that were made out of that one.
+    long childrenOf(void* parent) const {
+      const std::lock_guard lock(references_.childrenMutex_);
+      const auto found = references_.children_.find(parent);
+      return found == references_.children_.end() ? 0 : found->second;
+    }
+
+  private:
+    friend class References;
+    explicit View(References& references) : references_(references) {}
+    References& references_;
+  };
+
+  /// Calls `look` with a View while nothing is added or given back, so that what drivers say
+  /// meanwhile and what libsplit holds are of the same moment, but for what is being made. All
+  /// locks are held: drivers may only be asked what they answer at once, and no Ref may come or go.
+  template <class Look> void whileNothingChanges(const Look& look) {
     for (int i = 0;; ++i) {
       {
-        const std::lock_guard lock(shard.mutex);
-        const auto found = shard.held.find(handle);
-        if (found == shard.held.end())
-          return read();
-        if (found->second.leaving == 0 || i == patience)
-          return read() - static_cast<long>(found->second.drivers);
+        std::array<std::unique_lock<std::mutex>, shardCount> locks;
+        bool areLeaving = false;
+        for (std::size_t each = 0; each < shardCount; ++each) {
+          locks[each] = std::unique_lock(shards_[each].mutex);
+          areLeaving |= shards_[each].leaving > 0;
+        }
+        if (!areLeaving || i == patience) {
+          look(View(*this));
+          return;
+        }
       }
-      std::this_thread::yield(); // one is about to go, and nobody knows whether it counts still
-    }
-  }
-
-  /// Objects of libsplit's that were made out of that one.
-  long childrenOf(void* parent) const {
-    const std::lock_guard lock(childrenMutex_);
-    const auto found = children_.find(parent);
-    return found == children_.end() ? 0 : found->second;
-  }
-
-  /// Visits all that is held. An object is there while it is visited: a lock is held, and nothing
-  /// is given back by this thread, so drivers may only be asked what they answer at once.
-  template <class Visit> void each(const Visit& visit) {
-    for (Shard& shard : shards_) {
-      const std::lock_guard lock(shard.mutex);
-      for (auto& [handle, held] : shard.held)
-        if (held.count > 0)
-          visit(Object{handle, held.kind, held.isOwn, held.parent, held.drivers, held.context});
+      std::this_thread::yield(); // nobody knows whether those count still
     }
   }
 
 private:
+  static constexpr std::size_t shardCount = 16;
+  /// As often is looked again whether all is given back. That may need the thread that asks:
+  /// drivers call programs back when objects go.
+  static constexpr int patience = 10000;
+
   struct Held {
     unsigned count = 0;   ///< Refs
     unsigned drivers = 0; ///< references of the driver's that belong to all of them
@@ -143,6 +164,7 @@ private:
     std::mutex mutex;
     std::pmr::unsynchronized_pool_resource room;
     std::pmr::unordered_map<void*, Held> held{&room};
+    unsigned leaving = 0; ///< threads that are giving back the driver's, of any of these
   };
 
   Shard& shardOf(void* handle) {
@@ -155,7 +177,7 @@ private:
       children_.erase(parent);
   }
 
-  std::array<Shard, 16> shards_;
+  std::array<Shard, shardCount> shards_;
   mutable std::mutex childrenMutex_;
   std::unordered_map<void*, long> children_;
 };

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -122,15 +121,18 @@ long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel exampl
   }
   if (!shared_.isActive()) // there is next to nothing any more
     return 0;
+  const bool isOfKernels = weight == Weight::Kernel || weight == Weight::KernelOnProgram;
+  if (isOfKernels && !example)
+    return 0;
   const std::map<Weight, long> measured =
-      example ? measureAsOf(example, context) : measure(devices.front(), weight);
+      isOfKernels ? measureAsOf(example, context) : measure(devices.front(), weight);
   const std::lock_guard lock(mutex_);
   for (const auto& [each, growth] : measured)
     weights_[{platform, each}] = growth;
   return measured.at(weight);
 }
 
-/// Without Refs, for whose locks callers may hold. In a context that nobody else has: in the
+/// Without Refs: these objects are nobody's to count. In a context that nobody else has: in the
 /// program's other threads make and release objects meanwhile.
 std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id device,
                                                                  Weight weight) const {
@@ -220,7 +222,7 @@ std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id de
     return {{Weight::Command, growth[0]}, {Weight::CommandOnQueue, growth[1]}};
   }
   case Weight::Kernel:
-  case Weight::KernelOnProgram: // of which one has to be there
+  case Weight::KernelOnProgram: // see measureAsOf
     break;
   }
   return {{weight, 0}};
@@ -238,51 +240,82 @@ std::map<ReferenceCounts::Weight, long> ReferenceCounts::measureAsOf(cl_kernel k
   return {{Weight::Kernel, growth[0]}, {Weight::KernelOnProgram, growth[1]}};
 }
 
-template <class Handle> long ReferenceCounts::withoutOurs(Handle handle) const {
-  return cl_.references.withoutOurs(handle,
-                                    [&] { return static_cast<long>(countOf(cl_, handle)); });
-}
-
-/// What libsplit's objects, and those that only it keeps, add to a context.
-class ReferenceCounts::Tally {
+/// A kernel that is kept while it may be needed to find out what kernels add.
+class ReferenceCounts::Example {
 public:
-  Tally(ReferenceCounts& counts, cl_context context) : counts_(counts), context_(context) {}
-
-  void see(const References::Object& object) {
-    const Dispatch& cl = counts_.cl_;
-    if (!object.context)
-      object.context = ofHandle(object, [&](auto handle) { return contextOf(cl, handle); });
-    if (!object.context || object.context != context_)
-      return;
-    auto* kernel = object.kind == Kind::Kernel ? static_cast<cl_kernel>(object.handle) : nullptr;
-    if (object.isOwn || isOnlyOurs(object))
-      sum_ += counts_.weight(context_, weightOf(object), kernel);
-    if (object.isOwn && kernel && object.parent && !otherwise_.contains(object.parent)) {
-      auto* program = static_cast<cl_program>(object.parent); // is there, since its kernel is
-      const long each = counts_.weight(context_, Weight::KernelOnProgram, kernel);
-      otherwise_[program] = countOf(cl, program) - each * cl.references.childrenOf(program);
-    }
-    if (!object.isOwn && object.kind == Kind::Program)
-      held_[object.handle] = object.drivers;
+  explicit Example(const Dispatch& cl) : cl_(cl) {}
+  Example(const Example&) = delete;
+  Example& operator=(const Example&) = delete;
+  ~Example() {
+    if (kernel_)
+      cl_.clReleaseKernel(kernel_);
   }
-
-  /// With the programs that the application gave up, which go with the last of these kernels.
-  long all() const {
-    long all = sum_;
-    for (const auto& [program, references] : otherwise_) {
-      const auto ours = held_.find(program);
-      if (references == (ours == held_.end() ? 0 : ours->second))
-        all += counts_.weight(context_, Weight::Program);
-    }
-    return all;
+  cl_kernel get() const { return kernel_; }
+  /// Without a Ref, for whose locks the caller holds.
+  void keep(cl_kernel kernel) {
+    if (!kernel_ && cl_.clRetainKernel(kernel) == CL_SUCCESS)
+      kernel_ = kernel;
   }
 
 private:
+  const Dispatch& cl_;
+  cl_kernel kernel_ = nullptr;
+};
+
+/// Looks at what libsplit holds in a context while nothing of it changes, and reckons afterwards,
+/// when weights can be measured, what of that would not be there natively.
+class ReferenceCounts::Tally {
+public:
+  Tally(ReferenceCounts& counts, cl_context context)
+      : counts_(counts), context_(context), example_(counts.cl_) {}
+
+  void look(const References::View& view) {
+    const Dispatch& cl = counts_.cl_;
+    references_ = counts_.withoutOurs(view, context_);
+    view.each([&](const References::Object& object) {
+      if (!object.context)
+        object.context = ofHandle(object, [&](auto handle) { return contextOf(cl, handle); });
+      if (!object.context || object.context != context_)
+        return;
+      see(view, object.handle,
+          {weightOf(object), object.isOwn, static_cast<long>(object.drivers),
+           ofHandle(object, [&](auto handle) { return long{countOf(cl, handle)}; })});
+      if (object.kind == Kind::Kernel && object.isOwn) {
+        example_.keep(static_cast<cl_kernel>(object.handle));
+        auto* program = static_cast<cl_program>(object.parent); // is there, since its kernel is
+        if (program && view.driversOf(program) == 0)
+          see(view, program, {Weight::Program, false, 0, long{countOf(cl, program)}});
+      }
+    });
+  }
+
+  long references() const {
+    long count = references_;
+    for (const auto& [handle, seen] : seen_)
+      if (seen.isOwn || isOnlyOurs(seen))
+        count -= counts_.weight(context_, seen.weight, example_.get());
+    return count;
+  }
+
+private:
+  struct Seen {
+    Weight weight;
+    bool isOwn;
+    long drivers;      ///< references that are libsplit's
+    long references;   ///< all of them
+    long children = 0; ///< that libsplit made of it
+  };
+
   ReferenceCounts& counts_;
   const cl_context context_;
-  long sum_ = 0;
-  std::map<void*, long> otherwise_; ///< of programs: references that are not libsplit's kernels'
-  std::map<void*, long> held_;      ///< … and that are libsplit's own
+  long references_ = 0;
+  std::map<void*, Seen> seen_;
+  Example example_;
+
+  void see(const References::View& view, void* handle, Seen seen) {
+    seen.children = view.childrenOf(handle);
+    seen_.emplace(handle, seen);
+  }
 
   Weight weightOf(const References::Object& object) const {
     switch (object.kind) {
@@ -301,66 +334,85 @@ private:
       return Weight::Sampler;
     }
   }
-  bool isOnlyOurs(const References::Object& object) const {
-    const Dispatch& cl = counts_.cl_;
-    const long parts = object.kind == Kind::Memory ? cl.references.childrenOf(object.handle) : 0;
-    const long added = parts == 0 ? 0 : parts * counts_.weight(context_, Weight::PartOnBuffer);
-    return ofHandle(object, [&](auto handle) { return countOf(cl, handle); }) ==
-           object.drivers + added;
+
+  /// The application gave it up, and it is there for what libsplit has of it.
+  bool isOnlyOurs(const Seen& seen) const {
+    const Weight onParent =
+        seen.weight == Weight::Program ? Weight::KernelOnProgram : Weight::PartOnBuffer;
+    const long added =
+        seen.children == 0 ? 0 : seen.children * counts_.weight(context_, onParent, example_.get());
+    return seen.references == seen.drivers + added;
   }
 };
 
+template <class Handle>
+long ReferenceCounts::withoutOurs(const References::View& view, Handle handle) const {
+  return static_cast<long>(countOf(cl_, handle)) - view.driversOf(handle);
+}
+
 long ReferenceCounts::now(cl_context context) {
   Tally tally{*this, context};
-  cl_.references.each([&](const References::Object& object) { tally.see(object); });
+  cl_.references.whileNothingChanges([&](const References::View& view) { tally.look(view); });
   const auto standIns = std::ranges::count_if(events_.standIns(), [&](const auto& each) {
     return contextOf(cl_, each.event.get()) == context;
   });
-  const long count = withoutOurs(context) - tally.all();
+  const long count = tally.references();
   return standIns == 0 ? count
                        : count + standIns * (weight(context, Weight::Command) -
                                              weight(context, Weight::UserEvent));
 }
 
 long ReferenceCounts::now(cl_command_queue queue) {
+  long count = 0;
   long more = std::ranges::count(events_.standIns(), queue, &EventTable::StandIn::queue);
-  cl_.references.each([&](const References::Object& object) {
-    if (object.kind != Kind::Event)
-      return;
-    auto* event = static_cast<cl_event>(object.handle);
-    if (queueOf(cl_, event) == queue && (object.isOwn || countOf(cl_, event) == object.drivers))
-      --more;
+  cl_.references.whileNothingChanges([&](const References::View& view) {
+    count = withoutOurs(view, queue);
+    view.each([&](const References::Object& object) {
+      if (object.kind != Kind::Event)
+        return;
+      auto* event = static_cast<cl_event>(object.handle);
+      if (queueOf(cl_, event) == queue && (object.isOwn || countOf(cl_, event) == object.drivers))
+        --more;
+    });
   });
-  const long count = withoutOurs(queue);
-  if (more == 0)
-    return count;
-  return count + more * weight(contextOf(cl_, queue), Weight::CommandOnQueue);
+  return more == 0 ? count : count + more * weight(contextOf(cl_, queue), Weight::CommandOnQueue);
 }
 
 long ReferenceCounts::now(cl_mem memory) {
-  const long parts = cl_.references.childrenOf(memory);
-  const long count = withoutOurs(memory);
-  if (parts == 0)
-    return count;
-  return count - parts * weight(contextOf(cl_, memory), Weight::PartOnBuffer);
+  long count = 0, parts = 0;
+  cl_.references.whileNothingChanges([&](const References::View& view) {
+    count = withoutOurs(view, memory);
+    parts = view.childrenOf(memory);
+  });
+  return parts == 0 ? count : count - parts * weight(contextOf(cl_, memory), Weight::PartOnBuffer);
 }
 
 long ReferenceCounts::now(cl_program program) {
-  const long kernels = cl_.references.childrenOf(program);
-  const long count = withoutOurs(program);
-  if (kernels == 0)
-    return count;
-  cl_context context = contextOf(cl_, program);
-  std::optional<long> each;
-  cl_.references.each([&](const References::Object& object) {
-    if (!each && object.kind == Kind::Kernel && object.parent == program)
-      each = weight(context, Weight::KernelOnProgram, static_cast<cl_kernel>(object.handle));
+  long count = 0, kernels = 0;
+  Example example(cl_);
+  cl_.references.whileNothingChanges([&](const References::View& view) {
+    count = withoutOurs(view, program);
+    kernels = view.childrenOf(program);
+    if (kernels > 0)
+      view.each([&](const References::Object& object) {
+        if (object.kind == Kind::Kernel && object.parent == program)
+          example.keep(static_cast<cl_kernel>(object.handle));
+      });
   });
-  return count - kernels * each.value_or(0);
+  return kernels == 0 ? count
+                      : count - kernels * weight(contextOf(cl_, program), Weight::KernelOnProgram,
+                                                 example.get());
 }
 
-/// Until two answers are the same: what other threads give up meanwhile may be in one of its
-/// numbers, and in another no more.
+template <class Handle> long ReferenceCounts::now(Handle handle) {
+  long count = 0;
+  cl_.references.whileNothingChanges(
+      [&](const References::View& view) { count = withoutOurs(view, handle); });
+  return count;
+}
+
+/// Until two answers are the same: what other threads are about to make is there before libsplit
+/// holds it.
 template <class Handle> cl_uint ReferenceCounts::of(Handle handle) {
   constexpr int often = 100;
   long count = now(handle);

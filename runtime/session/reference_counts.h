@@ -17,8 +17,9 @@
 // what a driver itself holds for commands that are under way, or afterwards, such as PoCL's buffers
 // the event of their last one, and that its queue: libsplit's commands are others.
 //
-// A question about a context or queue looks at all that libsplit holds; others do not. The child of
-// a fork hears what its driver says.
+// A question about a context or queue looks at all that libsplit holds, at one moment, so that
+// other threads may make and give back objects meanwhile. The child of a fork hears what its driver
+// says.
 #pragma once
 
 #include "runtime/session/event_table.h"
@@ -55,6 +56,7 @@ private:
     KernelOnProgram,
     CommandOnQueue
   };
+  class Example;
   class Tally;
 
   long now(cl_context context);
@@ -62,9 +64,10 @@ private:
   long now(cl_mem memory);
   long now(cl_program program);
   /// A kernel, sampler or event: libsplit's objects add nothing to them.
-  template <class Handle> long now(Handle handle) { return withoutOurs(handle); }
-  template <class Handle> long withoutOurs(Handle handle) const;
-  /// `example`: a kernel that is there, where it is about kernels.
+  template <class Handle> long now(Handle handle);
+  template <class Handle> long withoutOurs(const References::View& view, Handle handle) const;
+  /// `example`: a kernel that is there, where it is about kernels. No lock of the references' is
+  /// held.
   long weight(cl_context context, Weight weight, cl_kernel example = nullptr);
   std::map<Weight, long> measure(cl_device_id device, Weight weight) const;
   std::map<Weight, long> measureAsOf(cl_kernel kernel, cl_context context) const;

@@ -4,7 +4,9 @@
 #include "tests/samples/sample.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <iostream>
 #include <thread>
 
@@ -12,15 +14,22 @@ namespace {
 
 using sample::check;
 
-/// When drivers have let go of what their commands held, which PoCL's do a little after the end.
 template <class Query, class Handle> cl_uint count(Query query, Handle handle, cl_uint name) {
-  constexpr int times = 8;
-  cl_uint least = ~0U;
+  cl_uint references = 0;
+  check(query(handle, name, sizeof references, &references, nullptr), "a reference count");
+  return references;
+}
+
+/// The least that each of several counts is for a while: when drivers have let go of what their
+/// commands held, which PoCL's do a little after the end.
+template <class Read> auto settled(const Read& read) {
+  constexpr int times = 40;
+  auto least = read();
   for (int i = 0; i < times; ++i) {
-    cl_uint references = 0;
-    check(query(handle, name, sizeof references, &references, nullptr), "a reference count");
-    least = std::min(least, references);
-    std::this_thread::sleep_for(std::chrono::microseconds(250));
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+    const auto counts = read();
+    for (std::size_t each = 0; each < least.size(); ++each)
+      least[each] = std::min(least[each], counts[each]);
   }
   return least;
 }
@@ -45,31 +54,38 @@ public:
   }
 
   void say(const char* when) {
-    const cl_uint ofQueue =
-        count(clGetCommandQueueInfo, cl_command_queue(queue_), CL_QUEUE_REFERENCE_COUNT);
-    std::cout << when << ": context "
-              << count(clGetContextInfo, s_.context(), CL_CONTEXT_REFERENCE_COUNT) << ", program "
-              << count(clGetProgramInfo, cl_program(program_), CL_PROGRAM_REFERENCE_COUNT)
-              << ", kernel "
-              << count(clGetKernelInfo, cl_kernel(kernel_), CL_KERNEL_REFERENCE_COUNT)
-              << ", buffers " << count(clGetMemObjectInfo, cl_mem(a_), CL_MEM_REFERENCE_COUNT)
-              << " " << count(clGetMemObjectInfo, cl_mem(b_), CL_MEM_REFERENCE_COUNT) << ", part "
-              << count(clGetMemObjectInfo, cl_mem(part_), CL_MEM_REFERENCE_COUNT);
+    enum : std::uint8_t { Context, Program, Kernel, A, B, Part, Sampler, Queue, Event, Kinds };
+    const auto counts = settled([&] {
+      std::array<cl_uint, Kinds> read{};
+      read[Context] = count(clGetContextInfo, s_.context(), CL_CONTEXT_REFERENCE_COUNT);
+      read[Program] = count(clGetProgramInfo, cl_program(program_), CL_PROGRAM_REFERENCE_COUNT);
+      read[Kernel] = count(clGetKernelInfo, cl_kernel(kernel_), CL_KERNEL_REFERENCE_COUNT);
+      read[A] = count(clGetMemObjectInfo, cl_mem(a_), CL_MEM_REFERENCE_COUNT);
+      read[B] = count(clGetMemObjectInfo, cl_mem(b_), CL_MEM_REFERENCE_COUNT);
+      read[Part] = count(clGetMemObjectInfo, cl_mem(part_), CL_MEM_REFERENCE_COUNT);
+      if (sampler_)
+        read[Sampler] = count(clGetSamplerInfo, cl_sampler(sampler_), CL_SAMPLER_REFERENCE_COUNT);
+      read[Queue] = ofQueue();
+      if (event_)
+        read[Event] = ofEvent();
+      return read;
+    });
+    std::cout << when << ": context " << counts[Context] << ", program " << counts[Program]
+              << ", kernel " << counts[Kernel] << ", buffers " << counts[A] << " " << counts[B]
+              << ", part " << counts[Part];
     if (sampler_)
-      std::cout << ", sampler "
-                << count(clGetSamplerInfo, cl_sampler(sampler_), CL_SAMPLER_REFERENCE_COUNT);
+      std::cout << ", sampler " << counts[Sampler];
     // PoCL's buffers hold the event of their last command, and that its queue.
     if (s_.options().variant == "all" || !hasLaunched_)
-      std::cout << ", queue " << ofQueue;
+      std::cout << ", queue " << counts[Queue];
     if (event_) {
-      const cl_uint ofEvent = count(clGetEventInfo, cl_event(event_), CL_EVENT_REFERENCE_COUNT);
       if (s_.options().variant == "all")
-        std::cout << ", event " << ofEvent;
-      std::cout << ", queue and event by " << static_cast<int>(ofQueue - queueBefore_) << " and "
-                << static_cast<int>(ofEvent - eventBefore_);
-      eventBefore_ = ofEvent;
+        std::cout << ", event " << counts[Event];
+      std::cout << ", queue and event by " << static_cast<int>(counts[Queue] - queueBefore_)
+                << " and " << static_cast<int>(counts[Event] - eventBefore_);
+      eventBefore_ = counts[Event];
     }
-    queueBefore_ = ofQueue;
+    queueBefore_ = counts[Queue];
     std::cout << "\n";
   }
 
@@ -90,8 +106,9 @@ public:
           "clEnqueueNDRangeKernel");
     check(clWaitForEvents(1, event_.address()), "clWaitForEvents");
     check(clFinish(queue_), "clFinish");
-    eventBefore_ = count(clGetEventInfo, cl_event(event_), CL_EVENT_REFERENCE_COUNT);
-    queueBefore_ = count(clGetCommandQueueInfo, cl_command_queue(queue_), CL_QUEUE_REFERENCE_COUNT);
+    const auto before = settled([&] { return std::array{ofQueue(), ofEvent()}; });
+    queueBefore_ = before[0];
+    eventBefore_ = before[1];
     say("launched with an event");
     check(clRetainEvent(event_), "clRetainEvent");
     check(clRetainMemObject(b_), "clRetainMemObject");
@@ -114,8 +131,10 @@ public:
     say("read");
     sampler_.reset();
     a_.reset();
-    std::cout << "less: context "
-              << count(clGetContextInfo, s_.context(), CL_CONTEXT_REFERENCE_COUNT) << "\n";
+    const auto less = settled([&] {
+      return std::array{count(clGetContextInfo, s_.context(), CL_CONTEXT_REFERENCE_COUNT)};
+    });
+    std::cout << "less: context " << less[0] << "\n";
   }
 
 private:
@@ -129,6 +148,13 @@ private:
   sample::Event event_;
   bool hasLaunched_ = false;
   cl_uint queueBefore_ = 0, eventBefore_ = 0;
+
+  cl_uint ofQueue() const {
+    return count(clGetCommandQueueInfo, cl_command_queue(queue_), CL_QUEUE_REFERENCE_COUNT);
+  }
+  cl_uint ofEvent() const {
+    return count(clGetEventInfo, cl_event(event_), CL_EVENT_REFERENCE_COUNT);
+  }
 };
 
 void referenceCounts(sample::Sample& s) {

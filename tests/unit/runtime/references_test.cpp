@@ -34,7 +34,18 @@ Dispatch countingDriver() {
 const Dispatch counting = countingDriver();
 
 long without(CountingDriver& driver) {
-  return counting.references.withoutOurs(driver.handle(), [&] { return long{driver.references}; });
+  long left = 0;
+  counting.references.whileNothingChanges([&](const References::View& view) {
+    left = driver.references - view.driversOf(driver.handle());
+  });
+  return left;
+}
+
+long childrenOf(CountingDriver& driver) {
+  long children = 0;
+  counting.references.whileNothingChanges(
+      [&](const References::View& view) { children = view.childrenOf(driver.handle()); });
+  return children;
 }
 
 TEST(References, ShareOneOfTheDrivers) {
@@ -79,27 +90,29 @@ TEST(References, TellWhatLibsplitMade) {
   const auto held = Ref<cl_mem>::retain(counting, theirs.handle());
   const auto made = Ref<cl_mem>::adopt(counting, ours.handle());
   int seen = 0;
-  counting.references.each([&](const References::Object& object) {
-    EXPECT_EQ(object.kind, References::Kind::Memory);
-    EXPECT_EQ(object.isOwn, object.handle == static_cast<void*>(ours.handle()));
-    EXPECT_EQ(object.drivers, 1U);
-    ++seen;
+  counting.references.whileNothingChanges([&](const References::View& view) {
+    view.each([&](const References::Object& object) {
+      EXPECT_EQ(object.kind, References::Kind::Memory);
+      EXPECT_EQ(object.isOwn, object.handle == static_cast<void*>(ours.handle()));
+      EXPECT_EQ(object.drivers, 1U);
+      ++seen;
+    });
   });
   EXPECT_EQ(seen, 2);
 }
 
 TEST(References, TellHowManyWereMadeOfAnObject) {
   CountingDriver whole, first, second;
-  EXPECT_EQ(counting.references.childrenOf(whole.handle()), 0);
+  EXPECT_EQ(childrenOf(whole), 0);
   auto one = Ref<cl_mem>::adopt(counting, first.handle(), whole.handle());
   {
     const auto other = Ref<cl_mem>::adopt(counting, second.handle(), whole.handle());
     const auto same = other;
-    EXPECT_EQ(counting.references.childrenOf(whole.handle()), 2);
+    EXPECT_EQ(childrenOf(whole), 2);
   }
-  EXPECT_EQ(counting.references.childrenOf(whole.handle()), 1);
+  EXPECT_EQ(childrenOf(whole), 1);
   one = {};
-  EXPECT_EQ(counting.references.childrenOf(whole.handle()), 0);
+  EXPECT_EQ(childrenOf(whole), 0);
 }
 
 TEST(References, AreExactHoweverManyThreadsComeAndGo) {
@@ -120,6 +133,30 @@ TEST(References, AreExactHoweverManyThreadsComeAndGo) {
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(driver.references, 1);
+}
+
+TEST(References, AreLookedAtAtOneMoment) {
+  constexpr int count = 64; // in many shards
+  std::vector<CountingDriver> drivers(count);
+  std::atomic<bool> isOver = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      for (std::size_t at = i; !isOver; at += 3)
+        Ref<cl_mem>::retain(counting, drivers[at % count].handle());
+    });
+  for (int i = 0; i < 5000; ++i) {
+    long others = 0;
+    counting.references.whileNothingChanges([&](const References::View& view) {
+      for (CountingDriver& driver : drivers)
+        others += driver.references;
+      view.each([&](const References::Object& object) { others -= object.drivers; });
+    });
+    ASSERT_EQ(others, count);
+  }
+  isOver = true;
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 } // namespace
