@@ -1,20 +1,21 @@
 #include "analysis-pass/summary/byte_set.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace libsplit {
 
 namespace {
 
 /// Appends `range`, which does not begin before the last one.
-void append(std::vector<ByteRange>& ranges, ByteRange range) {
-  if (ranges.empty() || range.begin > ranges.back().end)
+void appendTo(std::vector<ByteRange>& ranges, ByteRange range) {
+  if (range.begin > ranges.back().end)
     ranges.push_back(range);
   else
     ranges.back().end = std::max(ranges.back().end, range.end);
 }
 
-using RangeIterator = std::vector<ByteRange>::const_iterator;
+using RangeIterator = std::span<const ByteRange>::iterator;
 
 /// The first of ascending ranges that ends at `end` or behind it. Looks ever farther ahead, so that
 /// few ranges are found among many in little time, and many among many in as long as there are.
@@ -30,26 +31,39 @@ RangeIterator firstEndingAt(RangeIterator first, RangeIterator last, std::uint64
 
 } // namespace
 
-ByteSet::ByteSet(std::vector<ByteRange> ranges) {
-  if (!ranges.empty())
-    ranges_ = std::make_shared<std::vector<ByteRange>>(std::move(ranges));
+void ByteSet::append(ByteRange range, std::size_t expected) {
+  if (several_) {
+    appendTo(*several_, range);
+  } else if (one_.empty()) {
+    one_ = range;
+  } else if (range.begin <= one_.end) {
+    one_.end = std::max(one_.end, range.end);
+  } else {
+    several_ = std::make_shared<std::vector<ByteRange>>();
+    several_->reserve(std::max<std::size_t>(expected, 2));
+    several_->push_back(std::exchange(one_, {}));
+    several_->push_back(range);
+  }
 }
 
-const std::vector<ByteRange>& ByteSet::ranges() const {
-  static const std::vector<ByteRange> none;
-  return ranges_ ? *ranges_ : none;
+void ByteSet::append(std::span<const ByteRange> ranges) {
+  for (const ByteRange& range : ranges)
+    append(range, ranges.size() + 1);
 }
 
 void ByteSet::add(ByteRange range) {
   if (range.begin >= range.end)
     return;
-  if (!ranges_)
-    ranges_ = std::make_shared<std::vector<ByteRange>>();
-  else if (ranges_.use_count() > 1)
-    ranges_ = std::make_shared<std::vector<ByteRange>>(*ranges_);
-  std::vector<ByteRange>& ranges = *ranges_;
-  if (ranges.empty() || range.begin >= ranges.back().begin)
-    return append(ranges, range);
+  if (!several_) {
+    if (range.begin < one_.begin)
+      std::swap(range, one_);
+    return append(range);
+  }
+  if (several_.use_count() > 1)
+    several_ = std::make_shared<std::vector<ByteRange>>(*several_);
+  if (range.begin >= several_->back().begin)
+    return appendTo(*several_, range);
+  std::vector<ByteRange>& ranges = *several_;
   // [first, last) are the ranges that overlap or touch the new one.
   auto first =
       std::lower_bound(ranges.begin(), ranges.end(), range.begin,
@@ -63,17 +77,19 @@ void ByteSet::add(ByteRange range) {
   first->begin = std::min(first->begin, range.begin);
   first->end = std::max((last - 1)->end, range.end);
   ranges.erase(first + 1, last);
+  if (ranges.size() == 1) {
+    one_ = ranges.front();
+    several_ = nullptr;
+  }
 }
 
 void ByteSet::uniteWith(const ByteSet& other) {
   const bool comesAfter =
-      !empty() && !other.empty() && other.ranges().front().begin >= ranges_->back().begin;
-  if (!comesAfter || ranges_.use_count() > 1) {
+      !empty() && !other.empty() && other.ranges().front().begin >= ranges().back().begin;
+  if (comesAfter && several_.use_count() <= 1)
+    append(other.ranges());
+  else
     *this = unite(*this, other);
-    return;
-  }
-  for (const ByteRange& range : other.ranges())
-    append(*ranges_, range);
 }
 
 std::uint64_t ByteSet::size() const {
@@ -86,13 +102,13 @@ std::uint64_t ByteSet::size() const {
 ByteRange ByteSet::hull() const {
   if (empty())
     return {};
-  return {ranges_->front().begin, ranges_->back().end};
+  return {ranges().front().begin, ranges().back().end};
 }
 
 bool ByteSet::contains(const ByteSet& other) const {
   if (isSame(other))
     return true;
-  const std::vector<ByteRange>& all = ranges();
+  const std::span<const ByteRange> all = ranges();
   auto mine = all.begin();
   for (const ByteRange& r : other.ranges()) {
     mine = firstEndingAt(mine, all.end(), r.end);
@@ -106,7 +122,7 @@ bool ByteSet::intersects(const ByteSet& other) const {
   const ByteRange mine = hull(), theirs = other.hull();
   if (mine.end <= theirs.begin || theirs.end <= mine.begin)
     return false;
-  const std::vector<ByteRange>&all = ranges(), &others = other.ranges();
+  const std::span<const ByteRange> all = ranges(), others = other.ranges();
   auto a = all.begin();
   auto b = others.begin();
   while (a != all.end() && b != others.end()) {
@@ -125,39 +141,40 @@ ByteSet unite(const ByteSet& a, const ByteSet& b) {
     return b;
   if (b.empty())
     return a;
-  std::vector<ByteRange> result;
-  result.reserve(a.ranges().size() + b.ranges().size());
-  auto i = a.ranges().begin();
-  auto j = b.ranges().begin();
-  while (i != a.ranges().end() || j != b.ranges().end()) {
-    const bool takeA = j == b.ranges().end() || (i != a.ranges().end() && i->begin < j->begin);
-    append(result, takeA ? *i++ : *j++);
+  const std::span<const ByteRange> as = a.ranges(), bs = b.ranges();
+  ByteSet result;
+  auto i = as.begin();
+  auto j = bs.begin();
+  while (i != as.end() || j != bs.end()) {
+    const bool takeA = j == bs.end() || (i != as.end() && i->begin < j->begin);
+    result.append(takeA ? *i++ : *j++, as.size() + bs.size());
   }
-  return ByteSet(std::move(result));
+  return result;
 }
 
 ByteSet intersect(const ByteSet& a, const ByteSet& b) {
   if (a.isSame(b))
     return a;
-  std::vector<ByteRange> result;
-  auto i = a.ranges().begin();
-  auto j = b.ranges().begin();
-  while (i != a.ranges().end() && j != b.ranges().end()) {
+  const std::span<const ByteRange> as = a.ranges(), bs = b.ranges();
+  ByteSet result;
+  auto i = as.begin();
+  auto j = bs.begin();
+  while (i != as.end() && j != bs.end()) {
     if (i->end <= j->begin) {
-      i = firstEndingAt(i, a.ranges().end(), j->begin + 1);
+      i = firstEndingAt(i, as.end(), j->begin + 1);
       continue;
     }
     if (j->end <= i->begin) {
-      j = firstEndingAt(j, b.ranges().end(), i->begin + 1);
+      j = firstEndingAt(j, bs.end(), i->begin + 1);
       continue;
     }
-    result.push_back({std::max(i->begin, j->begin), std::min(i->end, j->end)});
+    result.append({std::max(i->begin, j->begin), std::min(i->end, j->end)});
     if (i->end < j->end)
       ++i;
     else
       ++j;
   }
-  return ByteSet(std::move(result));
+  return result;
 }
 
 ByteSet subtract(const ByteSet& a, const ByteSet& b) {
@@ -165,29 +182,30 @@ ByteSet subtract(const ByteSet& a, const ByteSet& b) {
     return a;
   if (a.isSame(b))
     return {};
-  std::vector<ByteRange> result;
-  auto hole = b.ranges().begin();
+  const std::span<const ByteRange> holes = b.ranges();
+  ByteSet result;
+  auto hole = holes.begin();
   for (const ByteRange& r : a.ranges()) {
     std::uint64_t begin = r.begin;
-    while (hole != b.ranges().end() && hole->end <= begin)
+    while (hole != holes.end() && hole->end <= begin)
       ++hole;
-    for (auto h = hole; h != b.ranges().end() && h->begin < r.end; ++h) {
+    for (auto h = hole; h != holes.end() && h->begin < r.end; ++h) {
       if (begin < h->begin)
-        result.push_back({begin, h->begin});
+        result.append({begin, h->begin});
       begin = std::max(begin, h->end);
       if (begin >= r.end)
         break;
       hole = h;
     }
     if (begin < r.end)
-      result.push_back({begin, r.end});
+      result.append({begin, r.end});
   }
-  return ByteSet(std::move(result));
+  return result;
 }
 
 ByteSet fillGaps(const ByteSet& set, const ByteSet& filler) {
   ByteSet small;
-  const auto& ranges = set.ranges();
+  const auto ranges = set.ranges();
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     const ByteRange gap{ranges[i - 1].end, ranges[i].begin};
     if (16 * gap.size() <= ranges[i - 1].size())

@@ -2,12 +2,16 @@
 //
 // This is the currency of the whole project: regions that kernels touch, bytes that are valid on a
 // memory node, bytes that travel. Offsets count from the start of the buffer. All operations are
-// pure; two equal sets have equal representations, so == is set equality. Copies share their ranges
-// until one of them is added to, so copying is O(1).
+// pure; two equal sets have equal representations, so == is set equality. A set of one range, as
+// most are, holds it in place; of more, copies share them until one is added to. So copying is
+// O(1).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +39,7 @@ public:
   /// else as `unite`.
   void uniteWith(const ByteSet& other);
 
-  bool empty() const { return !ranges_; }
+  bool empty() const { return one_.empty() && !several_; }
   /// Number of bytes in the set.
   std::uint64_t size() const;
   /// Smallest range that contains the set; empty for the empty set.
@@ -43,21 +47,31 @@ public:
   bool contains(const ByteSet& other) const;
   bool intersects(const ByteSet& other) const;
 
-  const std::vector<ByteRange>& ranges() const;
-  bool operator==(const ByteSet& other) const {
-    return isSame(other) || ranges() == other.ranges();
+  /// As long as the set stays where it is, and as it is.
+  std::span<const ByteRange> ranges() const {
+    return several_ ? std::span<const ByteRange>(*several_)
+                    : std::span(&one_, one_.empty() ? std::size_t{0} : std::size_t{1});
   }
-  /// One is a copy of the other, or both are empty: equal, and known to be so in O(1).
-  bool isSame(const ByteSet& other) const { return ranges_ == other.ranges_; }
+  bool operator==(const ByteSet& other) const {
+    return isSame(other) || std::ranges::equal(ranges(), other.ranges());
+  }
+  /// One is a copy of the other, or has but one range: equal, and known to be so in O(1).
+  bool isSame(const ByteSet& other) const {
+    return one_ == other.one_ && several_ == other.several_;
+  }
 
 private:
   friend ByteSet unite(const ByteSet&, const ByteSet&);
   friend ByteSet intersect(const ByteSet&, const ByteSet&);
   friend ByteSet subtract(const ByteSet&, const ByteSet&);
 
-  explicit ByteSet(std::vector<ByteRange> ranges);
+  /// A range that does not begin before the last one. `expected`: how many there may be.
+  void append(ByteRange range, std::size_t expected = 0);
+  void append(std::span<const ByteRange> ranges);
 
-  std::shared_ptr<std::vector<ByteRange>> ranges_; // null: empty; changed only while not shared
+  ByteRange one_; ///< the only one; else [0,0)
+  /// Two and more, else null; changed only while not shared.
+  std::shared_ptr<std::vector<ByteRange>> several_;
 };
 
 /// a ∪ b, a ∩ b and a ∖ b, each in O(|a| + |b|) ranges; a ∩ b in less where few meet many.

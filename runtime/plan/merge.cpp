@@ -150,7 +150,7 @@ void mergeDifferences(ByteRange range, std::uint32_t grain, std::span<const Merg
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
     counting.clear();
     for (std::size_t c = 0; c < copies.size(); ++c) {
-      const auto& ranges = within[c].ranges();
+      const std::span<const ByteRange> ranges = within[c].ranges();
       while (at[c] < ranges.size() && ranges[at[c]].end <= bounds[i])
         ++at[c];
       if (at[c] < ranges.size() && ranges[at[c]].begin <= bounds[i])

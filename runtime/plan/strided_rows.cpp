@@ -1,6 +1,7 @@
 #include "runtime/plan/strided_rows.h"
 
 #include <algorithm>
+#include <span>
 
 namespace libsplit::runtime {
 
@@ -11,7 +12,7 @@ constexpr std::size_t mostTurns = 4; // sequences that may take turns
 constexpr std::uint64_t leastRows = 3;
 
 /// The longest sequence that begins with range `from` and goes on with each `turns`-th.
-Rows rowsFrom(const std::vector<ByteRange>& ranges, std::size_t from, std::size_t turns) {
+Rows rowsFrom(std::span<const ByteRange> ranges, std::size_t from, std::size_t turns) {
   Rows rows{ranges[from].begin, ranges[from].size(), 0, 1};
   if (from + turns >= ranges.size())
     return rows;
@@ -25,7 +26,7 @@ Rows rowsFrom(const std::vector<ByteRange>& ranges, std::size_t from, std::size_
 } // namespace
 
 std::vector<Rows> asRows(const ByteSet& bytes) {
-  const std::vector<ByteRange>& ranges = bytes.ranges();
+  const std::span<const ByteRange> ranges = bytes.ranges();
   std::vector<Rows> all;
   std::vector<bool> taken(ranges.size(), false);
   for (std::size_t from = 0; from < ranges.size(); ++from) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -83,7 +84,7 @@ Instruction HomeCommands::programCopy(const DeviceEnd& end, const Buffer& buffer
   Instruction copy = mover_.copyInstruction(end, buffer, buffer.rowsOf(bytes), base, false,
                                             std::make_shared<Completion>(cl_));
   copy.immediate = false; // the application's memory need not be pinned
-  const std::vector<ByteRange>& ranges = bytes.ranges();
+  const std::span<const ByteRange> ranges = bytes.ranges();
   if (!mayBlock || ranges.size() != 1 || end.way.isRelayed(toHost) || end.way.image)
     return copy;
   const BulkCopy bulk{end.queue,        end.way.memory,
@@ -225,9 +226,8 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
   auto readInHost = [&](ByteSet part) {
     Instruction copy;
     copy.done = std::make_shared<Completion>(cl_);
-    copy.run = [ranges = part.ranges(), from = buffer.hostMemory(*machine_),
-                base](WaitList, Completion&, cl_event*) {
-      for (const ByteRange& each : ranges)
+    copy.run = [part, from = buffer.hostMemory(*machine_), base](WaitList, Completion&, cl_event*) {
+      for (const ByteRange& each : part.ranges())
         std::memcpy(base + each.begin, from + each.begin, each.size());
       return CL_SUCCESS;
     };

@@ -106,7 +106,7 @@ std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const K
 
 /// A launch goes to the driver as it came: says why, where somebody wants to know.
 void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& arguments,
-                            const std::string& why) {
+                            std::string_view why) {
   shared_.tracer.native(kernel.code->name, why, shared_.devices());
   if (!options_.wantsStats())
     return;
@@ -116,7 +116,7 @@ void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& argumen
                                                                       arguments.local != nullptr)
                                       : "invalid"];
   ++range.launches;
-  range.countUnsplit(why);
+  range.countUnsplit(std::string(why));
 }
 
 /// Whether the launch is probably too short to be worth a look. Where data lies on several nodes,
@@ -197,7 +197,8 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   }
   const std::uint64_t number = observer_.launches(*stream);
   bool isUnprepared = false;
-  std::string reason = whyNotSplittable(lock, *stream, *kernel, arguments, isUnprepared);
+  const std::string found = whyNotSplittable(lock, *stream, *kernel, arguments, isUnprepared);
+  std::string_view reason = found;
   std::shared_ptr<Launch> launch;
   const auto began = TrialBudget::Clock::now();
   if (reason.empty() && rests(*kernel, arguments, began) && !shapes_.needsParts(*kernel, arguments))

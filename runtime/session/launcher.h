@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -40,7 +41,7 @@ private:
                                const LaunchArguments& arguments, bool& isUnprepared);
   bool rests(const Kernel& kernel, const LaunchArguments& arguments,
              TrialBudget::Clock::time_point now) const;
-  void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, const std::string& why);
+  void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, std::string_view why);
   void explainOnce(Lock& lock, cl_command_queue queue, const Kernel& kernel,
                    const LaunchArguments& arguments);
   void letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,

@@ -28,12 +28,14 @@ using Values = std::deque<std::vector<std::byte>>;
 
 } // namespace
 
+/// `objectOf`: what the kernel's i-th argument is.
+template <class ObjectOf>
 std::uint64_t Outlooks::idOfCall(const KernelCode& code, const std::string& range,
-                                 std::span<const std::shared_ptr<MemoryObject>> objects) {
+                                 const ObjectOf& objectOf) {
   LaunchId id(&code);
   id.mix(std::hash<std::string>()(range));
-  for (const auto& object : objects)
-    id.mix(object.get());
+  for (std::size_t i = 0; i < code.kinds.size(); ++i)
+    id.mix(objectOf(i).get());
   return id.value();
 }
 
@@ -74,7 +76,8 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
           std::make_shared<const OutlookStep>(stepOf(launch, history, std::move(speeds)));
     return;
   }
-  byCall_[idOfCall(*launch.code, launch.key.range, launch.objects)] = id;
+  byCall_[idOfCall(*launch.code, launch.key.range,
+                   [&](std::size_t i) { return launch.objects[i]; })] = id;
   noted.code = launch.code;
   noted.isNative = false;
   noted.launchKey = launch.key;
@@ -128,12 +131,10 @@ void Outlooks::wantTwoRounds(std::span<const std::uint64_t> drifting) {
 
 std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& arguments) {
   forgetIfMany();
-  std::vector<std::shared_ptr<MemoryObject>> objects;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    objects.push_back(kernel.memoryOf(i));
   const std::string& range =
       kernel.code->histories.nameOf(rangeOf(arguments), arguments.local != nullptr);
-  const std::uint64_t call = idOfCall(*kernel.code, range, objects);
+  const std::uint64_t call =
+      idOfCall(*kernel.code, range, [&](std::size_t i) { return kernel.memoryOf(i); });
   if (const auto known = byCall_.find(call); known != byCall_.end()) {
     Noted& noted = steps_[known->second];
     cameWithCommands(noted);
@@ -147,10 +148,10 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
   if (noted.version > 0)
     return call;
   noted.version = ++versions_;
-  for (std::size_t i = 0; i < objects.size(); ++i)
-    if (objects[i] && objects[i]->buffer) {
-      noted.step.buffers.push_back(objects[i]->buffer.get());
-      noted.step.sizes.push_back(objects[i]->buffer->size());
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (const auto object = kernel.memoryOf(i); object && object->buffer) {
+      noted.step.buffers.push_back(object->buffer.get());
+      noted.step.sizes.push_back(object->buffer->size());
       noted.step.writes.push_back(i >= kernel.code->writes.size() || kernel.code->writes[i]);
     }
   return call;

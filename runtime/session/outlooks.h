@@ -81,8 +81,9 @@ private:
     bool isOver = false;
     std::optional<Outlook> outlook;
   };
+  template <class ObjectOf>
   static std::uint64_t idOfCall(const KernelCode& code, const std::string& range,
-                                std::span<const std::shared_ptr<MemoryObject>> objects);
+                                const ObjectOf& objectOf);
   void cameWithCommands(Noted& noted);
   OutlookStep stepOf(const Launch& launch, const LaunchHistory& history,
                      std::vector<double> speeds) const;

@@ -359,7 +359,7 @@ void Tracer::holds(Task& task, const Buffer& buffer) {
   ++task.call.holdingCount;
 }
 
-void Tracer::native(const std::string& kernel, const std::string& why,
+void Tracer::native(const std::string& kernel, std::string_view why,
                     std::span<const Device> devices) {
   if (!trace_)
     return;

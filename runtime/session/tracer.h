@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -48,7 +49,7 @@ public:
   /// A command of the program's writes, of which libsplit makes no task.
   void writesNatively(const Buffer& buffer, const ByteSet& bytes);
   /// A launch goes straight to the driver, since `why`.
-  void native(const std::string& kernel, const std::string& why, std::span<const Device> devices);
+  void native(const std::string& kernel, std::string_view why, std::span<const Device> devices);
   /// A task is over. `devices`: all that there are; more may come, but none goes.
   void retired(Task& task, std::span<const Device> devices);
   /// What was sent ahead for another task has arrived.

@@ -79,5 +79,32 @@ TEST(ByteSetProperty, unitingInPlaceAgreesAndLeavesCopiesAlone) {
   });
 }
 
+TEST(ByteSetProperty, changesLeaveCopiesAndOneRangeIsHeldInPlace) {
+  forEachSeed(1000, [](std::mt19937& random) {
+    ByteSet set;
+    for (int step = 0; step < 12; ++step) {
+      const ByteSet copy = set;
+      const Model before = bytes(set);
+      const auto [other, added] = randomSet(random);
+      Model after = before;
+      if (pick(random, 0, 1) == 0) {
+        set.uniteWith(other);
+        after.insert(added.begin(), added.end());
+      } else {
+        set = subtract(set, other);
+        std::erase_if(after, [&](std::uint64_t each) { return added.contains(each); });
+      }
+      ByteSet again; // by another way
+      for (auto each = after.rbegin(); each != after.rend(); ++each)
+        again.add({*each, *each + 1});
+      EXPECT_EQ(bytes(set), after);
+      EXPECT_EQ(set, again);
+      EXPECT_EQ(set.isSame(again), set.ranges().size() <= 1);
+      EXPECT_EQ(bytes(copy), before);
+      expectCanonical(set);
+    }
+  });
+}
+
 } // namespace
 } // namespace libsplit
