@@ -1,23 +1,23 @@
 // Keeps a program from being built while another thread makes a kernel of it, and the other way
 // round. Natively it is for the program to see to that, and drivers may crash where it does not
-// (PoCL reads names of kernels that a build is about to free). But a build may begin later here
-// than natively, when libsplit's own kernels are gone: who was lucky natively would not be any
-// more.
+// (PoCL reads names of kernels that a build is about to free). But a build that waits until
+// libsplit's own kernels are gone begins later than natively: who was lucky natively would not be
+// any more. So such builds take turns with whoever makes kernels; others are as they are natively.
 #pragma once
 
+#include "runtime/core/callback_scope.h"
 #include "runtime/core/opencl.h"
+#include "runtime/core/thread.h"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace libsplit {
 
-/// Any thread. Nobody waits for long, nor for himself: a build may call the program back.
+/// Any thread. Nobody waits for long, nor for himself, nor in a callback: a build may call the
+/// program back.
 class ProgramTurns {
 public:
   enum class Act { Build, MakeKernels };
@@ -28,54 +28,58 @@ public:
     Turn(ProgramTurns* turns, cl_program program, Act act)
         : turns_(turns), program_(program), act_(act) {
       if (turns_)
-        turns_->enter(program_, act_);
+        turns_->enter(*this);
     }
     ~Turn() {
       if (turns_)
-        turns_->leave(program_, act_);
+        turns_->leave(*this);
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
   private:
+    friend class ProgramTurns;
     ProgramTurns* const turns_;
     const cl_program program_;
     const Act act_;
+    const std::thread::id thread_ = std::this_thread::get_id();
+    Turn* next_ = nullptr; ///< of those that there are
   };
 
 private:
-  struct Present {
-    std::thread::id thread;
-    Act act;
-    bool operator==(const Present&) const = default;
-  };
-
-  void enter(cl_program program, Act act) {
+  void enter(Turn& own) {
     constexpr std::chrono::seconds patience(1);
-    const Present own{std::this_thread::get_id(), act};
+    const runtime::Uncancelled whole;
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [&] {
-      const auto found = present_.find(program);
-      const auto isSame = [&](const Present& each) { return each.act == own.act; };
-      return found == present_.end() || std::ranges::all_of(found->second, isSame) ||
-             std::ranges::count(found->second, own.thread, &Present::thread) > 0;
-    });
-    present_[program].push_back(own);
+    if (!runtime::CallbackScope::active())
+      changed_.wait_for(lock, patience, [&] { return isTurnOf(own); });
+    own.next_ = first_;
+    first_ = &own;
   }
 
-  void leave(cl_program program, Act act) {
+  void leave(const Turn& own) {
     const std::lock_guard lock(mutex_);
-    const auto found = present_.find(program);
-    std::vector<Present>& all = found->second;
-    all.erase(std::ranges::find(all, Present{std::this_thread::get_id(), act}));
-    if (all.empty())
-      present_.erase(found);
+    Turn** at = &first_;
+    while (*at != &own)
+      at = &(*at)->next_;
+    *at = own.next_;
     changed_.notify_all();
+  }
+
+  /// Whether nobody does anything else with its program, or its own thread does something.
+  bool isTurnOf(const Turn& own) const {
+    bool isFree = true;
+    for (const Turn* each = first_; each; each = each->next_) {
+      if (each->program_ == own.program_ && each->thread_ == own.thread_)
+        return true;
+      isFree = isFree && (each->program_ != own.program_ || each->act_ == own.act_);
+    }
+    return isFree;
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<cl_program, std::vector<Present>> present_;
+  Turn* first_ = nullptr;
 };
 
 } // namespace libsplit

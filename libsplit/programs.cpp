@@ -188,7 +188,6 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
                            const char* options, cl_uint headerCount, const cl_program* headers,
                            const char** headerNames, void(CL_CALLBACK* notify)(cl_program, void*),
                            void* data) {
-  const ProgramTurns::Turn turn(turns(), program, ProgramTurns::Act::Build);
   // Before the compilation: with its callback, the application may release the headers.
   runtime::SourceUnits before;
   bool mayBeHeld = false;
@@ -201,6 +200,7 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
                                             options, uses);
   });
   const auto attempt = [&](Notify told, void* with) {
+    const ProgramTurns::Turn turn(mayBeHeld ? turns() : nullptr, program, ProgramTurns::Act::Build);
     return next().clCompileProgram(program, count, devices, options, headerCount, headers,
                                    headerNames, told, with);
   };
@@ -232,7 +232,6 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
                          const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                          void* data) {
-  const ProgramTurns::Turn turn(turns(), program, ProgramTurns::Act::Build);
   std::shared_ptr<runtime::Build> before;
   bool mayBeHeld = false;
   tracked([&] {
@@ -242,6 +241,7 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
   });
   const auto begin = std::chrono::steady_clock::now();
   const auto attempt = [&](Notify told, void* with) {
+    const ProgramTurns::Turn turn(mayBeHeld ? turns() : nullptr, program, ProgramTurns::Act::Build);
     return next().clBuildProgram(program, count, devices, options, told, with);
   };
   const cl_int status = onceLetGo(mayBeHeld, program, notify, data, attempt);

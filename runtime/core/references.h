@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -128,7 +129,9 @@ public:
   /// meanwhile and what libsplit holds are of the same moment, but for what is being made. All
   /// locks are held: drivers may only be asked what they answer at once, and no Ref may come or go.
   template <class Look> void whileNothingChanges(const Look& look) {
-    for (int i = 0;; ++i) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point until = Clock::now() + patience;
+    for (;;) {
       {
         std::array<std::unique_lock<std::mutex>, shardCount> locks;
         bool areLeaving = false;
@@ -136,7 +139,7 @@ public:
           locks[each] = std::unique_lock(shards_[each].mutex);
           areLeaving |= shards_[each].leaving > 0;
         }
-        if (!areLeaving || i == patience) {
+        if (!areLeaving || Clock::now() >= until) {
           look(View(*this));
           return;
         }
@@ -147,9 +150,9 @@ public:
 
 private:
   static constexpr std::size_t shardCount = 16;
-  /// As often is looked again whether all is given back. That may need the thread that asks:
-  /// drivers call programs back when objects go.
-  static constexpr int patience = 10000;
+  /// How long is waited until all is given back. That may need the thread that asks: drivers call
+  /// programs back when objects go.
+  static constexpr std::chrono::milliseconds patience{1};
 
   struct Held {
     unsigned count = 0;   ///< Refs

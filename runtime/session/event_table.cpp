@@ -26,10 +26,12 @@ void EventTable::released(cl_event event) {
   if (isEmpty())
     return;
   std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
+  Ref<cl_command_queue> queue;     // so is this, also if the task goes on
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   if (found != events_.end() && --found->second->references == 0) {
     last = std::move(found->second);
+    queue = std::move(last->keepsQueue);
     events_.erase(found);
     count_ = events_.size();
   }

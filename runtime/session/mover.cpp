@@ -388,14 +388,16 @@ bool Mover::isSendingAhead() const {
 }
 
 void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {
-  const std::vector<std::shared_ptr<Task>> pending = sentAhead_;
+  std::vector<std::shared_ptr<Task>> pending = sentAhead_;
   lock.unlock();
   for (const std::shared_ptr<Task>& each : pending)
     for (const CompletionPtr& part : each->parts)
       part->wait();
   lock.lock();
   auto arrived = takeArrived();
+  // They may be the last to hold what the program gave up, of whose end drivers tell it.
   lock.unlock();
+  pending.clear();
   arrived.clear();
   lock.lock();
 }

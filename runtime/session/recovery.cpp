@@ -98,7 +98,7 @@ void Recovery::putRight(Lock& lock) {
   chunks_.awaitNone(lock);
   pooled_.awaitNone(lock);
   drain(lock);
-  const std::vector<std::shared_ptr<Task>> tasks = scheduler_.planned();
+  std::vector<std::shared_ptr<Task>> tasks = scheduler_.planned();
   leaveOutFailed(tasks);
   auto ahead = mover_.takeSentAhead();
   leaveOutFailed(ahead);
@@ -122,6 +122,7 @@ void Recovery::putRight(Lock& lock) {
   }
   // They may be the last to hold what the program gave up, of whose end drivers tell it.
   lock.unlock();
+  tasks.clear();
   ahead.clear();
   lock.lock();
 }

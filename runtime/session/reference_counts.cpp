@@ -4,8 +4,11 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,166 +87,193 @@ template <class Call> auto ofHandle(const References::Object& object, const Call
   return decltype(call(cl_mem())){};
 }
 
-/// By how much counts grow with an object: what two tries in a row say, since other threads make
-/// some as well.
-template <class Counts, class Make, class Release>
-auto growthOf(const Counts& counts, const Make& make, const Release& release) {
-  constexpr int tries = 5;
-  auto last = counts();
+/// By how much counts grow with an object that `make` makes, and that goes with who owns it: what
+/// so many more tries say than anything else, since other threads may make and release some as
+/// well. Nothing if none is said so often, or none can be made.
+template <class Counts, class Make>
+auto growthOf(const Counts& counts, const Make& make, int moreOften)
+    -> std::optional<decltype(counts())> {
+  constexpr int tries = 64;
+  std::map<decltype(counts()), int> said;
   for (int i = 0; i < tries; ++i) {
     const auto before = counts();
-    const auto made = make();
-    auto growth = counts();
+    auto growth = before;
+    {
+      const auto made = make();
+      if (!made)
+        return std::nullopt;
+      growth = counts();
+    }
     for (std::size_t each = 0; each < growth.size(); ++each)
-      growth[each] = made ? growth[each] - before[each] : 0;
-    if (made)
-      release(made);
-    if (i > 0 && growth == last)
-      break;
-    last = growth;
+      growth[each] -= before[each];
+    int otherwise = 0;
+    for (const auto& [other, often] : said)
+      if (other != growth)
+        otherwise = std::max(otherwise, often);
+    if (++said[growth] - otherwise >= moreOften)
+      return growth;
   }
-  return last;
+  return std::nullopt;
+}
+
+/// Owns what a driver made; released by it.
+template <class Handle, class Release> auto owned(Handle handle, Release release) {
+  return std::unique_ptr<std::remove_pointer_t<Handle>, Release>(handle, release);
 }
 
 } // namespace
 
-long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel example) {
+cl_device_id ReferenceCounts::deviceOf(cl_context context) const {
   const auto devices =
       arrayProperty<cl_device_id>(cl_.clGetContextInfo, context, CL_CONTEXT_DEVICES);
-  if (devices.empty())
-    return 0;
-  const auto platform =
-      property<cl_platform_id>(cl_.clGetDeviceInfo, devices.front(), CL_DEVICE_PLATFORM);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto known = weights_.find({platform, weight}); known != weights_.end())
-      return known->second;
-  }
-  if (!shared_.isActive()) // there is next to nothing any more
-    return 0;
+  return devices.empty() ? nullptr : devices.front();
+}
+
+std::optional<long> ReferenceCounts::known(cl_device_id device, Weight weight) {
+  const auto platform = property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  const std::lock_guard lock(mutex_);
+  const auto found = weights_.find({platform, weight});
+  return found == weights_.end() ? std::nullopt : std::optional(found->second);
+}
+
+long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel example) {
+  cl_device_id device = deviceOf(context);
+  if (const auto before = known(device, weight))
+    return *before;
   const bool isOfKernels = weight == Weight::Kernel || weight == Weight::KernelOnProgram;
   if (isOfKernels && !example)
     return 0;
   const std::map<Weight, long> measured =
-      isOfKernels ? measureAsOf(example, context) : measure(devices.front(), weight);
+      isOfKernels ? measureAsOf(example, context) : measure(device, weight);
+  const auto platform = property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
   const std::lock_guard lock(mutex_);
   for (const auto& [each, growth] : measured)
     weights_[{platform, each}] = growth;
-  return measured.at(weight);
+  const auto found = measured.find(weight);
+  return found == measured.end() ? 0 : found->second;
 }
 
-/// Without Refs: these objects are nobody's to count. In a context that nobody else has: in the
-/// program's other threads make and release objects meanwhile.
+/// Without Refs: these objects are nobody's to count. In a context that nobody else has. Of what a
+/// driver refuses to make nothing is said.
 std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id device,
                                                                  Weight weight) const {
   using Counts = std::vector<long>;
+  constexpr int twice = 2;
   cl_int error = CL_SUCCESS;
-  cl_context context = cl_.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
+  const auto context = owned(cl_.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error),
+                             cl_.clReleaseContext);
   if (!context)
-    return {{weight, 0}};
-  struct Release {
-    const Dispatch& cl;
-    cl_context context;
-    ~Release() { cl.clReleaseContext(context); }
-  } const release{cl_, context};
-  const auto onContext = [&] { return Counts{countOf(cl_, context)}; };
+    return {};
+  const auto onContext = [&] { return Counts{countOf(cl_, context.get())}; };
   const auto buffer = [&] {
     constexpr std::size_t bytes = 64;
-    return cl_.clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
+    return owned(cl_.clCreateBuffer(context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &error),
+                 cl_.clReleaseMemObject);
   };
-  const auto queue = [&] { return cl_.clCreateCommandQueue(context, device, 0, &error); };
+  const auto queue = [&] {
+    return owned(cl_.clCreateCommandQueue(context.get(), device, 0, &error),
+                 cl_.clReleaseCommandQueue);
+  };
+  const auto one = [&](const auto& make) -> std::map<Weight, long> {
+    const auto growth = growthOf(onContext, make, twice);
+    return growth ? std::map<Weight, long>{{weight, (*growth)[0]}} : std::map<Weight, long>{};
+  };
+  /// Of what is made of `whole`, which counts it as well.
+  const auto both = [&](auto* whole, const auto& make, Weight of,
+                        Weight on) -> std::map<Weight, long> {
+    const auto growth = growthOf(
+        [&] { return Counts{countOf(cl_, context.get()), countOf(cl_, whole)}; }, make, twice);
+    return growth ? std::map<Weight, long>{{of, (*growth)[0]}, {on, (*growth)[1]}}
+                  : std::map<Weight, long>{};
+  };
   switch (weight) {
   case Weight::Memory:
-    return {{weight, growthOf(onContext, buffer, cl_.clReleaseMemObject)[0]}};
+    return one(buffer);
   case Weight::Queue:
-    return {{weight, growthOf(onContext, queue, cl_.clReleaseCommandQueue)[0]}};
-  case Weight::Program: {
-    const auto program = [&] {
+    return one(queue);
+  case Weight::Program:
+    return one([&] {
       const char* text = "";
-      return cl_.clCreateProgramWithSource(context, 1, &text, nullptr, &error);
-    };
-    return {{weight, growthOf(onContext, program, cl_.clReleaseProgram)[0]}};
-  }
-  case Weight::Sampler: {
-    const auto sampler = [&] {
-      return cl_.clCreateSampler(context, CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error);
-    };
-    return {{weight, growthOf(onContext, sampler, cl_.clReleaseSampler)[0]}};
-  }
-  case Weight::UserEvent: {
-    const auto event = [&] {
-      cl_event made = cl_.clCreateUserEvent(context, &error);
+      return owned(cl_.clCreateProgramWithSource(context.get(), 1, &text, nullptr, &error),
+                   cl_.clReleaseProgram);
+    });
+  case Weight::Sampler:
+    return one([&] {
+      return owned(
+          cl_.clCreateSampler(context.get(), CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error),
+          cl_.clReleaseSampler);
+    });
+  case Weight::UserEvent:
+    return one([&] {
+      auto made = owned(cl_.clCreateUserEvent(context.get(), &error), cl_.clReleaseEvent);
       if (made)
-        cl_.clSetUserEventStatus(made, CL_COMPLETE);
+        cl_.clSetUserEventStatus(made.get(), CL_COMPLETE);
       return made;
-    };
-    return {{weight, growthOf(onContext, event, cl_.clReleaseEvent)[0]}};
-  }
+    });
   case Weight::Part:
   case Weight::PartOnBuffer: {
-    cl_mem whole = buffer();
+    const auto whole = buffer();
     if (!whole)
-      return {{weight, 0}};
+      return {};
     const auto part = [&] {
       const cl_buffer_region region{0, 1};
-      return cl_.clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region,
-                                   &error);
+      return owned(cl_.clCreateSubBuffer(whole.get(), CL_MEM_READ_WRITE,
+                                         CL_BUFFER_CREATE_TYPE_REGION, &region, &error),
+                   cl_.clReleaseMemObject);
     };
-    const Counts growth =
-        growthOf([&] { return Counts{countOf(cl_, context), countOf(cl_, whole)}; }, part,
-                 cl_.clReleaseMemObject);
-    cl_.clReleaseMemObject(whole);
-    return {{Weight::Part, growth[0]}, {Weight::PartOnBuffer, growth[1]}};
+    return both(whole.get(), part, Weight::Part, Weight::PartOnBuffer);
   }
   case Weight::Command:
   case Weight::CommandOnQueue: {
-    cl_command_queue runs = queue();
+    const auto runs = queue();
     if (!runs)
-      return {{weight, 0}};
-    const auto command = [&]() -> cl_event {
+      return {};
+    const auto command = [&] {
       cl_event event = nullptr;
-      if (cl_.clEnqueueMarkerWithWaitList(runs, 0, nullptr, &event) != CL_SUCCESS)
-        return nullptr;
-      cl_.clFlush(runs);
+      cl_.clEnqueueMarkerWithWaitList(runs.get(), 0, nullptr, &event);
+      auto made = owned(event, cl_.clReleaseEvent);
+      cl_.clFlush(runs.get());
       // In a callback it is perhaps this thread that it needs.
       constexpr int patience = 100;
       constexpr std::chrono::microseconds pause(50);
-      for (int i = 0;
-           i < patience && property<cl_int>(cl_.clGetEventInfo, event,
-                                            CL_EVENT_COMMAND_EXECUTION_STATUS) > CL_COMPLETE;
+      for (int i = 0; made && i < patience &&
+                      property<cl_int>(cl_.clGetEventInfo, event,
+                                       CL_EVENT_COMMAND_EXECUTION_STATUS) > CL_COMPLETE;
            ++i)
         std::this_thread::sleep_for(pause);
-      return event;
+      return made;
     };
-    const Counts growth =
-        growthOf([&] { return Counts{countOf(cl_, context), countOf(cl_, runs)}; }, command,
-                 cl_.clReleaseEvent);
-    cl_.clReleaseCommandQueue(runs);
-    return {{Weight::Command, growth[0]}, {Weight::CommandOnQueue, growth[1]}};
+    return both(runs.get(), command, Weight::Command, Weight::CommandOnQueue);
   }
   case Weight::Kernel:
   case Weight::KernelOnProgram: // see measureAsOf
     break;
   }
-  return {{weight, 0}};
+  return {};
 }
 
-/// By another one like that: nothing is built for it.
+/// By another one like that: nothing is built for it. The program's other threads may be at work on
+/// the same.
 std::map<ReferenceCounts::Weight, long> ReferenceCounts::measureAsOf(cl_kernel kernel,
                                                                      cl_context context) const {
+  constexpr int farMoreOften = 8;
   cl_int error = CL_SUCCESS;
   auto* of = property<cl_program>(cl_.clGetKernelInfo, kernel, CL_KERNEL_PROGRAM);
   const std::string name = stringProperty(cl_.clGetKernelInfo, kernel, CL_KERNEL_FUNCTION_NAME);
-  const std::vector<long> growth =
-      growthOf([&] { return std::vector<long>{countOf(cl_, context), countOf(cl_, of)}; },
-               [&] { return cl_.clCreateKernel(of, name.c_str(), &error); }, cl_.clReleaseKernel);
-  return {{Weight::Kernel, growth[0]}, {Weight::KernelOnProgram, growth[1]}};
+  const auto growth = growthOf(
+      [&] { return std::vector<long>{countOf(cl_, context), countOf(cl_, of)}; },
+      [&] { return owned(cl_.clCreateKernel(of, name.c_str(), &error), cl_.clReleaseKernel); },
+      farMoreOften);
+  if (!growth)
+    return {};
+  return {{Weight::Kernel, (*growth)[0]}, {Weight::KernelOnProgram, (*growth)[1]}};
 }
 
 /// A kernel that is kept while it may be needed to find out what kernels add.
 class ReferenceCounts::Example {
 public:
-  explicit Example(const Dispatch& cl) : cl_(cl) {}
+  /// `wanted`: whether that is still to be found out. To keep one has the driver refuse builds.
+  Example(const Dispatch& cl, bool wanted) : cl_(cl), wanted_(wanted) {}
   Example(const Example&) = delete;
   Example& operator=(const Example&) = delete;
   ~Example() {
@@ -253,12 +283,13 @@ public:
   cl_kernel get() const { return kernel_; }
   /// Without a Ref, for whose locks the caller holds.
   void keep(cl_kernel kernel) {
-    if (!kernel_ && cl_.clRetainKernel(kernel) == CL_SUCCESS)
+    if (wanted_ && !kernel_ && cl_.clRetainKernel(kernel) == CL_SUCCESS)
       kernel_ = kernel;
   }
 
 private:
   const Dispatch& cl_;
+  const bool wanted_;
   cl_kernel kernel_ = nullptr;
 };
 
@@ -267,7 +298,8 @@ private:
 class ReferenceCounts::Tally {
 public:
   Tally(ReferenceCounts& counts, cl_context context)
-      : counts_(counts), context_(context), example_(counts.cl_) {}
+      : counts_(counts), context_(context),
+        example_(counts.cl_, !counts.known(counts.deviceOf(context), Weight::Kernel)) {}
 
   void look(const References::View& view) {
     const Dispatch& cl = counts_.cl_;
@@ -277,23 +309,34 @@ public:
         object.context = ofHandle(object, [&](auto handle) { return contextOf(cl, handle); });
       if (!object.context || object.context != context_)
         return;
-      see(view, object.handle,
-          {weightOf(object), object.isOwn, static_cast<long>(object.drivers),
-           ofHandle(object, [&](auto handle) { return long{countOf(cl, handle)}; })});
+      const Seen& seen =
+          see(view, object.handle,
+              {weightOf(object), object.isOwn, static_cast<long>(object.drivers),
+               ofHandle(object, [&](auto handle) { return long{countOf(cl, handle)}; })});
       if (object.kind == Kind::Kernel && object.isOwn) {
         example_.keep(static_cast<cl_kernel>(object.handle));
-        auto* program = static_cast<cl_program>(object.parent); // is there, since its kernel is
-        if (program && view.driversOf(program) == 0)
+        if (auto* program = static_cast<cl_program>(object.parent)) // is there, since its kernel is
           see(view, program, {Weight::Program, false, 0, long{countOf(cl, program)}});
+      }
+      // An event keeps its queue, perhaps when nobody else does.
+      if (seen.weight == Weight::Command && (seen.isOwn || seen.references == seen.drivers)) {
+        auto* queue = queueOf(cl, static_cast<cl_event>(object.handle));
+        ++see(view, queue, {Weight::Queue, false, 0, long{countOf(cl, queue)}}).children;
       }
     });
   }
 
-  long references() const {
+  /// `standIns`: natively some keep their queues.
+  long references(const std::vector<EventTable::StandIn>& standIns) const {
     long count = references_;
-    for (const auto& [handle, seen] : seen_)
-      if (seen.isOwn || isOnlyOurs(seen))
+    for (const auto& [handle, seen] : seen_) {
+      const bool isKept =
+          seen.weight == Weight::Queue &&
+          std::ranges::find(standIns, handle, &EventTable::StandIn::queue) != standIns.end() &&
+          counts_.weight(context_, Weight::CommandOnQueue) > 0;
+      if (seen.isOwn || (isOnlyOurs(seen) && !isKept))
         count -= counts_.weight(context_, seen.weight, example_.get());
+    }
     return count;
   }
 
@@ -303,7 +346,7 @@ private:
     bool isOwn;
     long drivers;      ///< references that are libsplit's
     long references;   ///< all of them
-    long children = 0; ///< that libsplit made of it
+    long children = 0; ///< that are libsplit's, or for libsplit alone, and keep it
   };
 
   ReferenceCounts& counts_;
@@ -312,9 +355,14 @@ private:
   std::map<void*, Seen> seen_;
   Example example_;
 
-  void see(const References::View& view, void* handle, Seen seen) {
-    seen.children = view.childrenOf(handle);
-    seen_.emplace(handle, seen);
+  /// What is held of it is known when it is visited itself.
+  Seen& see(const References::View& view, void* handle, Seen seen) {
+    const auto [at, isNew] = seen_.try_emplace(handle, seen);
+    if (isNew)
+      at->second.children = view.childrenOf(handle);
+    at->second.isOwn |= seen.isOwn;
+    at->second.drivers = std::max(at->second.drivers, seen.drivers);
+    return at->second;
   }
 
   Weight weightOf(const References::Object& object) const {
@@ -337,8 +385,9 @@ private:
 
   /// The application gave it up, and it is there for what libsplit has of it.
   bool isOnlyOurs(const Seen& seen) const {
-    const Weight onParent =
-        seen.weight == Weight::Program ? Weight::KernelOnProgram : Weight::PartOnBuffer;
+    const Weight onParent = seen.weight == Weight::Program ? Weight::KernelOnProgram
+                            : seen.weight == Weight::Queue ? Weight::CommandOnQueue
+                                                           : Weight::PartOnBuffer;
     const long added =
         seen.children == 0 ? 0 : seen.children * counts_.weight(context_, onParent, example_.get());
     return seen.references == seen.drivers + added;
@@ -353,13 +402,13 @@ long ReferenceCounts::withoutOurs(const References::View& view, Handle handle) c
 long ReferenceCounts::now(cl_context context) {
   Tally tally{*this, context};
   cl_.references.whileNothingChanges([&](const References::View& view) { tally.look(view); });
-  const auto standIns = std::ranges::count_if(events_.standIns(), [&](const auto& each) {
-    return contextOf(cl_, each.event.get()) == context;
-  });
-  const long count = tally.references();
-  return standIns == 0 ? count
-                       : count + standIns * (weight(context, Weight::Command) -
-                                             weight(context, Weight::UserEvent));
+  const std::vector<EventTable::StandIn> standIns = events_.standIns();
+  const auto here = std::ranges::count_if(
+      standIns, [&](const auto& each) { return contextOf(cl_, each.event.get()) == context; });
+  const long count = tally.references(standIns);
+  return here == 0 ? count
+                   : count + here * (weight(context, Weight::Command) -
+                                     weight(context, Weight::UserEvent));
 }
 
 long ReferenceCounts::now(cl_command_queue queue) {
@@ -389,7 +438,7 @@ long ReferenceCounts::now(cl_mem memory) {
 
 long ReferenceCounts::now(cl_program program) {
   long count = 0, kernels = 0;
-  Example example(cl_);
+  Example example(cl_, !known(deviceOf(contextOf(cl_, program)), Weight::KernelOnProgram));
   cl_.references.whileNothingChanges([&](const References::View& view) {
     count = withoutOurs(view, program);
     kernels = view.childrenOf(program);
@@ -419,7 +468,7 @@ template <class Handle> cl_uint ReferenceCounts::of(Handle handle) {
   for (int i = 0; i < often; ++i)
     if (const long before = std::exchange(count, now(handle)); before == count)
       break;
-  return static_cast<cl_uint>(std::max(count, 1L)); // it is asked of an object that is there
+  return static_cast<cl_uint>(std::max(count, 0L)); // which it is while it goes
 }
 
 template cl_uint ReferenceCounts::of(cl_context);

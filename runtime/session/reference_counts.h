@@ -6,7 +6,8 @@
 // libsplit still keeps, add to their context, program or buffer. What one of a kind adds is found
 // by making one when somebody first asks where there are such: nothing that a driver would compile
 // or that anybody would have to wait for, since programs also ask in callbacks, and while they
-// exit.
+// exit. What other threads do meanwhile is not taken for it, and where a driver refuses it is found
+// another time.
 //
 // Example: of a context with a queue, a program and a buffer PoCL says 4, its own and one for each.
 // With a queue and a program of libsplit's there it says 6, and 7 if libsplit holds the context as
@@ -27,6 +28,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -35,8 +37,7 @@ namespace libsplit::runtime {
 /// would natively. The object is there.
 class ReferenceCounts {
 public:
-  ReferenceCounts(const Shared& shared, EventTable& events)
-      : shared_(shared), cl_(shared.cl), events_(events) {}
+  ReferenceCounts(const Shared& shared, EventTable& events) : cl_(shared.cl), events_(events) {}
 
   /// `Handle`: a context, queue, memory object, program, kernel, sampler or event.
   template <class Handle> cl_uint of(Handle handle);
@@ -69,10 +70,11 @@ private:
   /// `example`: a kernel that is there, where it is about kernels. No lock of the references' is
   /// held.
   long weight(cl_context context, Weight weight, cl_kernel example = nullptr);
+  std::optional<long> known(cl_device_id device, Weight weight);
+  cl_device_id deviceOf(cl_context context) const;
   std::map<Weight, long> measure(cl_device_id device, Weight weight) const;
   std::map<Weight, long> measureAsOf(cl_kernel kernel, cl_context context) const;
 
-  const Shared& shared_;
   const Dispatch& cl_;
   EventTable& events_;
   std::mutex mutex_; ///< of what follows
