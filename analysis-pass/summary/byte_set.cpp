@@ -39,10 +39,11 @@ void ByteSet::append(ByteRange range, std::size_t expected) {
   } else if (range.begin <= one_.end) {
     one_.end = std::max(one_.end, range.end);
   } else {
-    several_ = std::make_shared<std::vector<ByteRange>>();
-    several_->reserve(std::max<std::size_t>(expected, 2));
-    several_->push_back(std::exchange(one_, {}));
-    several_->push_back(range);
+    auto both = std::make_shared<std::vector<ByteRange>>();
+    both->reserve(std::max<std::size_t>(expected, 2));
+    both->assign({one_, range});
+    several_ = std::move(both);
+    one_ = {};
   }
 }
 
@@ -54,11 +55,14 @@ void ByteSet::append(std::span<const ByteRange> ranges) {
 void ByteSet::add(ByteRange range) {
   if (range.begin >= range.end)
     return;
-  if (!several_) {
-    if (range.begin < one_.begin)
-      std::swap(range, one_);
-    return append(range);
+  if (!several_ && range.begin < one_.begin) {
+    ByteSet ascending(range);
+    ascending.append(one_);
+    *this = std::move(ascending);
+    return;
   }
+  if (!several_)
+    return append(range);
   if (several_.use_count() > 1)
     several_ = std::make_shared<std::vector<ByteRange>>(*several_);
   if (range.begin >= several_->back().begin)

@@ -55,7 +55,7 @@ public:
   bool operator==(const ByteSet& other) const {
     return isSame(other) || std::ranges::equal(ranges(), other.ranges());
   }
-  /// One is a copy of the other, or has but one range: equal, and known to be so in O(1).
+  /// Equal, and known to be so in O(1): copies of each other, or of one range at most.
   bool isSame(const ByteSet& other) const {
     return one_ == other.one_ && several_ == other.several_;
   }

@@ -96,7 +96,7 @@ public:
       shard.held.erase(handle);
   }
 
-  /// All that is held, by who looks at it.
+  /// What is held, for who looks at it.
   class View {
   public:
     /// Visits each object.
@@ -128,7 +128,8 @@ public:
   /// Calls `look` with a View while nothing is added or given back, so that what drivers say
   /// meanwhile and what libsplit holds are of the same moment, but for what is being made. All
   /// locks are held: drivers may only be asked what they answer at once, and no Ref may come or go.
-  template <class Look> void whileNothingChanges(const Look& look) {
+  /// False: something was still being given back when patience ran out.
+  template <class Look> bool whileNothingChanges(const Look& look) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point until = Clock::now() + patience;
     for (;;) {
@@ -141,7 +142,7 @@ public:
         }
         if (!areLeaving || Clock::now() >= until) {
           look(View(*this));
-          return;
+          return !areLeaving;
         }
       }
       std::this_thread::yield(); // nobody knows whether those count still

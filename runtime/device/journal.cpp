@@ -47,7 +47,11 @@ void Journal::note(const Directory::State& before, Effect effect, NodeId node, B
       return; // nothing is left that could go back to before it
   }
   Item item{effect, node, std::move(bytes), std::move(done)};
-  if (!entries_.empty() && !entries_.back().changes && isSame(entries_.back().noted, before)) {
+  const auto isOfOneTransfer = [&](const Entry& last) {
+    return effect == Effect::Arrives && !last.changes &&
+           last.items.back().effect == Effect::Arrives && isSame(last.noted, before);
+  };
+  if (!entries_.empty() && isOfOneTransfer(entries_.back())) {
     entries_.back().items.push_back(std::move(item));
     return;
   }

@@ -65,7 +65,7 @@ private:
     std::vector<CompletionPtr> done;
   };
   /// What the directory counted at once, so it is remembered, or forgotten, together: the changes
-  /// of a launch, or what was noted one by one, such as the transfers of one.
+  /// of a launch, or the transfers for one, which are noted one by one.
   struct Entry {
     std::shared_ptr<const Changes> changes;
     std::shared_ptr<const Ends> ends;

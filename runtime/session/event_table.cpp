@@ -26,7 +26,7 @@ void EventTable::released(cl_event event) {
   if (isEmpty())
     return;
   std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
-  Ref<cl_command_queue> queue;     // so is this, also if the task goes on
+  Ref<cl_command_queue> queue;     // and so is this, though the task may hold the other
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   if (found != events_.end() && --found->second->references == 0) {

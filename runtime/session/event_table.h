@@ -29,7 +29,7 @@ public:
                              std::size_t* sizeRet);
   std::optional<cl_int> profilingInfo(cl_event event, cl_profiling_info name, std::size_t size,
                                       void* value, std::size_t* sizeRet);
-  /// All of them.
+  /// An event, and the queue whose command's it stands for.
   struct StandIn {
     Ref<cl_event> event;
     cl_command_queue queue;

@@ -28,13 +28,13 @@ using Values = std::deque<std::vector<std::byte>>;
 
 } // namespace
 
-/// `objectOf`: what the kernel's i-th argument is.
+/// `objectOf`: what the i-th of its arguments is.
 template <class ObjectOf>
 std::uint64_t Outlooks::idOfCall(const KernelCode& code, const std::string& range,
-                                 const ObjectOf& objectOf) {
+                                 std::size_t arguments, const ObjectOf& objectOf) {
   LaunchId id(&code);
   id.mix(std::hash<std::string>()(range));
-  for (std::size_t i = 0; i < code.kinds.size(); ++i)
+  for (std::size_t i = 0; i < arguments; ++i)
     id.mix(objectOf(i).get());
   return id.value();
 }
@@ -76,7 +76,7 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
           std::make_shared<const OutlookStep>(stepOf(launch, history, std::move(speeds)));
     return;
   }
-  byCall_[idOfCall(*launch.code, launch.key.range,
+  byCall_[idOfCall(*launch.code, launch.key.range, launch.objects.size(),
                    [&](std::size_t i) { return launch.objects[i]; })] = id;
   noted.code = launch.code;
   noted.isNative = false;
@@ -133,8 +133,8 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
   forgetIfMany();
   const std::string& range =
       kernel.code->histories.nameOf(rangeOf(arguments), arguments.local != nullptr);
-  const std::uint64_t call =
-      idOfCall(*kernel.code, range, [&](std::size_t i) { return kernel.memoryOf(i); });
+  const std::uint64_t call = idOfCall(*kernel.code, range, kernel.arguments.size(),
+                                      [&](std::size_t i) { return kernel.memoryOf(i); });
   if (const auto known = byCall_.find(call); known != byCall_.end()) {
     Noted& noted = steps_[known->second];
     cameWithCommands(noted);

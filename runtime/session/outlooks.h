@@ -83,7 +83,7 @@ private:
   };
   template <class ObjectOf>
   static std::uint64_t idOfCall(const KernelCode& code, const std::string& range,
-                                const ObjectOf& objectOf);
+                                std::size_t arguments, const ObjectOf& objectOf);
   void cameWithCommands(Noted& noted);
   OutlookStep stepOf(const Launch& launch, const LaunchHistory& history,
                      std::vector<double> speeds) const;

@@ -67,12 +67,14 @@ void Recovery::drain(Lock& lock) const {
   std::vector<CompletionPtr> pending;
   for (const auto& task : scheduler_.planned())
     pending.insert(pending.end(), task->parts.begin(), task->parts.end());
-  for (const auto& buffer : tracked_.buffers()) {
+  auto buffers = tracked_.buffers();
+  for (const auto& buffer : buffers) {
     buffer->journal().collect(pending);
     for (const NativeWrite& write : buffer->nativeWrites)
       pending.push_back(write.done);
   }
   lock.unlock();
+  buffers.clear();
   for (const CompletionPtr& each : pending)
     each->wait();
   lock.lock();
@@ -105,7 +107,8 @@ void Recovery::putRight(Lock& lock) {
   for (const auto& each : ahead)
     if (each->retired)
       each->retired(*each);
-  for (const auto& buffer : tracked_.buffers())
+  auto buffers = tracked_.buffers();
+  for (const auto& buffer : buffers)
     buffer->settle();
   for (const auto& task : tasks) {
     if (task->isEnding() || task->status < 0 || !hasFailed(*task))
@@ -122,6 +125,7 @@ void Recovery::putRight(Lock& lock) {
   }
   // They may be the last to hold what the program gave up, of whose end drivers tell it.
   lock.unlock();
+  buffers.clear();
   tasks.clear();
   ahead.clear();
   lock.lock();

@@ -143,8 +143,13 @@ long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel exampl
   const bool isOfKernels = weight == Weight::Kernel || weight == Weight::KernelOnProgram;
   if (isOfKernels && !example)
     return 0;
+  const std::lock_guard one(measuring_);
+  if (const auto before = known(device, weight)) // meanwhile
+    return *before;
+  ++measurements_;
   const std::map<Weight, long> measured =
       isOfKernels ? measureAsOf(example, context) : measure(device, weight);
+  ++measurements_;
   const auto platform = property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
   const std::lock_guard lock(mutex_);
   for (const auto& [each, growth] : measured)
@@ -299,6 +304,7 @@ class ReferenceCounts::Tally {
 public:
   Tally(ReferenceCounts& counts, cl_context context)
       : counts_(counts), context_(context),
+        eventsKeepQueues_(counts.weight(context, Weight::CommandOnQueue) > 0),
         example_(counts.cl_, !counts.known(counts.deviceOf(context), Weight::Kernel)) {}
 
   void look(const References::View& view) {
@@ -318,8 +324,9 @@ public:
         if (auto* program = static_cast<cl_program>(object.parent)) // is there, since its kernel is
           see(view, program, {Weight::Program, false, 0, long{countOf(cl, program)}});
       }
-      // An event keeps its queue, perhaps when nobody else does.
-      if (seen.weight == Weight::Command && (seen.isOwn || seen.references == seen.drivers)) {
+      // Perhaps nobody else does.
+      if (eventsKeepQueues_ && seen.weight == Weight::Command &&
+          (seen.isOwn || seen.references == seen.drivers)) {
         auto* queue = queueOf(cl, static_cast<cl_event>(object.handle));
         ++see(view, queue, {Weight::Queue, false, 0, long{countOf(cl, queue)}}).children;
       }
@@ -331,9 +338,8 @@ public:
     long count = references_;
     for (const auto& [handle, seen] : seen_) {
       const bool isKept =
-          seen.weight == Weight::Queue &&
-          std::ranges::find(standIns, handle, &EventTable::StandIn::queue) != standIns.end() &&
-          counts_.weight(context_, Weight::CommandOnQueue) > 0;
+          eventsKeepQueues_ && seen.weight == Weight::Queue &&
+          std::ranges::find(standIns, handle, &EventTable::StandIn::queue) != standIns.end();
       if (seen.isOwn || (isOnlyOurs(seen) && !isKept))
         count -= counts_.weight(context_, seen.weight, example_.get());
     }
@@ -346,11 +352,12 @@ private:
     bool isOwn;
     long drivers;      ///< references that are libsplit's
     long references;   ///< all of them
-    long children = 0; ///< that are libsplit's, or for libsplit alone, and keep it
+    long children = 0; ///< objects that keep it, and are there for libsplit alone
   };
 
   ReferenceCounts& counts_;
   const cl_context context_;
+  const bool eventsKeepQueues_;
   long references_ = 0;
   std::map<void*, Seen> seen_;
   Example example_;
@@ -390,7 +397,7 @@ private:
                                                            : Weight::PartOnBuffer;
     const long added =
         seen.children == 0 ? 0 : seen.children * counts_.weight(context_, onParent, example_.get());
-    return seen.references == seen.drivers + added;
+    return seen.references > 0 && seen.references == seen.drivers + added;
   }
 };
 
@@ -461,14 +468,17 @@ template <class Handle> long ReferenceCounts::now(Handle handle) {
 }
 
 /// Until two answers are the same: what other threads are about to make is there before libsplit
-/// holds it.
+/// holds it, or to find out what one adds.
 template <class Handle> cl_uint ReferenceCounts::of(Handle handle) {
   constexpr int often = 100;
   long count = now(handle);
-  for (int i = 0; i < often; ++i)
-    if (const long before = std::exchange(count, now(handle)); before == count)
+  for (int i = 0; i < often; ++i) {
+    const unsigned measurements = measurements_;
+    const long before = std::exchange(count, now(handle));
+    if (before == count && measurements_ == measurements && measurements % 2 == 0)
       break;
-  return static_cast<cl_uint>(std::max(count, 0L)); // which it is while it goes
+  }
+  return static_cast<cl_uint>(std::max(count, 0L)); // none are left of an object that is going
 }
 
 template cl_uint ReferenceCounts::of(cl_context);

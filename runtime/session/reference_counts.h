@@ -18,14 +18,15 @@
 // what a driver itself holds for commands that are under way, or afterwards, such as PoCL's buffers
 // the event of their last one, and that its queue: libsplit's commands are others.
 //
-// A question about a context or queue looks at all that libsplit holds, at one moment, so that
-// other threads may make and give back objects meanwhile. The child of a fork hears what its driver
-// says.
+// A question looks at what libsplit holds at one moment: who is to make or give back an object
+// waits until it has looked. One about a context or queue looks at all. The child of a fork hears
+// what its driver says.
 #pragma once
 
 #include "runtime/session/event_table.h"
 #include "runtime/session/shared.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -77,7 +78,9 @@ private:
 
   const Dispatch& cl_;
   EventTable& events_;
-  std::mutex mutex_; ///< of what follows
+  std::mutex measuring_;                   ///< one thread at a time
+  std::atomic<unsigned> measurements_ = 0; ///< begun and over; odd: one is under way
+  std::mutex mutex_;                       ///< of what follows
   std::map<std::pair<cl_platform_id, Weight>, long> weights_;
 };
 

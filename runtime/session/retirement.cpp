@@ -191,8 +191,12 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   if (task->status < 0)
     log(LogLevel::Debug, "a command ended with error ", task->status);
   // What was sent ahead has nobody who waits for it, and would see that it failed.
-  if (const auto failed = recovering_ ? nullptr : mover_.failedAhead())
+  if (auto failed = recovering_ ? nullptr : mover_.failedAhead()) {
     static_cast<void>(failures_.recover(lock, *failed));
+    lock.unlock(); // it may be the last to hold what the program gave up
+    failed = nullptr;
+    lock.lock();
+  }
   try {
     if (task->retired)
       task->retired(*task);

@@ -53,7 +53,7 @@ struct TaskEvent {
   Ref<cl_event> handle;
   int references = 1; ///< the application's
   cl_command_queue queue = nullptr;
-  /// As a command's own event does, until the application has released it.
+  /// As a command's own event does, until the application has released the event.
   Ref<cl_command_queue> keepsQueue;
   cl_command_type type = 0;
   std::weak_ptr<Task> task;

@@ -62,6 +62,7 @@ SAMPLES = {
     # Its macros are asked of the device, and its second build has options that Clang does not know.
     "vendor_macros": Expectation(("place_by_macros",), launches={"place_by_macros": 6}),
     "reference_counts": Expectation(("add",), launches={"add": 41}),
+    # Two threads on PoCL's basic device abort natively.
     "asked_by_threads": Expectation(("add",), homes=("0.1",)),
     "handle_values": Expectation(("add_number", "add_halves"), launches={"add_number": 12, "add_halves": 12}),
 }

@@ -139,6 +139,16 @@ TEST_F(JournalTest, TransfersThatWereCountedAtOnceAreForgottenTogether) {
   EXPECT_TRUE(directory.lost(ByteSet(0, 8)).empty());
 }
 
+TEST_F(JournalTest, ForgetsWhatIsOverAlsoWhereTheDirectorySaysTheSameEachTime) {
+  for (int i = 0; i < 1000; ++i) {
+    journal.note(directory.state(), Effect::Overwrites, home, ByteSet(0, 8), {succeeded()});
+    directory.wrote(home, ByteSet(0, 8));
+  }
+  std::vector<CompletionPtr> waited;
+  journal.collect(waited);
+  EXPECT_LE(waited.size(), 1U);
+}
+
 TEST_F(JournalTest, WaitsForAllThatIsNotKnownToHaveSucceeded) {
   auto pending = std::make_shared<Completion>(cl);
   write(home, ByteSet(0, 1), succeeded());

@@ -147,12 +147,14 @@ TEST(References, AreLookedAtAtOneMoment) {
     });
   for (int i = 0; i < 5000; ++i) {
     long others = 0;
-    counting.references.whileNothingChanges([&](const References::View& view) {
+    const bool isExact = counting.references.whileNothingChanges([&](const References::View& view) {
       for (CountingDriver& driver : drivers)
         others += driver.references;
       view.each([&](const References::Object& object) { others -= object.drivers; });
     });
-    ASSERT_EQ(others, count);
+    if (isExact) { // else a thread was stopped in the midst of it
+      ASSERT_EQ(others, count);
+    }
   }
   isOver = true;
   for (std::thread& thread : threads)
