@@ -31,7 +31,7 @@ void EventTable::released(cl_event event) {
   auto found = events_.find(event);
   if (found != events_.end() && --found->second->references == 0) {
     last = std::move(found->second);
-    queue = std::move(last->keepsQueue);
+    queue = std::move(last->queue);
     events_.erase(found);
     count_ = events_.size();
   }
@@ -51,7 +51,7 @@ std::optional<cl_int> EventTable::info(cl_event event, cl_event_info name, std::
   const TaskEvent& ours = *found->second;
   switch (name) {
   case CL_EVENT_COMMAND_QUEUE:
-    return answer(ours.queue, size, value, sizeRet);
+    return answer(ours.queue.get(), size, value, sizeRet);
   case CL_EVENT_COMMAND_TYPE:
     return answer(ours.type, size, value, sizeRet);
   case CL_EVENT_REFERENCE_COUNT:
@@ -93,7 +93,7 @@ std::vector<EventTable::StandIn> EventTable::standIns() {
   std::lock_guard lock(mutex_);
   std::vector<StandIn> all;
   for (const auto& [handle, event] : events_)
-    all.push_back({event->handle, event->queue});
+    all.push_back({event->handle, event->queue.get()});
   return all;
 }
 

@@ -291,8 +291,7 @@ void Scheduler::attachEvent(Task& task, const Command& command) {
     throw std::bad_alloc();
   auto event = std::make_shared<TaskEvent>();
   event->handle = Ref<cl_event>::retain(cl_, handle);
-  event->queue = command.queue;
-  event->keepsQueue = Ref<cl_command_queue>::retain(cl_, command.queue);
+  event->queue = Ref<cl_command_queue>::retain(cl_, command.queue);
   event->type = command.type;
   event->profiled = task.stream->profiled;
   task.event = event;

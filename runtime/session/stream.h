@@ -52,9 +52,8 @@ struct Verification;
 struct TaskEvent {
   Ref<cl_event> handle;
   int references = 1; ///< the application's
-  cl_command_queue queue = nullptr;
-  /// As a command's own event does, until the application has released the event.
-  Ref<cl_command_queue> keepsQueue;
+  /// Kept, as by a command's own event, until the application has released the event; then null.
+  Ref<cl_command_queue> queue;
   cl_command_type type = 0;
   std::weak_ptr<Task> task;
   bool ended = false;     ///< status and times are known

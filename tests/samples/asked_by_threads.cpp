@@ -3,26 +3,20 @@
 // order.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "kernels/asked_by_threads.h"
-#include "tests/samples/sample.h"
+#include "tests/samples/settled_counts.h"
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <iostream>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace {
 
 using sample::check;
-
-template <class Query, class Handle> cl_uint count(Query query, Handle handle, cl_uint name) {
-  cl_uint references = 0;
-  check(query(handle, name, sizeof references, &references, nullptr), "a reference count");
-  return references;
-}
+using sample::count;
 
 cl_uint ofContext(cl_context context) {
   return count(clGetContextInfo, context, CL_CONTEXT_REFERENCE_COUNT);
@@ -32,15 +26,8 @@ cl_uint ofProgram(cl_program program) {
   return count(clGetProgramInfo, program, CL_PROGRAM_REFERENCE_COUNT);
 }
 
-/// The least for a while: when drivers have let go of what their commands held.
-cl_uint settled(const std::function<cl_uint()>& read) {
-  constexpr int times = 40;
-  cl_uint least = read();
-  for (int i = 0; i < times; ++i) {
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-    least = std::min(least, read());
-  }
-  return least;
+cl_uint settledOf(cl_context context) {
+  return sample::settled([&] { return std::array{ofContext(context)}; })[0];
 }
 
 /// Does `work` in a thread again and again as long as it lives.
@@ -102,8 +89,9 @@ private:
       ofProgram(program_);
       ofContext(s_.context());
     }
-    std::cout << "program " << settled([this] { return ofProgram(program_); }) << ", context "
-              << settled([this] { return ofContext(s_.context()); }) << "\n";
+    std::cout << "program "
+              << sample::settled([this] { return std::array{ofProgram(program_)}; })[0]
+              << ", context " << settledOf(s_.context()) << "\n";
   }
 
   struct Builds {
@@ -164,7 +152,7 @@ private:
       });
     for (std::thread& thread : threads)
       thread.join();
-    std::cout << "context " << settled([this] { return ofContext(s_.context()); }) << "\n";
+    std::cout << "context " << settledOf(s_.context()) << "\n";
   }
 
   /// Which its event still tells of.
@@ -186,10 +174,9 @@ private:
     check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr),
           "clGetCommandQueueInfo");
     sample::require(context == s_.context(), "the event's queue is another");
-    std::cout << "queue given up: context " << settled([this] { return ofContext(s_.context()); });
+    std::cout << "queue given up: context " << settledOf(s_.context());
     event.reset();
-    std::cout << ", and its event: context " << settled([this] { return ofContext(s_.context()); })
-              << "\n";
+    std::cout << ", and its event: context " << settledOf(s_.context()) << "\n";
   }
 };
 

@@ -1,38 +1,18 @@
 // What the driver says of references, to every kind of object, at each step of a small program.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "kernels/reference_counts.h"
-#include "tests/samples/sample.h"
+#include "tests/samples/settled_counts.h"
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <iostream>
-#include <thread>
+#include <vector>
 
 namespace {
 
 using sample::check;
-
-template <class Query, class Handle> cl_uint count(Query query, Handle handle, cl_uint name) {
-  cl_uint references = 0;
-  check(query(handle, name, sizeof references, &references, nullptr), "a reference count");
-  return references;
-}
-
-/// The least that each of several counts is for a while: when drivers have let go of what their
-/// commands held, which PoCL's do a little after the end.
-template <class Read> auto settled(const Read& read) {
-  constexpr int times = 40;
-  auto least = read();
-  for (int i = 0; i < times; ++i) {
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-    const auto counts = read();
-    for (std::size_t each = 0; each < least.size(); ++each)
-      least[each] = std::min(least[each], counts[each]);
-  }
-  return least;
-}
+using sample::count;
+using sample::settled;
 
 class Counted {
 public:
