@@ -11,10 +11,11 @@ namespace libsplit::runtime {
 namespace {
 
 constexpr std::size_t bytes = 64;
+/// What is written. A write whose wait fails is still under way when the one who measures is gone.
+constexpr std::array<std::byte, bytes> zeros{};
 
 /// Of a small write.
 std::optional<double> secondsOf(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
-  constexpr std::array<std::byte, bytes> zeros{};
   cl_event event = nullptr;
   const auto begin = std::chrono::steady_clock::now();
   if (cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, bytes, zeros.data(), 0, nullptr,

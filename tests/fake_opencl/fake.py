@@ -148,8 +148,8 @@ def rehearsal(bench, machine):
     native = fake.run("nbody", arguments=arguments)
     native.require_success()
     run = fake.run("nbody", {"POLICY": "auto", "LOG": "info"}, arguments=arguments)
-    told, run.stderr = run.stderr, ""
-    run.require_same_as(native)
+    told = run.stderr
+    run.require_same_as(native, stderr=False)
     kernel = run.kernel("nbody")
     run.require(kernel["split_launches"] > 10, f"{kernel['split_launches']} launches were split: {kernel['reasons']}")
     if machine == "slow_cpu_and_gpus":
@@ -642,8 +642,8 @@ def windowed(bench, name, least, *arguments):
                 limit = {"DEVICE_MEMORY": str(memory)} if by_option else {}
                 for seed in (1, 2):
                     run = fake.run(name, options | limit | {"LOG": "info"}, arguments=arguments, seed=seed)
-                    told, run.stderr = run.stderr, ""
-                    run.require_same_as(native)
+                    told = run.stderr
+                    run.require_same_as(native, stderr=False)
                     if options["POLICY"] in ("auto", "dynamic"):
                         continue  # whether it is worth it is for `auto` to say; chunks need whole copies
                     run.require("device 0.1 holds bytes [" in told, f"no copy was a part of a buffer:\n{told}")
@@ -674,8 +674,8 @@ def run_pooled(bench, command, least):
             for door, seed in (("preload", 1), ("layer", 2)):
                 run = pooled_machine(bench, memory, **PROMISES_LITTLE).run_command(
                     command, options | {"POOL_MEMORY": "1", "LOG": "info"}, seed=seed, door=door)
-                told, run.stderr = run.stderr, ""
-                run.require_same_as(native)
+                told = run.stderr
+                run.require_same_as(native, stderr=False)
                 run.require(" is pooled" in told, f"no buffer was pooled:\n{told}")
                 if memory < most and "single" not in options["POLICY"]:
                     split = sum(each["split_launches"] for each in run.stats["kernels"])
@@ -707,8 +707,8 @@ def pooled_full(bench):
                           ("2M", {"POLICY": "static:1,2", "STAGING": "1K"})):
         fake = pooled_machine(bench, memory)
         run = fake.run("large_buffers", options | {"POOL_MEMORY": host, "LOG": "info"}, arguments=arguments)
-        told, run.stderr = run.stderr, ""
-        run.require_same_as(native)
+        told = run.stderr
+        run.require_same_as(native, stderr=False)
         most = int(host[:-1]) * (1024 if host.endswith("K") else 1024 * 1024)
         made = told.count(f"a buffer of {4 * size} bytes is pooled")
         run.require(f"the host has no memory for a buffer of {4 * size} bytes" in told, f"memory was not full:\n{told}")
@@ -783,8 +783,7 @@ def pooled_failures(bench, name, memory, every, *arguments):
                 if run.code == 1 and wrong.search(run.stderr):
                     told += 1
                 else:
-                    run.stderr = native.stderr
-                    run.require_same_as(native)
+                    run.require_same_as(native, stderr=False)
     print(f"{runs} runs, {told} of which ended with an error")
 
 
@@ -864,8 +863,7 @@ def random_calls(bench, count, first="1", threads="1"):
             run = native_of.run("random_calls", options, arguments=arguments, seed=seed, script=[mishap])
             if kind == "fail_call" or not (run.code == 1 and re.search(TOLD, run.stderr)):
                 # A launch that could not be done again says so; what the program sees is what counts.
-                run.stderr = native.stderr
-                run.require_same_as(native)
+                run.require_same_as(native, stderr=False)
             runs += 1
         runs += len(machines)
     print(f"{runs} runs of {count} random programs: all as natively, or with an error where bytes were lost")

@@ -22,8 +22,7 @@ def complains_once(bench, options, *words, env=None, split=None, cwd=None):
     for door in ("preload", "layer"):
         run = bench.run(program(bench), door, options, dump=True, env=env, cwd=cwd)
         run.require_one_complaint(*words)
-        run.stderr = ""
-        run.require_same_as(native)
+        run.require_same_as(native, stderr=False)
         if split is not None:
             done = run.total("split_launches") > 0
             run.require(done == split, "split" if done else "not split")
@@ -117,8 +116,7 @@ def cache_corrupt(bench):
             path.write_bytes(how(path.read_bytes()))
         run = bench.run(program(bench), "preload", STATIC, dump=True)
         run.require_one_complaint("cache")
-        run.stderr = ""
-        run.require_same_as(native)
+        run.require_same_as(native, stderr=False)
 
     spoil_each(lambda text: b"")
     spoil_each(lambda text: text[:len(text) // 2])
@@ -133,8 +131,7 @@ def stats_unwritable(bench):
     native = bench.native(program(bench), dump=True)
     run = bench.run(program(bench), "preload", {**STATIC, "STATS": "/nowhere/stats.json"}, dump=True)
     run.require_one_complaint("/nowhere/stats.json")
-    run.stderr = ""
-    run.require_same_as(native)
+    run.require_same_as(native, stderr=False)
 
 
 def working_directory_read_only(bench):

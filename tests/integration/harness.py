@@ -48,10 +48,10 @@ class Run:
     def require_success(self):
         self.require(self.code == 0, self.ending())
 
-    def require_same_as(self, native):
-        """The same for an observer of the program: exit code, both streams, every output byte."""
+    def require_same_as(self, native, stderr=True):
+        """The same for an observer of the program: exit code, both streams (`stderr`: that one too), every output byte."""
         self.require(self.code == native.code, f"{self.ending()}, natively {native.ending()}")
-        self.require(self.stderr == native.stderr, f"stderr differs, natively it is {native.stderr!r}")
+        self.require(not stderr or self.stderr == native.stderr, f"stderr differs, natively it is {native.stderr!r}")
         self.require(self.stdout == native.stdout, f"stdout differs, natively it is {native.stdout!r}")
         if self.dump != native.dump:
             self.require(False, "the output differs: " + first_difference(self.dump, native.dump))

@@ -229,12 +229,12 @@ def lost_server(bench):
                 is_lost = running.processes[1].poll() is not None
                 running.processes[1].kill()
                 killer.join()
-            lines, run.stderr = run.stderr, ""
+            lines = run.stderr
             run.require(not is_lost or re.search(told, lines), f"the loss is not told: {lines}")
             if is_lost and alone and run.code:
                 run.require("CL_OUT_OF_RESOURCES" in lines, f"the program is told: {lines}")
             else:
-                run.require_same_as(native)
+                run.require_same_as(native, stderr=False)
             run.require(is_lost or seconds > 0.3, "it ended before the server was killed")
 
 
