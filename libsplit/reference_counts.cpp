@@ -13,17 +13,19 @@ runtime::Functions& others() {
   return table;
 }
 
-/// A query of which the driver's answer is right but for the count.
+/// A query of which the driver's answer is right but for the count. Where libsplit has no memory
+/// to find it out, it is the driver's.
 template <auto query, cl_uint referenceCount, class Handle>
 cl_int CL_API_CALL ask(Handle handle, cl_uint name, size_t size, void* value, size_t* sizeRet) {
   const cl_int status = (others().*query)(handle, name, size, value, sizeRet);
   if (status != CL_SUCCESS || name != referenceCount || !value)
     return status;
-  return guarded([&] {
+  static_cast<void>(guarded([&] {
     const cl_uint count = session().referenceCounts().of(handle);
     std::memcpy(value, &count, sizeof count);
     return status;
-  });
+  }));
+  return status;
 }
 
 } // namespace

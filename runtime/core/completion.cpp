@@ -7,10 +7,6 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
-/// The event's status once it is over. That the driver refuses to wait says nothing of the command:
-/// it is asked again until it tells how that ended, or does not answer at all.
 cl_int awaitEvent(const Dispatch& cl, cl_event event) {
   constexpr auto pause = std::chrono::microseconds(100);
   constexpr unsigned patience = 3;
@@ -30,6 +26,8 @@ cl_int awaitEvent(const Dispatch& cl, cl_event event) {
     std::this_thread::sleep_for(pause);
   }
 }
+
+namespace {
 
 /// How the commands of one piece of work ended, all of which are over.
 Completion::Ends endsOf(const Dispatch& cl, cl_int last, const std::vector<Ref<cl_event>>& others) {
@@ -128,9 +126,8 @@ std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr 
       return std::nullopt;
   }
   // What was submitted stays as it is, but for `implied_`.
-  const cl_int status = mayBlock ? awaitEvent(cl_, event_.get())
-                                 : property<cl_int>(cl_.clGetEventInfo, event_.get(),
-                                                    CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
+  const cl_int status =
+      mayBlock ? awaitEvent(cl_, event_.get()) : executionStatus(cl_, event_.get());
   if (status > CL_COMPLETE)
     return std::nullopt;
   link.own = endsOf(cl_, status, preceding_);

@@ -24,6 +24,16 @@ struct DeviceInterval {
   double seconds() const { return end > start ? static_cast<double>(end - start) * 1e-9 : 0; }
 };
 
+/// How far an event is: CL_QUEUED where the driver does not say.
+inline cl_int executionStatus(const Dispatch& cl, cl_event event) {
+  return property<cl_int>(cl.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
+}
+
+/// The event's status once it is over. That the driver refuses to wait says nothing of the command:
+/// it is asked again until it tells how that ended, or does not answer at all. Memory that a
+/// command uses may go only then.
+cl_int awaitEvent(const Dispatch& cl, cl_event event);
+
 /// How a piece of work ended.
 enum class Outcome {
   Succeeded,

@@ -393,7 +393,7 @@ void* hostAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std
   if (cl.clEnqueueUnmapMemObject(queue, buffer, address, 0, nullptr, &unmapped) != CL_SUCCESS)
     return nullptr;
   auto owned = Ref<cl_event>::adopt(cl, unmapped);
-  return cl.clWaitForEvents(1, &unmapped) == CL_SUCCESS ? address : nullptr;
+  return awaitEvent(cl, unmapped) == CL_SUCCESS ? address : nullptr;
 }
 
 void* nativeAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
@@ -413,7 +413,7 @@ void* nativeAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
                                nullptr, &told) != CL_SUCCESS)
     return nullptr;
   auto owned = Ref<cl_event>::adopt(cl, told);
-  return cl.clWaitForEvents(1, &told) == CL_SUCCESS ? answer : nullptr;
+  return awaitEvent(cl, told) == CL_SUCCESS ? answer : nullptr;
 }
 
 namespace {
@@ -488,9 +488,12 @@ void Machine::findWhoRuns(std::size_t device, cl_context homeContext) {
   std::thread::id thread;
   Answer answer{&thread};
   auto tell = [](void* data) { *static_cast<Answer*>(data)->thread = std::this_thread::get_id(); };
+  cl_event told = nullptr;
   if (cl_.clEnqueueNativeKernel(queue, tell, &answer, sizeof answer, 0, nullptr, nullptr, 0,
-                                nullptr, nullptr) != CL_SUCCESS ||
-      cl_.clFinish(queue) != CL_SUCCESS || thread == std::thread::id())
+                                nullptr, &told) != CL_SUCCESS)
+    return;
+  const auto owned = Ref<cl_event>::adopt(cl_, told);
+  if (awaitEvent(cl_, told) != CL_SUCCESS || thread == std::thread::id())
     return;
   asked.runsInCaller = thread == std::this_thread::get_id();
   asked.returnsAtOnce = asked.isGpu || !asked.runsInCaller;

@@ -63,7 +63,7 @@ bool isItsTurn(const Dispatch& cl, const BulkCopy& copy, bool blocking) {
   cl_int status = CL_QUEUED;
   while (status > CL_COMPLETE && std::chrono::steady_clock::now() - begin < atOnce) {
     std::this_thread::yield();
-    status = property<cl_int>(cl.clGetEventInfo, marker, CL_EVENT_COMMAND_EXECUTION_STATUS);
+    status = executionStatus(cl, marker);
   }
   return status == CL_COMPLETE;
 }
@@ -152,7 +152,7 @@ std::optional<cl_int> CopyUnderWay::finishRest() {
     return restStatus_;
   const cl_event event = rest_.get();
   lock.unlock();
-  return cl_.clWaitForEvents(1, &event);
+  return awaitEvent(cl_, event);
 }
 
 Pump::Pump(const Dispatch& cl, std::shared_ptr<HostBlock> memory, unsigned threads)
@@ -165,8 +165,7 @@ cl_int Pump::copy(CopyUnderWay& underWay, std::size_t until, ThreadTeam& team) c
   auto finish = [&](Half& half) {
     if (!half.onItsWay)
       return;
-    const cl_event event = half.onItsWay.get();
-    if (const cl_int error = cl_.clWaitForEvents(1, &event); error != CL_SUCCESS)
+    if (const cl_int error = awaitEvent(cl_, half.onItsWay.get()); error != CL_SUCCESS)
       status = error;
     else if (copy.toHost)
       std::memcpy(copy.host + half.begin, half.address, half.size);

@@ -1,5 +1,7 @@
 #include "runtime/device/timing_costs.h"
 
+#include "runtime/core/completion.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,18 +13,16 @@ namespace libsplit::runtime {
 namespace {
 
 constexpr std::size_t bytes = 64;
-/// What is written. A write whose wait fails is still under way when the one who measures is gone.
-constexpr std::array<std::byte, bytes> zeros{};
-
 /// Of a small write.
 std::optional<double> secondsOf(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
+  constexpr std::array<std::byte, bytes> zeros{};
   cl_event event = nullptr;
   const auto begin = std::chrono::steady_clock::now();
   if (cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, bytes, zeros.data(), 0, nullptr,
                               &event) != CL_SUCCESS)
     return std::nullopt;
   const auto over = Ref<cl_event>::adopt(cl, event);
-  if (cl.clWaitForEvents(1, &event) != CL_SUCCESS)
+  if (awaitEvent(cl, event) != CL_SUCCESS)
     return std::nullopt;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

@@ -388,18 +388,14 @@ bool Mover::isSendingAhead() const {
 }
 
 void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {
-  std::vector<std::shared_ptr<Task>> pending = sentAhead_;
+  GoesUnlocked<std::vector<CompletionPtr>> pending(lock, {});
+  for (const std::shared_ptr<Task>& each : sentAhead_)
+    std::ranges::copy(each->parts, std::back_inserter(*pending));
   lock.unlock();
-  for (const std::shared_ptr<Task>& each : pending)
-    for (const CompletionPtr& part : each->parts)
-      part->wait();
+  for (const CompletionPtr& each : *pending)
+    each->wait();
   lock.lock();
-  auto arrived = takeArrived();
-  // They may be the last to hold what the program gave up, of whose end drivers tell it.
-  lock.unlock();
-  pending.clear();
-  arrived.clear();
-  lock.lock();
+  const GoesUnlocked arrived(lock, takeArrived());
 }
 
 bool Mover::sendsUnusedBuffer() const {

@@ -82,8 +82,7 @@ std::optional<std::vector<CompletionPtr>> NativeWork::workBeside(const Stream& s
       return std::nullopt;
     cl_.clFlush(queue);
     auto owned = Ref<cl_event>::adopt(cl_, marker);
-    if (property<cl_int>(cl_.clGetEventInfo, marker, CL_EVENT_COMMAND_EXECUTION_STATUS) <=
-        CL_COMPLETE)
+    if (executionStatus(cl_, marker) <= CL_COMPLETE)
       continue;
     auto end = std::make_shared<Completion>(cl_);
     if (!scheduler_.callOnEnd(marker, [this, end](cl_int) {

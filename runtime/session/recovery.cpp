@@ -64,18 +64,19 @@ void reset(Task& task) {
 
 /// Waits until all that was planned is over.
 void Recovery::drain(Lock& lock) const {
-  std::vector<CompletionPtr> pending;
+  GoesUnlocked<std::vector<CompletionPtr>> pending(lock, {});
   for (const auto& task : scheduler_.planned())
-    pending.insert(pending.end(), task->parts.begin(), task->parts.end());
-  auto buffers = tracked_.buffers();
-  for (const auto& buffer : buffers) {
-    buffer->journal().collect(pending);
-    for (const NativeWrite& write : buffer->nativeWrites)
-      pending.push_back(write.done);
+    pending->insert(pending->end(), task->parts.begin(), task->parts.end());
+  {
+    GoesUnlocked buffers(lock, tracked_.buffers());
+    for (const auto& buffer : *buffers) {
+      buffer->journal().collect(*pending);
+      for (const NativeWrite& write : buffer->nativeWrites)
+        pending->push_back(write.done);
+    }
   }
   lock.unlock();
-  buffers.clear();
-  for (const CompletionPtr& each : pending)
+  for (const CompletionPtr& each : *pending)
     each->wait();
   lock.lock();
 }
@@ -100,17 +101,17 @@ void Recovery::putRight(Lock& lock) {
   chunks_.awaitNone(lock);
   pooled_.awaitNone(lock);
   drain(lock);
-  std::vector<std::shared_ptr<Task>> tasks = scheduler_.planned();
-  leaveOutFailed(tasks);
-  auto ahead = mover_.takeSentAhead();
-  leaveOutFailed(ahead);
-  for (const auto& each : ahead)
+  GoesUnlocked tasks(lock, scheduler_.planned());
+  leaveOutFailed(*tasks);
+  GoesUnlocked ahead(lock, mover_.takeSentAhead());
+  leaveOutFailed(*ahead);
+  for (const auto& each : *ahead)
     if (each->retired)
       each->retired(*each);
-  auto buffers = tracked_.buffers();
-  for (const auto& buffer : buffers)
+  GoesUnlocked buffers(lock, tracked_.buffers());
+  for (const auto& buffer : *buffers)
     buffer->settle();
-  for (const auto& task : tasks) {
+  for (const auto& task : *tasks) {
     if (task->isEnding() || task->status < 0 || !hasFailed(*task))
       continue;
     for (const std::shared_ptr<Task>& before : task->waitTasks)
@@ -123,12 +124,6 @@ void Recovery::putRight(Lock& lock) {
     if (task->status < 0)
       loseOutputs(*task);
   }
-  // They may be the last to hold what the program gave up, of whose end drivers tell it.
-  lock.unlock();
-  buffers.clear();
-  tasks.clear();
-  ahead.clear();
-  lock.lock();
 }
 
 void Recovery::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {

@@ -1,5 +1,7 @@
 #include "runtime/session/reference_counts.h"
 
+#include "runtime/core/completion.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -116,6 +118,18 @@ auto growthOf(const Counts& counts, const Make& make, int moreOften)
   return std::nullopt;
 }
 
+/// Counts a measurement when it begins, and when it is over.
+class Measurement {
+public:
+  explicit Measurement(std::atomic<unsigned>& count) : count_(count) { ++count_; }
+  Measurement(const Measurement&) = delete;
+  Measurement& operator=(const Measurement&) = delete;
+  ~Measurement() { ++count_; }
+
+private:
+  std::atomic<unsigned>& count_;
+};
+
 /// Owns what a driver made; released by it.
 template <class Handle, class Release> auto owned(Handle handle, Release release) {
   return std::unique_ptr<std::remove_pointer_t<Handle>, Release>(handle, release);
@@ -146,10 +160,10 @@ long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel exampl
   const std::lock_guard one(measuring_);
   if (const auto before = known(device, weight)) // meanwhile
     return *before;
-  ++measurements_;
-  const std::map<Weight, long> measured =
-      isOfKernels ? measureAsOf(example, context) : measure(device, weight);
-  ++measurements_;
+  const std::map<Weight, long> measured = [&] {
+    const Measurement underWay(measurements_);
+    return isOfKernels ? measureAsOf(example, context) : measure(device, weight);
+  }();
   const auto platform = property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
   const std::lock_guard lock(mutex_);
   for (const auto& [each, growth] : measured)
@@ -238,14 +252,16 @@ std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id de
       cl_.clEnqueueMarkerWithWaitList(runs.get(), 0, nullptr, &event);
       auto made = owned(event, cl_.clReleaseEvent);
       cl_.clFlush(runs.get());
-      // In a callback it is perhaps this thread that it needs.
+      // In a callback it is perhaps this thread that it needs: nothing is said of one that is not
+      // over.
       constexpr int patience = 100;
       constexpr std::chrono::microseconds pause(50);
-      for (int i = 0; made && i < patience &&
-                      property<cl_int>(cl_.clGetEventInfo, event,
-                                       CL_EVENT_COMMAND_EXECUTION_STATUS) > CL_COMPLETE;
-           ++i)
-        std::this_thread::sleep_for(pause);
+      for (int i = 0; made && executionStatus(cl_, event) > CL_COMPLETE; ++i) {
+        if (i == patience)
+          made.reset();
+        else
+          std::this_thread::sleep_for(pause);
+      }
       return made;
     };
     return both(runs.get(), command, Weight::Command, Weight::CommandOnQueue);
@@ -302,10 +318,13 @@ private:
 /// when weights can be measured, what of that would not be there natively.
 class ReferenceCounts::Tally {
 public:
-  Tally(ReferenceCounts& counts, cl_context context)
-      : counts_(counts), context_(context),
-        eventsKeepQueues_(counts.weight(context, Weight::CommandOnQueue) > 0),
+  /// `eventsKeepQueues`: where that is known.
+  Tally(ReferenceCounts& counts, cl_context context, std::optional<bool> eventsKeepQueues)
+      : counts_(counts), context_(context), eventsKeepQueues_(eventsKeepQueues),
         example_(counts.cl_, !counts.known(counts.deviceOf(context), Weight::Kernel)) {}
+
+  /// Whether to look again once it is known if events keep their queues: it matters.
+  bool lacksQueues() const { return lacksQueues_; }
 
   void look(const References::View& view) {
     const Dispatch& cl = counts_.cl_;
@@ -325,8 +344,10 @@ public:
           see(view, program, {Weight::Program, false, 0, long{countOf(cl, program)}});
       }
       // Perhaps nobody else does.
-      if (eventsKeepQueues_ && seen.weight == Weight::Command &&
-          (seen.isOwn || seen.references == seen.drivers)) {
+      if (seen.weight != Weight::Command || !(seen.isOwn || seen.references == seen.drivers))
+        return;
+      lacksQueues_ = lacksQueues_ || !eventsKeepQueues_;
+      if (eventsKeepQueues_.value_or(false)) {
         auto* queue = queueOf(cl, static_cast<cl_event>(object.handle));
         ++see(view, queue, {Weight::Queue, false, 0, long{countOf(cl, queue)}}).children;
       }
@@ -338,8 +359,9 @@ public:
     long count = references_;
     for (const auto& [handle, seen] : seen_) {
       const bool isKept =
-          eventsKeepQueues_ && seen.weight == Weight::Queue &&
-          std::ranges::find(standIns, handle, &EventTable::StandIn::queue) != standIns.end();
+          seen.weight == Weight::Queue &&
+          std::ranges::find(standIns, handle, &EventTable::StandIn::queue) != standIns.end() &&
+          counts_.weight(context_, Weight::CommandOnQueue) > 0;
       if (seen.isOwn || (isOnlyOurs(seen) && !isKept))
         count -= counts_.weight(context_, seen.weight, example_.get());
     }
@@ -357,7 +379,8 @@ private:
 
   ReferenceCounts& counts_;
   const cl_context context_;
-  const bool eventsKeepQueues_;
+  const std::optional<bool> eventsKeepQueues_;
+  bool lacksQueues_ = false;
   long references_ = 0;
   std::map<void*, Seen> seen_;
   Example example_;
@@ -407,12 +430,19 @@ long ReferenceCounts::withoutOurs(const References::View& view, Handle handle) c
 }
 
 long ReferenceCounts::now(cl_context context) {
-  Tally tally{*this, context};
-  cl_.references.whileNothingChanges([&](const References::View& view) { tally.look(view); });
+  const auto addedToQueues = known(deviceOf(context), Weight::CommandOnQueue);
+  std::optional<Tally> tally;
+  const auto look = [&](std::optional<bool> eventsKeepQueues) {
+    tally.emplace(*this, context, eventsKeepQueues);
+    cl_.references.whileNothingChanges([&](const References::View& view) { tally->look(view); });
+  };
+  look(addedToQueues ? std::optional(*addedToQueues > 0) : std::nullopt);
+  if (tally->lacksQueues())
+    look(weight(context, Weight::CommandOnQueue) > 0);
   const std::vector<EventTable::StandIn> standIns = events_.standIns();
   const auto here = std::ranges::count_if(
       standIns, [&](const auto& each) { return contextOf(cl_, each.event.get()) == context; });
-  const long count = tally.references(standIns);
+  const long count = tally->references(standIns);
   return here == 0 ? count
                    : count + here * (weight(context, Weight::Command) -
                                      weight(context, Weight::UserEvent));

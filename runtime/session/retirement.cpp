@@ -81,22 +81,30 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
     const bool mayTakeLong = stream->active.empty() && !stream->parked.empty();
     until = mayTakeLong ? std::min(2 * until, idleTime) : pause;
     stream->aftermath.settle();
-    if (Aftermath::Spent spent = std::exchange(stream->aftermath.spent, {}); !spent.empty()) {
-      lock.unlock();
-      spent = {};
-      lock.lock();
-    }
+    if (!stream->aftermath.spent.empty())
+      const GoesUnlocked spent(lock, std::exchange(stream->aftermath.spent, {}));
     if (isLeftToWaiters(*stream))
       continue;
-    if (!stream->active.empty())
-      retireOldest(lock, stream, false);
-    else if (stream->closed)
+    if (stream->active.empty() && stream->closed)
       break;
+    if (!stream->active.empty())
+      tryToRetireOldest(lock, stream);
   }
   stream->aftermath.settle();
   stream->retiring = false;
   --retirers_;
   shared_.progress.notify_all();
+}
+
+/// Leaves it to another time where memory is short.
+void Scheduler::tryToRetireOldest(Lock& lock, const std::shared_ptr<Stream>& stream) {
+  try {
+    retireOldest(lock, stream, false);
+  } catch (const std::exception& error) {
+    if (!lock.owns_lock())
+      lock.lock();
+    log(LogLevel::Info, "a command's end is seen to later: ", error.what());
+  }
 }
 
 void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
@@ -183,6 +191,37 @@ void Scheduler::awaitRetired(Lock& lock, const Task& task) {
   shared_.progress.wait(lock, [&] { return task.state == Task::State::Retired; });
 }
 
+/// Of what the task held, and of what has arrived of what was sent ahead.
+void Scheduler::letGo(Lock& lock, Task& task) {
+  struct Held {
+    decltype(task.plan) plan;
+    decltype(task.retired) retired;
+    decltype(task.parts) parts;
+    decltype(task.launch) launch;
+    decltype(task.outputs) outputs;
+    std::vector<std::shared_ptr<Task>> arrived;
+  };
+  GoesUnlocked held(lock, Held{std::exchange(task.plan, nullptr),
+                               std::exchange(task.retired, nullptr),
+                               std::move(task.parts),
+                               std::move(task.launch),
+                               std::move(task.outputs),
+                               {}});
+  task.after.clear();
+  try {
+    held->arrived = mover_.takeArrived();
+    if (!task.isLaunch || !task.stream->mayLeaveAftermath() || shared_.steppingAside ||
+        shared_.ending)
+      return;
+    std::vector<CompletionPtr>& spent = task.stream->aftermath.spent.completions;
+    std::ranges::move(held->parts, std::back_inserter(spent));
+    for (const std::shared_ptr<Task>& each : held->arrived)
+      std::ranges::move(std::exchange(each->parts, {}), std::back_inserter(spent));
+  } catch (const std::exception& error) {
+    log(LogLevel::Info, "what a command leaves goes with it: ", error.what());
+  }
+}
+
 void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   // Whoever sees this one's event complete must see those complete that it waited for.
   for (const auto& before : task->waitTasks)
@@ -191,11 +230,9 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   if (task->status < 0)
     log(LogLevel::Debug, "a command ended with error ", task->status);
   // What was sent ahead has nobody who waits for it, and would see that it failed.
-  if (auto failed = recovering_ ? nullptr : mover_.failedAhead()) {
-    static_cast<void>(failures_.recover(lock, *failed));
-    lock.unlock(); // it may be the last to hold what the program gave up
-    failed = nullptr;
-    lock.lock();
+  if (auto found = recovering_ ? nullptr : mover_.failedAhead()) {
+    GoesUnlocked failed(lock, std::move(found));
+    static_cast<void>(failures_.recover(lock, **failed));
   }
   try {
     if (task->retired)
@@ -210,28 +247,7 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     completeEvent(lock, *task);
   // What it held goes before anybody sees it retired, so that objects which the application gave
   // up are gone after clFinish. Not under the lock: drivers may call back into the application.
-  auto plan = std::exchange(task->plan, nullptr);
-  auto retired = std::exchange(task->retired, nullptr);
-  auto held = std::move(task->parts);
-  auto launch = std::move(task->launch);
-  auto outputs = std::move(task->outputs);
-  auto arrived = mover_.takeArrived();
-  task->after.clear();
-  if (task->isLaunch && task->stream->mayLeaveAftermath() && !shared_.steppingAside &&
-      !shared_.ending) {
-    std::vector<CompletionPtr>& spent = task->stream->aftermath.spent.completions;
-    std::ranges::move(held, std::back_inserter(spent));
-    for (const std::shared_ptr<Task>& each : arrived)
-      std::ranges::move(each->parts, std::back_inserter(spent));
-  }
-  lock.unlock();
-  plan = nullptr;
-  retired = nullptr;
-  held.clear();
-  launch = nullptr;
-  outputs.clear();
-  arrived.clear();
-  lock.lock();
+  letGo(lock, *task);
   if (endsLate) // a callback may want the room of what the program gave up
     completeEvent(lock, *task);
   std::shared_ptr<Stream> stream = task->stream;
@@ -247,12 +263,8 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     streams_.erase(stream->queue);
     stream->closed = true;
     stream->wake.notify_one();
-    auto keep = std::exchange(stream->keep, {});
-    auto spent = std::exchange(stream->aftermath.spent, {});
-    lock.unlock();
-    keep = {};
-    spent = {};
-    lock.lock();
+    const GoesUnlocked held(lock, std::pair(std::exchange(stream->keep, {}),
+                                            std::exchange(stream->aftermath.spent, {})));
   }
   if (unfinished_ == 0 && shared_.allRetired)
     shared_.allRetired(lock);

@@ -206,7 +206,7 @@ void Scheduler::addBarriers(const std::shared_ptr<Task>& task, const Command& co
 }
 
 void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) {
-  auto status = property<cl_int>(cl_.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
+  const cl_int status = executionStatus(cl_, event);
   if (status < 0) {
     task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   } else if (status != CL_COMPLETE && !shared_.userEvents) {
@@ -253,8 +253,7 @@ void Scheduler::tell(const std::shared_ptr<ForeignEnd>& end) {
   if (end->isTold.exchange(true))
     return;
   static_cast<void>(resolver_.post([this, end] {
-    end->job(
-        property<cl_int>(cl_.clGetEventInfo, end->event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS));
+    end->job(std::min(executionStatus(cl_, end->event.get()), CL_COMPLETE));
     const std::lock_guard lock(shared_.mutex);
     foreignEnds_.erase(end);
   }));
@@ -263,8 +262,7 @@ void Scheduler::tell(const std::shared_ptr<ForeignEnd>& end) {
 void Scheduler::userEventFailed() {
   const std::lock_guard lock(shared_.mutex);
   for (const std::shared_ptr<ForeignEnd>& end : foreignEnds_)
-    if (property<cl_int>(cl_.clGetEventInfo, end->event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS) <
-        CL_COMPLETE)
+    if (executionStatus(cl_, end->event.get()) < CL_COMPLETE)
       tell(end);
 }
 
@@ -289,6 +287,8 @@ void Scheduler::attachEvent(Task& task, const Command& command) {
   cl_event handle = cl_.clCreateUserEvent(task.stream->context, &error);
   if (error != CL_SUCCESS)
     throw std::bad_alloc();
+  // The application's own reference.
+  std::unique_ptr<_cl_event, decltype(cl_.clReleaseEvent)> given(handle, cl_.clReleaseEvent);
   auto event = std::make_shared<TaskEvent>();
   event->handle = Ref<cl_event>::retain(cl_, handle);
   event->queue = Ref<cl_command_queue>::retain(cl_, command.queue);
@@ -296,7 +296,7 @@ void Scheduler::attachEvent(Task& task, const Command& command) {
   event->profiled = task.stream->profiled;
   task.event = event;
   events_.add(handle, std::move(event));
-  *command.event = handle;
+  *command.event = given.release();
 }
 
 void Scheduler::submit(const std::shared_ptr<Task>& task) {

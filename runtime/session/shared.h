@@ -24,6 +24,30 @@ namespace libsplit::runtime {
 /// The session's lock, held.
 using Lock = std::unique_lock<std::mutex>;
 
+/// What it holds goes without the lock, which it lets go of meanwhile: it may be the last to hold
+/// what the program gave up, of whose end drivers tell the program. Held or not, the lock is as
+/// before afterwards.
+template <class Held> class GoesUnlocked {
+public:
+  GoesUnlocked(Lock& lock, Held held) : lock_(lock), held_(std::move(held)) {}
+  GoesUnlocked(const GoesUnlocked&) = delete;
+  GoesUnlocked& operator=(const GoesUnlocked&) = delete;
+  ~GoesUnlocked() {
+    const bool isLocked = lock_.owns_lock();
+    if (isLocked)
+      lock_.unlock();
+    held_ = {};
+    if (isLocked)
+      lock_.lock();
+  }
+  Held& operator*() { return held_; }
+  Held* operator->() { return &held_; }
+
+private:
+  Lock& lock_;
+  Held held_;
+};
+
 /// Under `mutex`, but for what never changes and what is atomic. Outlives the parts.
 struct Shared {
   explicit Shared(const Dispatch& table, Options with = {}) : cl(table), options(std::move(with)) {}

@@ -104,6 +104,10 @@ def first_difference(actual, expected):
 SUPPRESSED = "race:_dl_deallocate_tls\n"
 
 
+# What a program that a sanitizer complains of ends with: no program's own exit code.
+SANITIZER_FOUND = 66
+
+
 class Workbench:
     """A build folder, and a temporary folder that vanishes at the end (use `with`). A sanitized build uses the `compilers`
     (a folder with splitc and fake_cc) of another; nothing can be preloaded there."""
@@ -121,7 +125,8 @@ class Workbench:
         suppressions = self.tmp / "suppressions"
         suppressions.write_text(SUPPRESSED)
         return {"FAKE_OPENCL_CC": str(self.compilers / "fake_cc"),
-                "TSAN_OPTIONS": f"suppressions={suppressions}:atexit_sleep_ms=50"}
+                "ASAN_OPTIONS": f"exitcode={SANITIZER_FOUND}",
+                "TSAN_OPTIONS": f"exitcode={SANITIZER_FOUND}:suppressions={suppressions}:atexit_sleep_ms=50"}
 
     def __enter__(self):
         self.tmp = Path(tempfile.mkdtemp(prefix="libsplit-test-"))
@@ -182,9 +187,14 @@ class Workbench:
                           + streams(stdout, stderr)) from None
         # Said once of any program that changes stacks, which the fake OpenCL does with care.
         stderr = re.sub(r"==\d+==WARNING: ASan doesn't fully support makecontext.*\n", "", stderr)
-        return Run(f"{shown} {shlex.join(command)}", process.returncode, stdout, stderr,
-                   dump_file.read_bytes() if dump_file.exists() else b"",
-                   json.loads(stats_file.read_text()) if stats_file.exists() else {})
+        run = Run(f"{shown} {shlex.join(command)}", process.returncode, stdout, stderr,
+                  dump_file.read_bytes() if dump_file.exists() else b"",
+                  json.loads(stats_file.read_text()) if stats_file.exists() else {})
+        complaint = re.search(r".*(Sanitizer: |: runtime error: )", stderr) if self.compilers else None
+        if complaint or (self.compilers and run.code == SANITIZER_FOUND):
+            lines = stderr[complaint.start() if complaint else 0:].splitlines()
+            raise Failure("\n".join(["a sanitizer complains", f"To repeat: {run.command}", *lines[:80]]))
+        return run
 
 
 def main(tests):

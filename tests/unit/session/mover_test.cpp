@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 namespace libsplit::runtime {
 namespace {
@@ -144,6 +145,30 @@ TEST(Mover, SaysSoIfBytesAreNowhereAnyMore) {
   EXPECT_THROW(world.mover.bring(task, *buffer, world.nodeOf(1), ByteSet(0, 64)), LostBytes);
   EXPECT_TRUE(task.parts.empty());
   EXPECT_NO_THROW(world.mover.requireSomewhere(*buffer, ByteSet(32, 64)));
+}
+
+TEST(Mover, AwaitsWhatWasSentAheadWhileAnotherThreadTakesIt) {
+  constexpr int rounds = 300;
+  World world;
+  for (int round = 0; round < rounds; ++round) {
+    const std::array parts{world.completion(), world.completion()};
+    auto ahead = std::make_shared<Task>();
+    ahead->parts.assign(parts.begin(), parts.end());
+    world.mover.note(std::move(ahead));
+    std::thread waiting([&] {
+      Lock lock(world.shared.mutex);
+      world.mover.awaitSentAhead(lock);
+      EXPECT_TRUE(parts[0]->over() && parts[1]->over());
+    });
+    parts[0]->finish(CL_SUCCESS);
+    parts[1]->finish(CL_SUCCESS);
+    {
+      const Lock lock(world.shared.mutex);
+      for (const std::shared_ptr<Task>& each : world.mover.takeArrived())
+        each->parts.clear();
+    }
+    waiting.join();
+  }
 }
 
 } // namespace

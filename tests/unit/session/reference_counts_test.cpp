@@ -1,0 +1,60 @@
+#include "runtime/session/reference_counts.h"
+
+#include "tests/unit/session/world.h"
+
+#include <gtest/gtest.h>
+
+namespace libsplit::runtime {
+namespace {
+
+/// A driver that counts the contexts that are made there.
+struct Watched {
+  explicit Watched(const Dispatch& other) : cl(other) {
+    make = other.clCreateContext;
+    made = 0;
+    cl.clCreateContext = [](auto... arguments) {
+      ++made;
+      return make(arguments...);
+    };
+  }
+  static inline int made = 0;
+  static inline decltype(Functions::clCreateContext) make = nullptr;
+  Dispatch cl;
+};
+
+TEST(ReferenceCounts, MakeNothingWhereLibsplitHasNothing) {
+  World world;
+  const Watched driver(world.cl);
+  const Dispatch& cl = driver.cl;
+  Shared shared(cl);
+  EventTable events(shared.mutex);
+  ReferenceCounts counts(shared, events);
+
+  cl_int error = CL_SUCCESS;
+  auto* const context = cl.clCreateContext(nullptr, 1, &world.device, nullptr, nullptr, &error);
+  auto* const queue = cl.clCreateCommandQueue(context, world.device, 0, &error);
+  ASSERT_EQ(error, CL_SUCCESS);
+  const auto ofDriver = [&] {
+    return property<cl_uint>(cl.clGetContextInfo, context, CL_CONTEXT_REFERENCE_COUNT);
+  };
+  const cl_uint natively = ofDriver();
+  EXPECT_EQ(counts.of(context), natively);
+  EXPECT_EQ(counts.of(queue), 1U);
+  EXPECT_EQ(Watched::made, 1);
+
+  cl_event event = nullptr;
+  ASSERT_EQ(cl.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event), CL_SUCCESS);
+  ASSERT_EQ(cl.clFinish(queue), CL_SUCCESS);
+  {
+    const auto own = Ref<cl_event>::adopt(cl, event);
+    EXPECT_GT(ofDriver(), natively);
+    EXPECT_EQ(counts.of(context), natively);
+    EXPECT_GT(Watched::made, 1); // to find out what an event adds
+  }
+  EXPECT_EQ(counts.of(context), natively);
+  cl.clReleaseCommandQueue(queue);
+  cl.clReleaseContext(context);
+}
+
+} // namespace
+} // namespace libsplit::runtime
