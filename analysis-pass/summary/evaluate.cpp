@@ -74,24 +74,32 @@ struct Mentions {
   }
 };
 
+/// What the evaluations of one launch have in common.
+struct Workspace {
+  unsigned budget;                 ///< parts of domains that may still be made, all together
+  std::vector<StridedRuns> runs{}; ///< of the access at hand
+};
+
 /// One access over one box of groups in which every group has the same local size.
 class AccessEvaluation {
 public:
   AccessEvaluation(const Access& access, const Mentions& mentions, const LaunchValues& launch,
                    const GroupBox& box, std::span<const Parameter> parameters, std::size_t maxRuns,
-                   unsigned& budget, ArgumentRegions& regions)
+                   Workspace& workspace, ArgumentRegions& regions)
       : access_(access), launch_(launch), parameters_(parameters), maxRuns_(maxRuns),
         regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
         length_(access.length), box_(box), groups_(mentions.groups),
-        domain_(launch.range, box, groups_), budget_(budget) {}
+        domain_(launch.range, box, groups_), budget_(workspace.budget), runs_(workspace.runs) {
+    runs_.clear();
+  }
 
   void run() {
     ByteSet bytes;
-    bool exact = attempt(bytes);
+    bool exact = attempt(bytes) && gather(bytes);
     if (!exact && domain_.cut() && !domain_.opaques()) {
       straighten();
       bytes = {};
-      exact = attempt(bytes);
+      exact = attempt(bytes) && gather(bytes);
     }
     ByteSet certain;
     std::optional<Cause> unknown = unknown_;
@@ -101,6 +109,7 @@ public:
       unknown = unknown_;
     } else {
       domain_ = whole;
+      gather(bytes);
       boundBySums(bytes);
     }
     if (unknown)
@@ -147,9 +156,11 @@ public:
            ++i)
         end = std::max(end, add(pieces[i].offset.rest.low, pieces[i].length));
       length_ = end - first.rest.low;
-      if (!addLaidOut(first, bytes))
+      if (!findLaidOut(first, bytes))
         return false;
     }
+    if (!gather(bytes))
+      return false;
     keep(bytes, bytes);
     return true;
   }
@@ -181,9 +192,10 @@ private:
     }
   }
 
-  /// Adds the bytes that the access touches over the domain, or more. True if it added exactly
-  /// these; else the domain may know where it could be cut.
+  /// Finds the runs that the access touches over the domain, or more, and adds to `bytes` what is
+  /// no run. True if that is exactly it; else the domain may know where it could be cut.
   bool attempt(ByteSet& bytes) {
+    runs_.clear();
     dataDecides_ = false;
     loopCause_ = {};
     unknown_.reset();
@@ -193,7 +205,7 @@ private:
     const Form offset = placeOf(access_.offset, domain_, launch_);
     if (domain_.empty())
       return true; // what buffers hold contradicts the conditions
-    return addImage(offset, bytes) && exact;
+    return findImage(offset, bytes) && exact;
   }
 
   /// Makes the domain one that is easily cut. A loop that begins at an id, k = j + i in iteration
@@ -235,7 +247,7 @@ private:
     if (!domain_.cut() || domain_.opaques())
       return false;
     std::optional<Cause> unknown;
-    std::vector<StridedRuns> exactRuns, otherRuns;
+    std::vector<StridedRuns> inexact = std::move(runs_), exactRuns, otherRuns;
     ByteSet unbounded;
     std::vector<Domain> open{domain_};
     while (!open.empty()) {
@@ -243,8 +255,10 @@ private:
       open.pop_back();
       const Domain::Cut cut = *whole.cut();
       for (const Interval half : {Interval{cut.at + 1, infinity}, Interval{-infinity, cut.at}}) {
-        if (budget_ == 0)
+        if (budget_ == 0) {
+          runs_ = std::move(inexact);
           return false;
+        }
         --budget_;
         domain_ = whole;
         domain_.forgetCut();
@@ -252,10 +266,7 @@ private:
         if (domain_.empty())
           continue;
         ByteSet beyond;
-        std::vector<StridedRuns> runs;
-        runsOfPart_ = &runs;
         const bool exact = attempt(beyond);
-        runsOfPart_ = nullptr;
         if (!exact && domain_.cut()) {
           open.push_back(domain_);
           continue;
@@ -264,7 +275,7 @@ private:
           unknown = unknown_;
         unbounded.uniteWith(beyond);
         std::vector<StridedRuns>& all = exact ? exactRuns : otherRuns;
-        all.insert(all.end(), runs.begin(), runs.end());
+        all.insert(all.end(), runs_.begin(), runs_.end());
       }
     }
     unknown_ = unknown;
@@ -279,6 +290,19 @@ private:
     }
     bytes.uniteWith(unbounded);
     return true;
+  }
+
+  /// Adds the bytes of the runs that were found. Not before it is known that it is these: where
+  /// rows are cut there are many ranges, and parts of the domain may have few.
+  bool gather(ByteSet& bytes) {
+    if (runs_.size() == 1)
+      return addRuns(bytes, runs_.front(), maxRuns_);
+    if (runs_.empty())
+      return true;
+    ByteSet all;
+    const bool isExact = gather(runs_, all);
+    bytes.uniteWith(all);
+    return isExact;
   }
 
   /// `bytes` becomes the bytes of `runs`, or more: then false.
@@ -338,8 +362,10 @@ private:
         form.set(gone, static_cast<std::int64_t>(ofSum));
         form.set(stays, static_cast<std::int64_t>(ofOther));
         const Interval before = std::exchange(ranges_[gone], within);
+        runs_.clear();
         ByteSet image;
-        addRectangles(form, image, 0);
+        findRectangles(form, 0);
+        gather(image);
         ranges_[gone] = before;
         bytes = intersect(bytes, image);
       };
@@ -483,13 +509,14 @@ private:
     return false;
   }
 
-  /// Adds the bytes at `offset` over the domain, or more. True if it added exactly these.
-  bool addImage(const Form& offset, ByteSet& bytes) {
+  /// Finds the runs at `offset` over the domain, or more, and adds to `bytes` what is no run. True
+  /// if that is exactly it.
+  bool findImage(const Form& offset, ByteSet& bytes) {
     if (offset.mask & (domain_.opaques() | domain_.assumed())) {
       addWithinAssumptions(offset, bytes);
       return false;
     }
-    return addLaidOut(offset, bytes);
+    return findLaidOut(offset, bytes);
   }
 
   /// Where buffers' elements play a part: their variables as intervals, and no more than what the
@@ -502,16 +529,20 @@ private:
       offset.set(v, 0);
     });
     ByteSet image;
-    addLaidOut(offset, image);
+    findLaidOut(offset, image);
+    gather(image);
+    runs_.clear();
     const Interval reach{values.low, add(values.high, length_ - 1)};
     bytes.uniteWith(intersect(image, ByteSet(cut(reach, bufferSize_))));
   }
 
-  bool addLaidOut(Form offset, ByteSet& bytes) {
+  bool findLaidOut(Form offset, ByteSet& bytes) {
     const bool exact = layOut(offset) && offset.isExact();
     const Interval reach = domain_.interval(offset);
-    if (!isInfinite(reach.low) && !isInfinite(reach.high))
-      return addRectangles(offset, bytes, 0) && exact;
+    if (!isInfinite(reach.low) && !isInfinite(reach.high)) {
+      findRectangles(offset, 0);
+      return exact;
+    }
     bytes.uniteWith(ByteSet(cut({reach.low, add(reach.high, length_ - 1)}, bufferSize_)));
     unknown_ = offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_;
     return false;
@@ -548,11 +579,12 @@ private:
     return consistent;
   }
 
-  /// Adds the image for every combination of the active splits' rectangles, from split `next` on.
-  /// False if it added more.
-  bool addRectangles(const Form& offset, ByteSet& bytes, unsigned next) {
-    if (next == activeCount_)
-      return addRectangle(offset, bytes);
+  /// Finds the runs of every combination of the active splits' rectangles, from split `next` on.
+  void findRectangles(const Form& offset, unsigned next) {
+    if (next == activeCount_) {
+      findRectangle(offset);
+      return;
+    }
     const Domain::Split& s = domain_.splitAt(active_[next]);
     const Interval high = ranges_[s.high];
     const Interval low = ranges_[s.low];
@@ -566,17 +598,16 @@ private:
       const Int begin = s.base + s.period * h;
       return intersection(low, {parent.low - begin, parent.high - begin});
     };
-    bool exact = true;
     auto descend = [&](Interval h, Interval l) {
       if (h.empty() || l.empty())
         return;
       ranges_[s.high] = h;
       ranges_[s.low] = l;
-      exact &= addRectangles(offset, bytes, next + 1);
+      findRectangles(offset, next + 1);
     };
     Interval whole{first, last};
     if (whole.empty())
-      return true;
+      return;
     if (rowOf(first) != low) {
       descend({first, first}, rowOf(first));
       ++whole.low;
@@ -588,11 +619,10 @@ private:
     descend(whole, low);
     ranges_[s.high] = high;
     ranges_[s.low] = low;
-    return exact;
   }
 
-  bool addRectangle(const Form& offset, ByteSet& bytes) const {
-    StridedRuns runs;
+  void findRectangle(const Form& offset) {
+    StridedRuns& runs = runs_.emplace_back();
     runs.base = offset.rest.low;
     runs.length = add(length_, offset.rest.high - offset.rest.low);
     runs.bufferSize = bufferSize_;
@@ -602,10 +632,6 @@ private:
       runs.base = add(runs.base, multiply(c, c > 0 ? r.low : r.high));
       runs.add({c > 0 ? c : -c, r.high - r.low + 1});
     });
-    if (!runsOfPart_)
-      return addRuns(bytes, runs, maxRuns_);
-    runsOfPart_->push_back(runs);
-    return true;
   }
 
   void explain(const Cause& cause) {
@@ -630,12 +656,12 @@ private:
   const GroupBox& box_;
   const unsigned groups_; ///< dimensions whose group and local ids play a part
   Domain domain_;
-  bool dataDecides_ = false;     ///< whether the access happens at a point of the domain
-  bool changed_ = false;         ///< by a condition, in this round
-  Cause loopCause_;              ///< why a loop is not bounded
-  std::optional<Cause> unknown_; ///< why the bytes are
-  unsigned& budget_;             ///< parts that may still be made
-  std::vector<StridedRuns>* runsOfPart_ = nullptr; ///< if set, runs go there, to be laid out later
+  bool dataDecides_ = false;       ///< whether the access happens at a point of the domain
+  bool changed_ = false;           ///< by a condition, in this round
+  Cause loopCause_;                ///< why a loop is not bounded
+  std::optional<Cause> unknown_;   ///< why the bytes are
+  unsigned& budget_;               ///< parts that may still be made
+  std::vector<StridedRuns>& runs_; ///< of what is touched, laid out by `gather`
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;
@@ -645,7 +671,7 @@ private:
 /// for it, and evaluates each part. The accesses are alike.
 void evaluateParts(std::span<const Access* const> alike, const Mentions& mentions,
                    const LaunchValues& launch, const GroupBox& box, unsigned d,
-                   std::span<const Parameter> parameters, std::size_t maxRuns, unsigned& budget,
+                   std::span<const Parameter> parameters, std::size_t maxRuns, Workspace& workspace,
                    ArgumentRegions& regions) {
   const NDRange& range = launch.range;
   for (; d < 3; ++d) {
@@ -655,17 +681,17 @@ void evaluateParts(std::span<const Access* const> alike, const Mentions& mention
     if (box.begin[d] < last) {
       GroupBox whole = box;
       whole.end[d] = last;
-      evaluateParts(alike, mentions, launch, whole, d + 1, parameters, maxRuns, budget, regions);
+      evaluateParts(alike, mentions, launch, whole, d + 1, parameters, maxRuns, workspace, regions);
     }
     GroupBox rest = box;
     rest.begin[d] = last;
     LaunchValues smaller = launch;
     smaller.localSize[d] = range.global[d] % range.local[d];
-    evaluateParts(alike, mentions, smaller, rest, d + 1, parameters, maxRuns, budget, regions);
+    evaluateParts(alike, mentions, smaller, rest, d + 1, parameters, maxRuns, workspace, regions);
     return;
   }
   auto evaluation = [&](const Access& access) {
-    return AccessEvaluation(access, mentions, launch, box, parameters, maxRuns, budget, regions);
+    return AccessEvaluation(access, mentions, launch, box, parameters, maxRuns, workspace, regions);
   };
   if (alike.size() > 1 && evaluation(*alike.front()).runTogether(alike))
     return;
@@ -715,7 +741,7 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
     return regions;
 
   LaunchValues launch{range, arguments, range.local, nullptr};
-  unsigned budget = maxParts;
+  Workspace workspace{maxParts};
   std::vector<const Access*> open; // not evaluated yet
   for (std::size_t i = 0; i < summary.accesses.size(); ++i) {
     const Access& access = summary.accesses[i];
@@ -746,8 +772,8 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
         alike.push_back(std::exchange(open[k], nullptr));
     const Access& access = *alike.front();
     launch.contents = access.effect == Effect::Update ? nullptr : contents;
-    evaluateParts(alike, Mentions(alike), launch, inside, 0, summary.parameters, maxRanges, budget,
-                  regions[access.parameter]);
+    evaluateParts(alike, Mentions(alike), launch, inside, 0, summary.parameters, maxRanges,
+                  workspace, regions[access.parameter]);
   }
   return regions;
 }
@@ -763,8 +789,10 @@ ByteSet certainBytes(const KernelSummary& summary, const Access& access, const N
   const Access* alone[] = {&asWrite};
   const LaunchValues launch{range, arguments, range.local, nullptr};
   ArgumentRegions regions;
-  evaluateParts(alone, Mentions(alone), launch, inside, 0, summary.parameters, maxRanges, budget,
+  Workspace workspace{budget};
+  evaluateParts(alone, Mentions(alone), launch, inside, 0, summary.parameters, maxRanges, workspace,
                 regions);
+  budget = workspace.budget;
   return regions.certainWrites.ranges().size() > maxRanges ? ByteSet() : regions.certainWrites;
 }
 

@@ -94,6 +94,41 @@ void loop(benchmark::State& state) {
 }
 BENCHMARK(loop);
 
+/// The 64 points around each of a periodic cube, of half of its planes or of two.
+void periodicPoints3d(benchmark::State& state) {
+  const Expr side = Expr::argument(1, 32, false);
+  const auto around = [&](const Expr& id, int distance) {
+    const Expr shifted = Expr::wrap(id + side + Expr::constant(distance), 32, false);
+    return Expr::node(Op::RemTrunc, {shifted, side});
+  };
+  KernelSummary k;
+  k.parameters = {{"a", "float*", ParameterKind::GlobalBuffer, 0},
+                  {"side", "uint", ParameterKind::Scalar, 4}};
+  for (int point = 0; point < 64; ++point) {
+    Access access;
+    const Expr x = around(g0, point % 4 - 1), y = around(g1, point / 4 % 4 - 1),
+               z = around(g2, point / 16 - 1);
+    access.offset = bytes(Expr::wrap((z * side + y) * side + x, 32, false));
+    access.length = 4;
+    for (const Expr& id : {g0, g1, g2})
+      access.guards.push_back({id, Guard::Relation::Less, side});
+    k.accesses.push_back(access);
+  }
+  const NDRange range{3, {}, {256, 256, 256}, {16, 4, 2}};
+  const std::uint32_t n = 256;
+  const std::vector<ArgumentValue> arguments{{{}, std::uint64_t{4} * n * n * n},
+                                             {std::as_bytes(std::span(&n, 1)), 0}};
+  const auto planes = static_cast<std::uint64_t>(state.range(0)) / 2;
+  std::size_t ranges = 0;
+  for (auto _ : state) {
+    const auto regions = evaluate(k, range, arguments, slab(range, 2, 64, 64 + planes));
+    benchmark::DoNotOptimize(regions.data());
+    ranges = regions[0].reads.ranges().size();
+  }
+  state.counters["ranges"] = static_cast<double>(ranges);
+}
+BENCHMARK(periodicPoints3d)->Arg(128)->Arg(2);
+
 /// Rows of a sparse matrix, with contents that are found at once.
 void sparseRows(benchmark::State& state) {
   struct Known : Contents {

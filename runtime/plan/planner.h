@@ -110,6 +110,13 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, const GroupBox& box);
 
+/// What a piece of groups [begin, end) of `dimension` on `device` writes to each buffer of which it
+/// is asked.
+std::vector<ByteSet> writesOfPiece(const LaunchRequest& request,
+                                   std::span<const PlanDevice> devices, std::size_t device,
+                                   unsigned dimension, std::uint64_t begin, std::uint64_t end,
+                                   const std::vector<bool>& asked);
+
 /// Bytes that a plan would move, given who holds what now, with what it costs that they do not lie
 /// together: for comparing plans. One directory per buffer.
 std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,
