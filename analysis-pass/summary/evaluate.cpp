@@ -183,10 +183,12 @@ private:
       addTo(regions_.updatedBy(access_));
       break;
     case Effect::Write:
-      if (access_.certain)
-        regions_.certainWrites.uniteWith(certain);
-      if (regions_.certainWrites.ranges().size() > maxRuns_)
-        regions_.certainWrites = {};
+      if (access_.certain) {
+        ByteSet all = regions_.certainWrites;
+        all.uniteWith(certain);
+        if (all.ranges().size() <= maxRuns_)
+          regions_.certainWrites = std::move(all);
+      }
       addTo(regions_.possibleWrites);
       break;
     }
@@ -292,16 +294,21 @@ private:
     return true;
   }
 
-  /// Adds the bytes of the runs that were found. Not before it is known that it is these: where
-  /// rows are cut there are many ranges, and parts of the domain may have few.
+  /// Adds the bytes of the runs that were found, which are done with then. Not before it is known
+  /// that it is these: where rows are cut there are many ranges, and parts of the domain may have
+  /// few.
   bool gather(ByteSet& bytes) {
-    if (runs_.size() == 1)
-      return addRuns(bytes, runs_.front(), maxRuns_);
     if (runs_.empty())
       return true;
-    ByteSet all;
-    const bool isExact = gather(runs_, all);
-    bytes.uniteWith(all);
+    bool isExact = true;
+    if (runs_.size() == 1) {
+      isExact = addRuns(bytes, runs_.front(), maxRuns_);
+    } else {
+      ByteSet all;
+      isExact = gather(runs_, all);
+      bytes.uniteWith(all);
+    }
+    runs_.clear();
     return isExact;
   }
 
@@ -309,19 +316,19 @@ private:
   bool gather(std::vector<StridedRuns>& runs, ByteSet& bytes) const {
     coalesce(runs);
     bool isExact = true;
-    std::vector<ByteRange> ranges;
-    for (const StridedRuns& each : runs) {
-      ByteSet of;
-      isExact &= addRuns(of, each, maxRuns_);
-      ranges.insert(ranges.end(), of.ranges().begin(), of.ranges().end());
-    }
-    auto before = [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; };
-    if (!std::is_sorted(ranges.begin(), ranges.end(), before))
-      std::sort(ranges.begin(), ranges.end(), before);
-    bytes = {};
-    for (const ByteRange& range : ranges)
-      bytes.add(range);
+    std::vector<ByteSet> sets;
+    for (const StridedRuns& each : runs)
+      isExact &= addRuns(sets.emplace_back(), each, maxRuns_);
+    bytes = unionOf(std::move(sets));
     return isExact;
+  }
+
+  /// Two by two, so that no range is looked at again for each set.
+  static ByteSet unionOf(std::vector<ByteSet> sets) {
+    for (std::size_t step = 1; step < sets.size(); step *= 2)
+      for (std::size_t i = 0; i + step < sets.size(); i += 2 * step)
+        sets[i].uniteWith(std::exchange(sets[i + step], {}));
+    return sets.empty() ? ByteSet() : std::move(sets.front());
   }
 
   /// Where the domain is no box and could not be cut into such: what its relations leave of
@@ -538,12 +545,15 @@ private:
 
   bool findLaidOut(Form offset, ByteSet& bytes) {
     const bool exact = layOut(offset) && offset.isExact();
-    const Interval reach = domain_.interval(offset);
-    if (!isInfinite(reach.low) && !isInfinite(reach.high)) {
+    // Conditions may bound a difference of variables each of which has no bound.
+    const Interval reach = domain_.interval(offset), ofRanges = domain_.reach(offset);
+    if (!isInfinite(ofRanges.low) && !isInfinite(ofRanges.high)) {
       findRectangles(offset, 0);
       return exact;
     }
     bytes.uniteWith(ByteSet(cut({reach.low, add(reach.high, length_ - 1)}, bufferSize_)));
+    if (!isInfinite(reach.low) && !isInfinite(reach.high))
+      return false;
     unknown_ = offset.cause.kind != Cause::Kind::None ? offset.cause : loopCause_;
     return false;
   }

@@ -3,6 +3,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <array>
+
 namespace libsplit {
 namespace {
 
@@ -94,24 +96,24 @@ void loop(benchmark::State& state) {
 }
 BENCHMARK(loop);
 
-/// The 64 points around each of a periodic cube, of half of its planes or of two.
-void periodicPoints3d(benchmark::State& state) {
+using Point = std::array<Expr, 3>;
+
+/// Reads of a cube of 256 floats a side, at what `at` makes of each point and the side, for half of
+/// its planes or two.
+template <class At> void cube(benchmark::State& state, int points, int inset, const At& at) {
   const Expr side = Expr::argument(1, 32, false);
-  const auto around = [&](const Expr& id, int distance) {
-    const Expr shifted = Expr::wrap(id + side + Expr::constant(distance), 32, false);
-    return Expr::node(Op::RemTrunc, {shifted, side});
-  };
   KernelSummary k;
   k.parameters = {{"a", "float*", ParameterKind::GlobalBuffer, 0},
                   {"side", "uint", ParameterKind::Scalar, 4}};
-  for (int point = 0; point < 64; ++point) {
+  for (int point = 0; point < points; ++point) {
     Access access;
-    const Expr x = around(g0, point % 4 - 1), y = around(g1, point / 4 % 4 - 1),
-               z = around(g2, point / 16 - 1);
+    const auto [x, y, z] = at(point, side);
     access.offset = bytes(Expr::wrap((z * side + y) * side + x, 32, false));
     access.length = 4;
-    for (const Expr& id : {g0, g1, g2})
-      access.guards.push_back({id, Guard::Relation::Less, side});
+    for (const Expr& id : {g0, g1, g2}) {
+      access.guards.push_back({Expr::constant(inset - 1), Guard::Relation::Less, id});
+      access.guards.push_back({id, Guard::Relation::Less, side + Expr::constant(-inset)});
+    }
     k.accesses.push_back(access);
   }
   const NDRange range{3, {}, {256, 256, 256}, {16, 4, 2}};
@@ -127,7 +129,31 @@ void periodicPoints3d(benchmark::State& state) {
   }
   state.counters["ranges"] = static_cast<double>(ranges);
 }
+
+/// The 64 points around each, periodically.
+void periodicPoints3d(benchmark::State& state) {
+  cube(state, 64, 0, [](int point, const Expr& side) {
+    const auto around = [&](const Expr& id, int distance) {
+      const Expr shifted = Expr::wrap(id + side + Expr::constant(distance), 32, false);
+      return Expr::node(Op::RemTrunc, {shifted, side});
+    };
+    return Point{around(g0, point % 4 - 1), around(g1, point / 4 % 4 - 1),
+                 around(g2, point / 16 - 1)};
+  });
+}
 BENCHMARK(periodicPoints3d)->Arg(128)->Arg(2);
+
+/// A stencil of seven points in the interior, which leaves gaps between all rows.
+void interiorPoints3d(benchmark::State& state) {
+  cube(state, 7, 1, [](int point, const Expr&) {
+    Point at{g0, g1, g2};
+    if (point < 6)
+      at[static_cast<std::size_t>(point / 2)] =
+          at[static_cast<std::size_t>(point / 2)] + Expr::constant(point % 2 == 0 ? -1 : 1);
+    return at;
+  });
+}
+BENCHMARK(interiorPoints3d)->Arg(128)->Arg(2);
 
 /// Rows of a sparse matrix, with contents that are found at once.
 void sparseRows(benchmark::State& state) {

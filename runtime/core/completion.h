@@ -24,9 +24,9 @@ struct DeviceInterval {
   double seconds() const { return end > start ? static_cast<double>(end - start) * 1e-9 : 0; }
 };
 
-/// How far an event is: CL_QUEUED where the driver does not say.
-inline cl_int executionStatus(const Dispatch& cl, cl_event event) {
-  return property<cl_int>(cl.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_QUEUED);
+/// How far an event is; `unanswered` where the driver does not say.
+inline cl_int executionStatus(const Dispatch& cl, cl_event event, cl_int unanswered = CL_QUEUED) {
+  return property<cl_int>(cl.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, unanswered);
 }
 
 /// The event's status once it is over. That the driver refuses to wait says nothing of the command:

@@ -129,8 +129,10 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
     return ruling;
   }
   place->kind = launch.kind;
-  place->gainBefore = launch.gainBefore;
-  place->homeSeconds = launch.homeSeconds;
+  if (launch.isLookedAt) {
+    place->gainBefore = launch.gainBefore;
+    place->homeSeconds = launch.homeSeconds;
+  }
   place->isSplit = launch.isSplit;
   if (phase_ == Phase::Free && maySuffer && !isAdmitted_ && (!launch.isSplit || isRefused_))
     ruling.mode = Mode::Waiting;

@@ -45,7 +45,8 @@ std::optional<bool> CommandTimer::sees(cl_event event) const {
   constexpr int part = 64; // of the time that has passed, until it is looked at again
   const auto begin = Clock::now();
   for (bool wasSeen = false; !stopped_; wasSeen = true) {
-    if (const cl_int status = executionStatus(cl_, event); status <= CL_COMPLETE)
+    if (const cl_int status = executionStatus(cl_, event, CL_OUT_OF_RESOURCES);
+        status <= CL_COMPLETE)
       return status == CL_COMPLETE ? std::optional(wasSeen) : std::nullopt;
     const Clock::duration passed = Clock::now() - begin;
     std::this_thread::sleep_for(std::clamp(passed / part, leastPause, mostPause));

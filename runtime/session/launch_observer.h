@@ -7,6 +7,7 @@
 #include "runtime/session/merger.h"
 #include "runtime/session/shared.h"
 #include "runtime/session/stream.h"
+#include "solver/sequence.h"
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +27,7 @@ public:
   /// The launch is over.
   void observe(Task& task, Launch& launch);
   /// The program launches something in a queue: its number there.
-  std::uint64_t launches(Stream& stream) const;
+  std::uint64_t launches(Stream& stream);
   /// Whether a launch of the queue may make tasks of those that come behind it.
   bool mayHoldUp(const Stream& stream) const;
   /// Counts a launch that was a task, and says why it was not split.
@@ -35,8 +36,10 @@ public:
   void spendOnShort(const Launch& launch, double seconds) const {
     spendOnShort(*launch.code, launch.range, seconds);
   }
-  /// Whether any launch was split.
-  bool hasSplit() const { return hasSplit_; }
+  /// A launch is to be split.
+  void splits() { sinceSplit_ = 0; }
+  /// Whether that was not long ago: others may be part of what such launches gain.
+  bool splitsOfLate() const { return sinceSplit_ < longestRound; }
 
 private:
   /// What is left of a launch that is over until somebody learns from it.
@@ -87,7 +90,8 @@ private:
   const std::unique_ptr<KnownSpeeds>& knownSpeeds_;
   Merger& merger_;
   const GroupShapes& shapes_;
-  bool hasSplit_ = false;
+  static constexpr std::uint64_t longestRound = 2 * solver::CycleDetector::longest;
+  std::uint64_t sinceSplit_ = longestRound; ///< launches, of all queues
   // By device, of the launch that is observed; they keep their memory.
   std::vector<solver::DeviceSample> samples_;
   std::vector<LaunchEnds::End> ends_;

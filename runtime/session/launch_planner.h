@@ -47,7 +47,7 @@ private:
   bool isFasterElsewhere(const Launch& launch) const;
   void takeControl(const Launch& launch, LaunchHistory& history);
   bool decideWithout(std::size_t device, Launch& launch);
-  static void adopt(Launch& launch, const ShareController::Decision& decision);
+  void adopt(Launch& launch, const ShareController::Decision& decision);
   LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
   bool canLookAhead() const;
   void lookAhead(LaunchCycle::Passing& passing);

@@ -123,7 +123,8 @@ void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& argumen
 /// short launches are part of what longer ones gain.
 bool Launcher::rests(const Kernel& kernel, const LaunchArguments& arguments,
                      TrialBudget::Clock::time_point now) const {
-  if (options_.policy.kind != Policy::Kind::Auto || (machine_->nodes() > 1 && observer_.hasSplit()))
+  if (options_.policy.kind != Policy::Kind::Auto ||
+      (machine_->nodes() > 1 && observer_.splitsOfLate()))
     return false;
   return kernel.code->trials.rests(static_cast<double>(itemsOf(arguments)), now);
 }

@@ -64,8 +64,9 @@ double secondsAt(std::chrono::steady_clock::time_point time) {
 
 } // namespace
 
-std::uint64_t LaunchObserver::launches(Stream& stream) const {
+std::uint64_t LaunchObserver::launches(Stream& stream) {
   const std::uint64_t number = ++stream.launches;
+  ++sinceSplit_;
   const auto now = std::chrono::steady_clock::now();
   if (number > 1)
     stream.holdingUp.earn(std::chrono::duration<double>(now - stream.lastCalled).count());
@@ -357,7 +358,6 @@ void LaunchObserver::spendOnShort(KernelCode& code, const NDRange& range, double
 
 /// Notes in the statistics that a launch was split.
 void LaunchObserver::count(KernelCode& code, KernelStats::PerRange& range, const LaunchPlan& plan) {
-  hasSplit_ = true;
   KernelStats& stats = *code.stats;
   ++stats.splitLaunches;
   ++range.splitLaunches;

@@ -194,6 +194,9 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
 
 void LaunchPlanner::adopt(Launch& launch, const ShareController::Decision& decision) {
   launch.action = decision.action;
+  if (launch.action == ShareController::Action::Split ||
+      launch.action == ShareController::Action::Chunks)
+    observer_.splits();
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
 
@@ -344,6 +347,7 @@ void LaunchPlanner::passNative(Stream& stream, const Kernel& kernel,
     return;
   LaunchCycle::Passing passing;
   passing.id = outlooks_.noteNative(kernel, arguments);
+  passing.isLookedAt = false;
   lookAhead(passing);
   passing.kind = kernel.code.get();
   const std::uint64_t launches = kernel.code->stats->launches;

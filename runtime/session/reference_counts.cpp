@@ -147,7 +147,10 @@ std::optional<long> ReferenceCounts::known(cl_device_id device, Weight weight) {
   const auto platform = property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
   const std::lock_guard lock(mutex_);
   const auto found = weights_.find({platform, weight});
-  return found == weights_.end() ? std::nullopt : std::optional(found->second);
+  if (found == weights_.end() ||
+      (found->second.until && *found->second.until < std::chrono::steady_clock::now()))
+    return std::nullopt;
+  return found->second.growth;
 }
 
 long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel example) {
@@ -160,22 +163,27 @@ long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel exampl
   const std::lock_guard one(measuring_);
   if (const auto before = known(device, weight)) // meanwhile
     return *before;
-  const std::map<Weight, long> measured = [&] {
+  bool isSettled = true;
+  std::map<Weight, long> measured = [&] {
     const Measurement underWay(measurements_);
-    return isOfKernels ? measureAsOf(example, context) : measure(device, weight);
+    return isOfKernels ? measureAsOf(example, context) : measure(device, weight, isSettled);
   }();
+  isSettled = isSettled && !measured.empty();
+  measured.try_emplace(weight, 0);
+  constexpr std::chrono::seconds soon(1);
+  const auto until =
+      isSettled ? std::nullopt : std::optional(std::chrono::steady_clock::now() + soon);
   const auto platform = property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
   const std::lock_guard lock(mutex_);
   for (const auto& [each, growth] : measured)
-    weights_[{platform, each}] = growth;
-  const auto found = measured.find(weight);
-  return found == measured.end() ? 0 : found->second;
+    weights_[{platform, each}] = {growth, until};
+  return measured.at(weight);
 }
 
 /// Without Refs: these objects are nobody's to count. In a context that nobody else has. Of what a
-/// driver refuses to make nothing is said.
-std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id device,
-                                                                 Weight weight) const {
+/// driver refuses to make nothing is said. `isSettled` becomes false where a command did not end.
+std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id device, Weight weight,
+                                                                 bool& isSettled) const {
   using Counts = std::vector<long>;
   constexpr int twice = 2;
   cl_int error = CL_SUCCESS;
@@ -252,16 +260,13 @@ std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id de
       cl_.clEnqueueMarkerWithWaitList(runs.get(), 0, nullptr, &event);
       auto made = owned(event, cl_.clReleaseEvent);
       cl_.clFlush(runs.get());
-      // In a callback it is perhaps this thread that it needs: nothing is said of one that is not
-      // over.
+      // In a callback it is perhaps this thread that it needs, or it is behind others for long.
       constexpr int patience = 100;
       constexpr std::chrono::microseconds pause(50);
-      for (int i = 0; made && executionStatus(cl_, event) > CL_COMPLETE; ++i) {
-        if (i == patience)
-          made.reset();
-        else
-          std::this_thread::sleep_for(pause);
-      }
+      int pauses = 0;
+      for (; made && executionStatus(cl_, event) > CL_COMPLETE && pauses < patience; ++pauses)
+        std::this_thread::sleep_for(pause);
+      isSettled = isSettled && pauses < patience;
       return made;
     };
     return both(runs.get(), command, Weight::Command, Weight::CommandOnQueue);

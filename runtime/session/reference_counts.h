@@ -6,8 +6,8 @@
 // libsplit still keeps, add to their context, program or buffer. What one of a kind adds is found
 // by making one when somebody first asks where there are such: nothing that a driver would compile
 // or that anybody would have to wait for, since programs also ask in callbacks, and while they
-// exit. What other threads do meanwhile is not taken for it, and where a driver refuses it is found
-// another time.
+// exit. What other threads do meanwhile is not taken for it. Where a driver refuses, or does not
+// come to an end of a command soon, it is found out again a second later.
 //
 // Example: of a context with a queue, a program and a buffer PoCL says 4, its own and one for each.
 // With a queue and a program of libsplit's there it says 6, and 7 if libsplit holds the context as
@@ -27,6 +27,7 @@
 #include "runtime/session/shared.h"
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -73,7 +74,7 @@ private:
   long weight(cl_context context, Weight weight, cl_kernel example = nullptr);
   std::optional<long> known(cl_device_id device, Weight weight);
   cl_device_id deviceOf(cl_context context) const;
-  std::map<Weight, long> measure(cl_device_id device, Weight weight) const;
+  std::map<Weight, long> measure(cl_device_id device, Weight weight, bool& isSettled) const;
   std::map<Weight, long> measureAsOf(cl_kernel kernel, cl_context context) const;
 
   const Dispatch& cl_;
@@ -81,7 +82,12 @@ private:
   std::mutex measuring_;                   ///< one thread at a time
   std::atomic<unsigned> measurements_ = 0; ///< begun and over; odd: one is under way
   std::mutex mutex_;                       ///< of what follows
-  std::map<std::pair<cl_platform_id, Weight>, long> weights_;
+  struct Found {
+    long growth = 0;
+    /// Where it may be another at another time, until when it is taken for this.
+    std::optional<std::chrono::steady_clock::time_point> until;
+  };
+  std::map<std::pair<cl_platform_id, Weight>, Found> weights_;
 };
 
 } // namespace libsplit::runtime

@@ -37,6 +37,44 @@ bool isLeftToWaiters(const Stream& stream) {
   return stream.waiters > 0 && (stream.active.empty() || !runsCallbacks(*stream.active.front()));
 }
 
+/// Counts who waits for a task, until that is over or fails.
+class Helping {
+public:
+  Helping(Lock& lock, Task& task, bool helping) : lock_(lock), task_(helping ? &task : nullptr) {
+    if (task_)
+      ++task_->helpers;
+  }
+  Helping(const Helping&) = delete;
+  Helping& operator=(const Helping&) = delete;
+  ~Helping() {
+    if (task_ && !lock_.owns_lock())
+      lock_.lock();
+    isOver();
+  }
+  void isOver() {
+    if (Task* const task = std::exchange(task_, nullptr))
+      --task->helpers;
+  }
+
+private:
+  Lock& lock_;
+  Task* task_;
+};
+
+/// Does something that lacks memory at worst: whether it was done. Without the lock meanwhile, or
+/// with it, but with it afterwards.
+template <class Job> bool tryTo(Lock& lock, const Job& job) {
+  try {
+    job();
+    return true;
+  } catch (const std::exception& error) {
+    if (!lock.owns_lock())
+      lock.lock();
+    log(LogLevel::Info, "a command's end is not seen to as it should be: ", error.what());
+    return false;
+  }
+}
+
 /// While this lives the calling thread waits for tasks of the queue. With the session's lock.
 class Waiting {
 public:
@@ -88,7 +126,7 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
     if (stream->active.empty() && stream->closed)
       break;
     if (!stream->active.empty())
-      tryToRetireOldest(lock, stream);
+      tryTo(lock, [&] { retireOldest(lock, stream, false); });
   }
   stream->aftermath.settle();
   stream->retiring = false;
@@ -96,20 +134,9 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
   shared_.progress.notify_all();
 }
 
-/// Leaves it to another time where memory is short.
-void Scheduler::tryToRetireOldest(Lock& lock, const std::shared_ptr<Stream>& stream) {
-  try {
-    retireOldest(lock, stream, false);
-  } catch (const std::exception& error) {
-    if (!lock.owns_lock())
-      lock.lock();
-    log(LogLevel::Info, "a command's end is seen to later: ", error.what());
-  }
-}
-
 void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
   std::shared_ptr<Task> task = stream->active.front();
-  task->helpers += helping;
+  Helping help(lock, *task, helping);
   shared_.progress.wait(lock, [&] { return !task->open; });
   if (std::ranges::all_of(task->parts, [](const CompletionPtr& part) { return part->poll(); })) {
     task->endedUnseen = task->endedUnseen || (!task->isWatched && task->helpers == helping);
@@ -118,7 +145,7 @@ void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, 
     ++stream->awaited;
   }
   awaitParts(lock, *task, helping);
-  task->helpers -= helping;
+  help.isOver();
   // The application's callbacks run in the queue's own thread: they may take locks that a thread of
   // the application holds while it waits.
   auto isForOwnThread = [&] { return runsCallbacks(*task) && stream->retiring; };
@@ -208,7 +235,7 @@ void Scheduler::letGo(Lock& lock, Task& task) {
                                std::move(task.outputs),
                                {}});
   task.after.clear();
-  try {
+  tryTo(lock, [&] {
     held->arrived = mover_.takeArrived();
     if (!task.isLaunch || !task.stream->mayLeaveAftermath() || shared_.steppingAside ||
         shared_.ending)
@@ -217,30 +244,29 @@ void Scheduler::letGo(Lock& lock, Task& task) {
     std::ranges::move(held->parts, std::back_inserter(spent));
     for (const std::shared_ptr<Task>& each : held->arrived)
       std::ranges::move(std::exchange(each->parts, {}), std::back_inserter(spent));
-  } catch (const std::exception& error) {
-    log(LogLevel::Info, "what a command leaves goes with it: ", error.what());
-  }
+  });
 }
 
+/// Whatever fails, the task is retired: who waits for that would wait for ever.
 void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
+  constexpr std::chrono::milliseconds pause(1);
   // Whoever sees this one's event complete must see those complete that it waited for.
   for (const auto& before : task->waitTasks)
-    await(lock, before);
+    while (!tryTo(lock, [&] { await(lock, before); }))
+      shared_.progress.wait_for(lock, pause);
   task->waitTasks.clear();
   if (task->status < 0)
     log(LogLevel::Debug, "a command ended with error ", task->status);
   // What was sent ahead has nobody who waits for it, and would see that it failed.
   if (auto found = recovering_ ? nullptr : mover_.failedAhead()) {
     GoesUnlocked failed(lock, std::move(found));
-    static_cast<void>(failures_.recover(lock, **failed));
+    tryTo(lock, [&] { static_cast<void>(failures_.recover(lock, **failed)); });
   }
-  try {
+  tryTo(lock, [&] {
     if (task->retired)
       task->retired(*task);
-  } catch (const std::exception& error) {
-    log(LogLevel::Info, "what a command took is not noted: ", error.what());
-  }
-  shared_.tracer.retired(*task, shared_.devices());
+    shared_.tracer.retired(*task, shared_.devices());
+  });
   // Where nobody but a wait hears of it, that comes first.
   const bool endsLate = runsCallbacks(*task);
   if (!endsLate)
@@ -257,7 +283,7 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   stream->lastRetired = std::chrono::steady_clock::now();
   --shared_.engagements;
   --unfinished_;
-  goOn();
+  tryTo(lock, [&] { goOn(); });
   if (stream->references == 0 && stream->idle()) {
     stream->aftermath.settle();
     streams_.erase(stream->queue);

@@ -165,7 +165,6 @@ private:
   void stepBack();
 
   void retireLoop(std::shared_ptr<Stream> stream);
-  void tryToRetireOldest(Lock& lock, const std::shared_ptr<Stream>& stream);
   void retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping);
   void awaitParts(Lock& lock, Task& task, bool helping);
   void letGo(Lock& lock, Task& task);

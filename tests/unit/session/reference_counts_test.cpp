@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <vector>
+
 namespace libsplit::runtime {
 namespace {
 
@@ -17,7 +20,7 @@ struct Watched {
       return make(arguments...);
     };
   }
-  static inline int made = 0;
+  static inline int made = 0; ///< since the last of these was
   static inline decltype(Functions::clCreateContext) make = nullptr;
   Dispatch cl;
 };
@@ -54,6 +57,34 @@ TEST(ReferenceCounts, MakeNothingWhereLibsplitHasNothing) {
   EXPECT_EQ(counts.of(context), natively);
   cl.clReleaseCommandQueue(queue);
   cl.clReleaseContext(context);
+}
+
+TEST(ReferenceCounts, AreSoonToldWhereNoCommandEnds) {
+  World world;
+  const Watched driver(world.cl);
+  Dispatch cl(driver.cl);
+  static const decltype(Functions::clGetEventInfo) ask = cl.clGetEventInfo;
+  cl.clGetEventInfo = [](cl_event event, cl_event_info name, std::size_t size, void* value,
+                         std::size_t* sizeRet) {
+    const cl_int status = ask(event, name, size, value, sizeRet);
+    if (name == CL_EVENT_COMMAND_EXECUTION_STATUS && value)
+      *static_cast<cl_int*>(value) = CL_SUBMITTED;
+    return status;
+  };
+  Shared shared(cl);
+  EventTable events(shared.mutex);
+  ReferenceCounts counts(shared, events);
+  const auto natively =
+      property<cl_uint>(cl.clGetContextInfo, world.context.get(), CL_CONTEXT_REFERENCE_COUNT);
+  std::vector<Ref<cl_event>> own;
+  for (int i = 0; i < 8; ++i) {
+    cl_event event = nullptr;
+    ASSERT_EQ(cl.clEnqueueMarkerWithWaitList(world.queue.get(), 0, nullptr, &event), CL_SUCCESS);
+    own.push_back(Ref<cl_event>::adopt(cl, event));
+  }
+  ASSERT_EQ(cl.clFinish(world.queue.get()), CL_SUCCESS);
+  EXPECT_EQ(counts.of(world.context.get()), natively);
+  EXPECT_LE(Watched::made, 2); // one of them, to find out what an event adds
 }
 
 } // namespace

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,10 +21,13 @@ namespace {
 struct Failures final : FailureHandler {
   bool recover(Lock&, const Task&) override {
     ++recovered;
+    if (std::exchange(lacksMemory, false))
+      throw std::bad_alloc();
     return false;
   }
   void loseOutputs(const Task&) override { ++lost; }
   int recovered = 0, lost = 0;
+  bool lacksMemory = false; ///< the next time
 };
 
 struct QueueWorld : World {
@@ -295,6 +300,25 @@ TEST(Scheduler, KeepsAQueueThatTheProgramGaveUpUntilItsTasksAreOver) {
   Lock lock(world.shared.mutex);
   world.shared.progress.wait(lock, [&] { return world.scheduler.isEmpty(); });
   EXPECT_FALSE(world.scheduler.find(world.queue.get()));
+}
+
+TEST(Scheduler, RetiresAlsoWhereThereIsNoMemoryToRecover) {
+  QueueWorld world;
+  world.failures.lacksMemory = true;
+  auto ahead = std::make_shared<Task>();
+  ahead->parts = {world.completion()};
+  ahead->partDevices = {1};
+  ahead->parts.front()->finish(CL_OUT_OF_RESOURCES, Outcome::Failed);
+  {
+    const Lock lock(world.shared.mutex);
+    world.mover.note(ahead);
+  }
+  EXPECT_EQ(world.wait(world.submit("a")), CL_SUCCESS);
+  Lock lock(world.shared.mutex);
+  EXPECT_TRUE(world.shared.progress.wait_for(lock, std::chrono::seconds(20),
+                                             [&] { return world.scheduler.isEmpty(); }));
+  EXPECT_FALSE(world.failures.lacksMemory);
+  static_cast<void>(world.mover.takeSentAhead());
 }
 
 } // namespace

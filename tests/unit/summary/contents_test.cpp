@@ -205,5 +205,21 @@ TEST(ContentsEvaluate, indicesOfIndicesAreFollowed) {
   EXPECT_EQ(toString(k.regions(1, 3)[out].possibleWrites), "[404,808)");
 }
 
+/// Neither j nor k has a bound by itself.
+TEST(Contents, boundADifferenceOfLoopsOfUnknownCounts) {
+  Case two;
+  const unsigned a = two.unknownBuffer(1000);
+  const unsigned limits = two.buffer({0, 1, 2, 3, 0, 1, 2, 3});
+  Access read = access(a, Effect::Read, c(100));
+  read.loops = {{Expr::unknown("?"), true}, {Expr::unknown("?"), true}};
+  const Expr j = Expr::loop(0), k = Expr::loop(1);
+  for (const Expr& difference : {minus(j, k), minus(k, j)})
+    read.guards.push_back({difference + intAt(limits, g0), Relation::LessEqual, c(5)});
+  read.offset = c(4) * minus(j, k) + c(100);
+  two.kernel.accesses = {read};
+  const ByteSet reads = two.regions(0, 8)[a].reads;
+  EXPECT_TRUE(reads.contains(ByteSet(80, 124))) << toString(reads);
+}
+
 } // namespace
 } // namespace libsplit
