@@ -199,23 +199,24 @@ ShareController::Decision ShareController::split() {
   std::span<const double> proposed = solver_->propose();
   for (std::size_t i = 0; i < usable_.size(); ++i)
     shares_[usable_[i]] = proposed[i];
-  if (setup_.policy.kind == Policy::Kind::Auto && !hasMoved_)
-    keepFirstMoveShort();
+  isKeptShort_ = setup_.policy.kind == Policy::Kind::Auto && !hasMoved_ && keepFirstMoveShort();
   return {Action::Split, shares_};
 }
 
 /// Nobody knows yet how many launches there will be: the first moving takes no longer than those so
 /// far. What more pays is then weighed by what moving was seen to take.
-void ShareController::keepFirstMoveShort() {
+/// Whether that leaves less to the others.
+bool ShareController::keepFirstMoveShort() {
   if (setup_.home >= shares_.size() || !(homeSeconds_ > 0) || !(setup_.movingSeconds > 0))
-    return;
+    return false;
   const double away = 1 - shares_[setup_.home];
   const double most = ++unmoved_ * homeSeconds_ / setup_.movingSeconds;
   if (away <= most)
-    return;
+    return false;
   for (double& share : shares_)
     share *= most / away;
   giveRest(shares_, setup_.home);
+  return true;
 }
 
 /// Relative speeds as far as anything tells them: measured, known from elsewhere, or alike.
@@ -300,8 +301,18 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
   return {};
 }
 
+/// Whether no other device gets a whole group, as far as their number is known. Shares of a first
+/// move that are kept small for now do not count: they grow from launch to launch.
 bool ShareController::isHomeAlone(std::span<const double> shares) const {
-  return setup_.home < shares.size() && shares[setup_.home] > 1 - 1e-9;
+  if (setup_.home >= shares.size())
+    return false;
+  const double away = 1 - shares[setup_.home];
+  if (away < 1e-9)
+    return true;
+  if (isKeptShort_ || groups_ == 0 ||
+      away * static_cast<double>(groups_) >= static_cast<double>(shares.size()))
+    return false;
+  return solver::roundToGroups(shares, groups_)[setup_.home] == groups_;
 }
 
 void ShareController::rest() {
@@ -340,6 +351,8 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
   homeIsGuessed_ = false;
   if (waitedSeconds > 0)
     waits_.note(std::max(waitedSeconds - seconds, 0.0));
+  if (totalGroups > 0)
+    groups_ = totalGroups;
   ++age_;
   tellSolver(seconds, totalGroups);
   if (toHear_ > 0) {
@@ -371,6 +384,7 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   if (!solver_) // it was split before a device was left out
     return false;
   isFirst_ = false;
+  groups_ = totalGroups;
   hasSplit_ = hasMoved_ = true;
   usableSamples_.clear();
   for (std::size_t i : usable_) {

@@ -156,7 +156,7 @@ public:
 private:
   Decision nextAuto(bool canChunk);
   Decision chunks();
-  void keepFirstMoveShort();
+  bool keepFirstMoveShort();
   bool gainsByWhatIsKnown() const;
   bool gainsNothingByChunks() const;
   struct Expected {
@@ -215,6 +215,8 @@ private:
   unsigned toHear_ = 0;          ///< … and still to be reported
   double remeasured_ = 0;        ///< their sum
   unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
+  bool isKeptShort_ = false;     ///< the shares proposed last, as those of a first move
+  std::uint64_t groups_ = 0;     ///< of the last launch that was planned; 0: there was none
   unsigned homeToTell_ = 0;      ///< of those that are under way
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
   unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is

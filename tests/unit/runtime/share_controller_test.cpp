@@ -644,5 +644,32 @@ TEST(ShareController, DynamicGivesOutEveryLaunchInChunks) {
   EXPECT_EQ(controller.next(false).action, Action::Split);
 }
 
+/// Of 16 groups a device gets none whose share is a fiftieth. What comes of such shares is a launch
+/// at home, which is no reason to plan each of thousands.
+TEST(ShareController, AutoLeavesLaunchesToTheDriverOfWhichOthersGetNoGroup) {
+  constexpr std::uint64_t groups = 16;
+  ShareController::Setup made = setup("auto", {1, 1});
+  made.prior.from = ShareController::Prior::From::SameLaunch;
+  made.prior.speeds = {100, 2};
+  ShareController controller(std::move(made));
+  int native = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto decision = controller.next();
+    const auto parts = decision.action == Action::Split
+                           ? solver::roundToGroups(decision.shares, groups)
+                           : std::vector<std::uint64_t>{groups, 0};
+    native += decision.action == Action::Native;
+    if (parts[1] > 0) {
+      const std::vector<solver::DeviceSample> samples = {
+          {0, parts[0], 0.01 * static_cast<double>(parts[0])},
+          {parts[0], groups, 0.5 * static_cast<double>(parts[1])}};
+      controller.observeSplit(samples, groups, samples[1].seconds);
+    } else if (decision.action != Action::Native) {
+      controller.observeHome(0.16, groups);
+    }
+  }
+  EXPECT_GT(native, 900);
+}
+
 } // namespace
 } // namespace libsplit::runtime
