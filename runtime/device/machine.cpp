@@ -1,5 +1,6 @@
 #include "runtime/device/machine.h"
 
+#include "runtime/core/completion.h"
 #include "runtime/core/cpu_use.h"
 #include "runtime/core/log.h"
 #include "runtime/device/timing_costs.h"

@@ -1,6 +1,7 @@
 #include "runtime/device/pump.h"
 
 #include "runtime/core/callback_scope.h"
+#include "runtime/core/completion.h"
 
 #include <algorithm>
 #include <array>

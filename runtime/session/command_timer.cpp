@@ -1,5 +1,7 @@
 #include "runtime/session/command_timer.h"
 
+#include "runtime/core/completion.h"
+
 #include <algorithm>
 #include <thread>
 #include <utility>
