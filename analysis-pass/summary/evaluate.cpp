@@ -76,7 +76,7 @@ struct Mentions {
 
 /// What the evaluations of one launch have in common.
 struct Workspace {
-  unsigned budget;                 ///< parts of domains that may still be made, all together
+  unsigned& budget;                ///< parts of domains that may still be made, all together
   std::vector<StridedRuns> runs{}; ///< of the access at hand
 };
 
@@ -369,7 +369,6 @@ private:
         form.set(gone, static_cast<std::int64_t>(ofSum));
         form.set(stays, static_cast<std::int64_t>(ofOther));
         const Interval before = std::exchange(ranges_[gone], within);
-        runs_.clear();
         ByteSet image;
         findRectangles(form, 0);
         gather(image);
@@ -538,7 +537,6 @@ private:
     ByteSet image;
     findLaidOut(offset, image);
     gather(image);
-    runs_.clear();
     const Interval reach{values.low, add(values.high, length_ - 1)};
     bytes.uniteWith(intersect(image, ByteSet(cut(reach, bufferSize_))));
   }
@@ -751,7 +749,8 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
     return regions;
 
   LaunchValues launch{range, arguments, range.local, nullptr};
-  Workspace workspace{maxParts};
+  unsigned budget = maxParts;
+  Workspace workspace{budget};
   std::vector<const Access*> open; // not evaluated yet
   for (std::size_t i = 0; i < summary.accesses.size(); ++i) {
     const Access& access = summary.accesses[i];
@@ -802,7 +801,6 @@ ByteSet certainBytes(const KernelSummary& summary, const Access& access, const N
   Workspace workspace{budget};
   evaluateParts(alone, Mentions(alone), launch, inside, 0, summary.parameters, maxRanges, workspace,
                 regions);
-  budget = workspace.budget;
   return regions.certainWrites.ranges().size() > maxRanges ? ByteSet() : regions.certainWrites;
 }
 

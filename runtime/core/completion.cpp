@@ -34,8 +34,7 @@ Completion::Ends endsOf(const Dispatch& cl, cl_int last, const std::vector<Ref<c
   constexpr cl_int notRun = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   Completion::Ends ends{last, last == notRun};
   for (const Ref<cl_event>& command : others) {
-    const auto status =
-        property<cl_int>(cl.clGetEventInfo, command.get(), CL_EVENT_COMMAND_EXECUTION_STATUS);
+    const cl_int status = executionStatus(cl, command.get(), CL_COMPLETE);
     ends.worst = std::min(ends.worst, status);
     ends.noneRan = ends.noneRan && status == notRun;
   }

@@ -13,6 +13,7 @@ namespace libsplit::runtime {
 namespace {
 
 constexpr std::size_t bytes = 64;
+
 /// Of a small write.
 std::optional<double> secondsOf(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
   constexpr std::array<std::byte, bytes> zeros{};

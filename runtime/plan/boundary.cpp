@@ -44,14 +44,6 @@ bool writesAny(const Piece& piece, const std::vector<ByteSet>& departing) {
   return false;
 }
 
-/// Which buffers have any.
-std::vector<bool> haveDeparting(const std::vector<ByteSet>& departing) {
-  std::vector<bool> have;
-  for (const ByteSet& each : departing)
-    have.push_back(!each.empty());
-  return have;
-}
-
 /// One piece's parts, in the order in which they are to run; or itself.
 std::vector<Piece> partsOf(const LaunchRequest& request, std::span<const PlanDevice> devices,
                            const Piece& piece, unsigned dimension,
@@ -59,19 +51,17 @@ std::vector<Piece> partsOf(const LaunchRequest& request, std::span<const PlanDev
   auto part = [&](std::uint64_t begin, std::uint64_t end) {
     return planPiece(request, devices, piece.device, dimension, begin, end);
   };
-  const std::vector<bool> asked = haveDeparting(departing);
+  std::vector<bool> asked;
+  for (const ByteSet& each : departing)
+    asked.push_back(!each.empty());
+  if (std::ranges::none_of(asked, std::identity()))
+    return {piece};
   auto departs = [&](std::uint64_t group) {
-    const std::vector<ByteSet> writes =
-        writesOfPiece(request, devices, piece.device, dimension, group, group + 1, asked);
-    for (std::size_t b = 0; b < departing.size(); ++b)
-      if (departing[b].intersects(writes[b]))
-        return true;
-    return false;
+    const GroupBox box = slab(request.range, dimension, group, group + 1);
+    return writesAny(planPiece(request, devices, piece.device, box, asked), departing);
   };
   const std::uint64_t begin = piece.box.begin[dimension], end = piece.box.end[dimension];
   // Group by group from both ends: boundaries are thin, and one group is soon looked at.
-  if (std::ranges::none_of(asked, std::identity()))
-    return {piece};
   const std::uint64_t most = std::min((end - begin) / leastRest, mostGroups);
   std::uint64_t from = begin, to = end;
   while (from - begin <= most && departs(from))

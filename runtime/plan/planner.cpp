@@ -346,26 +346,13 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
   return planPiece(request, devices, device, slab(request.range, dimension, begin, end));
 }
 
-std::vector<ByteSet> writesOfPiece(const LaunchRequest& request,
-                                   std::span<const PlanDevice> devices, std::size_t device,
-                                   unsigned dimension, std::uint64_t begin, std::uint64_t end,
-                                   const std::vector<bool>& asked) {
-  std::vector<bool> taken(request.arguments.size(), true);
-  for (const BufferArgument& argument : request.buffers)
-    taken[argument.parameter] = !asked[argument.buffer];
-  PieceRegions regions = regionsOf(request, *devices[device].summary,
-                                   slab(request.range, dimension, begin, end), taken);
-  std::vector<ByteSet> writes;
-  for (BufferEffects& effects : regions.effects.buffers) {
-    makeOwn(effects, effects.rewrites);
-    writes.push_back(useOf(effects, {}).writes);
-  }
-  return writes;
-}
-
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
-                std::size_t device, const GroupBox& box) {
-  PieceRegions regions = regionsOf(request, *devices[device].summary, box);
+                std::size_t device, const GroupBox& box, const std::vector<bool>& asked) {
+  std::vector<bool> taken(asked.empty() ? 0 : request.arguments.size());
+  if (!asked.empty())
+    for (const BufferArgument& argument : request.buffers)
+      taken[argument.parameter] = !asked[argument.buffer];
+  PieceRegions regions = regionsOf(request, *devices[device].summary, box, taken);
   Piece piece{device, box, {}};
   for (BufferEffects& effects : regions.effects.buffers) {
     makeOwn(effects, effects.rewrites);

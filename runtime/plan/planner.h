@@ -106,16 +106,11 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, unsigned dimension, std::uint64_t begin, std::uint64_t end);
 
-/// The same of any box of groups.
+/// The same of any box of groups. `asked`: by buffer, whether it is asked about; it is taken to
+/// need all of the others and to write nothing there, which costs nothing to find out. Empty: all
+/// are.
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
-                std::size_t device, const GroupBox& box);
-
-/// What a piece of groups [begin, end) of `dimension` on `device` writes to each buffer of which it
-/// is asked.
-std::vector<ByteSet> writesOfPiece(const LaunchRequest& request,
-                                   std::span<const PlanDevice> devices, std::size_t device,
-                                   unsigned dimension, std::uint64_t begin, std::uint64_t end,
-                                   const std::vector<bool>& asked);
+                std::size_t device, const GroupBox& box, const std::vector<bool>& asked = {});
 
 /// Bytes that a plan would move, given who holds what now, with what it costs that they do not lie
 /// together: for comparing plans. One directory per buffer.

@@ -272,11 +272,7 @@ std::string ChunkedLaunches::reserveNow(Lock& lock, ChunkedLaunch& chunked, std:
     launch.lacksRoom = {}; // for all that a chunk may use; a launch's part may be less
     if (!why.empty() || pending.empty())
       return why;
-    const std::vector<CompletionPtr> made = provider_.provide(pending);
-    lock.unlock();
-    for (const CompletionPtr& each : made)
-      each->wait();
-    lock.lock();
+    awaitUnlocked(lock, provider_.provide(pending));
   }
 }
 

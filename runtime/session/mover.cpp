@@ -391,10 +391,7 @@ void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {
   GoesUnlocked<std::vector<CompletionPtr>> pending(lock, {});
   for (const std::shared_ptr<Task>& each : sentAhead_)
     std::ranges::copy(each->parts, std::back_inserter(*pending));
-  lock.unlock();
-  for (const CompletionPtr& each : *pending)
-    each->wait();
-  lock.lock();
+  awaitUnlocked(lock, *pending);
   const GoesUnlocked arrived(lock, takeArrived());
 }
 

@@ -439,11 +439,7 @@ bool PooledLaunches::fit(const PooledLaunch& work, std::size_t device,
 
 /// Waits for them without the lock.
 void PooledLaunches::await(Lock& lock, const Provisions& pending) {
-  const std::vector<CompletionPtr> made = provider_.provide(pending);
-  lock.unlock();
-  for (const CompletionPtr& each : made)
-    each->wait();
-  lock.lock();
+  awaitUnlocked(lock, provider_.provide(pending));
 }
 
 /// Gives up the device's copy once nobody uses it. False: something that it waits for failed.

@@ -75,10 +75,7 @@ void Recovery::drain(Lock& lock) const {
         pending->push_back(write.done);
     }
   }
-  lock.unlock();
-  for (const CompletionPtr& each : *pending)
-    each->wait();
-  lock.lock();
+  awaitUnlocked(lock, *pending);
 }
 
 bool Recovery::recover(Lock& lock, const Task& failed) {

@@ -323,12 +323,13 @@ private:
 /// when weights can be measured, what of that would not be there natively.
 class ReferenceCounts::Tally {
 public:
-  /// `eventsKeepQueues`: where that is known.
-  Tally(ReferenceCounts& counts, cl_context context, std::optional<bool> eventsKeepQueues)
-      : counts_(counts), context_(context), eventsKeepQueues_(eventsKeepQueues),
+  Tally(ReferenceCounts& counts, cl_context context)
+      : counts_(counts), context_(context),
+        addedToQueues_(counts.known(counts.deviceOf(context), Weight::CommandOnQueue)),
         example_(counts.cl_, !counts.known(counts.deviceOf(context), Weight::Kernel)) {}
 
-  /// Whether to look again once it is known if events keep their queues: it matters.
+  /// Whether to look again once it is known if events keep their queues (CommandOnQueue): it
+  /// matters.
   bool lacksQueues() const { return lacksQueues_; }
 
   void look(const References::View& view) {
@@ -351,8 +352,8 @@ public:
       // Perhaps nobody else does.
       if (seen.weight != Weight::Command || !(seen.isOwn || seen.references == seen.drivers))
         return;
-      lacksQueues_ = lacksQueues_ || !eventsKeepQueues_;
-      if (eventsKeepQueues_.value_or(false)) {
+      lacksQueues_ = lacksQueues_ || !addedToQueues_;
+      if (addedToQueues_.value_or(0) > 0) {
         auto* queue = queueOf(cl, static_cast<cl_event>(object.handle));
         ++see(view, queue, {Weight::Queue, false, 0, long{countOf(cl, queue)}}).children;
       }
@@ -384,7 +385,7 @@ private:
 
   ReferenceCounts& counts_;
   const cl_context context_;
-  const std::optional<bool> eventsKeepQueues_;
+  const std::optional<long> addedToQueues_; ///< by a command's event, where that is known
   bool lacksQueues_ = false;
   long references_ = 0;
   std::map<void*, Seen> seen_;
@@ -435,15 +436,16 @@ long ReferenceCounts::withoutOurs(const References::View& view, Handle handle) c
 }
 
 long ReferenceCounts::now(cl_context context) {
-  const auto addedToQueues = known(deviceOf(context), Weight::CommandOnQueue);
   std::optional<Tally> tally;
-  const auto look = [&](std::optional<bool> eventsKeepQueues) {
-    tally.emplace(*this, context, eventsKeepQueues);
+  const auto look = [&] {
+    tally.emplace(*this, context);
     cl_.references.whileNothingChanges([&](const References::View& view) { tally->look(view); });
   };
-  look(addedToQueues ? std::optional(*addedToQueues > 0) : std::nullopt);
-  if (tally->lacksQueues())
-    look(weight(context, Weight::CommandOnQueue) > 0);
+  look();
+  if (tally->lacksQueues()) {
+    static_cast<void>(weight(context, Weight::CommandOnQueue));
+    look();
+  }
   const std::vector<EventTable::StandIn> standIns = events_.standIns();
   const auto here = std::ranges::count_if(
       standIns, [&](const auto& each) { return contextOf(cl_, each.event.get()) == context; });

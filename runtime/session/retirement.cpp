@@ -37,28 +37,24 @@ bool isLeftToWaiters(const Stream& stream) {
   return stream.waiters > 0 && (stream.active.empty() || !runsCallbacks(*stream.active.front()));
 }
 
-/// Counts who waits for a task, until that is over or fails.
+/// While this lives the calling thread waits for the task, if it is `helping`. Goes with the lock.
 class Helping {
 public:
-  Helping(Lock& lock, Task& task, bool helping) : lock_(lock), task_(helping ? &task : nullptr) {
-    if (task_)
-      ++task_->helpers;
+  Helping(Lock& lock, Task& task, bool helping) : lock_(lock), task_(task), helping_(helping) {
+    task_.helpers += helping_;
   }
   Helping(const Helping&) = delete;
   Helping& operator=(const Helping&) = delete;
   ~Helping() {
-    if (task_ && !lock_.owns_lock())
+    if (!lock_.owns_lock()) // since something failed
       lock_.lock();
-    isOver();
-  }
-  void isOver() {
-    if (Task* const task = std::exchange(task_, nullptr))
-      --task->helpers;
+    task_.helpers -= helping_;
   }
 
 private:
   Lock& lock_;
-  Task* task_;
+  Task& task_;
+  const bool helping_;
 };
 
 /// Does something that lacks memory at worst: whether it was done. Without the lock meanwhile, or
@@ -119,14 +115,15 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
     const bool mayTakeLong = stream->active.empty() && !stream->parked.empty();
     until = mayTakeLong ? std::min(2 * until, idleTime) : pause;
     stream->aftermath.settle();
-    if (!stream->aftermath.spent.empty())
+    if (!stream->aftermath.spent.empty()) {
       const GoesUnlocked spent(lock, std::exchange(stream->aftermath.spent, {}));
+    }
     if (isLeftToWaiters(*stream))
       continue;
-    if (stream->active.empty() && stream->closed)
-      break;
     if (!stream->active.empty())
       tryTo(lock, [&] { retireOldest(lock, stream, false); });
+    else if (stream->closed)
+      break;
   }
   stream->aftermath.settle();
   stream->retiring = false;
@@ -136,16 +133,17 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
 
 void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
   std::shared_ptr<Task> task = stream->active.front();
-  Helping help(lock, *task, helping);
-  shared_.progress.wait(lock, [&] { return !task->open; });
-  if (std::ranges::all_of(task->parts, [](const CompletionPtr& part) { return part->poll(); })) {
-    task->endedUnseen = task->endedUnseen || (!task->isWatched && task->helpers == helping);
-    stream->awaited = 0;
-  } else if (helping) {
-    ++stream->awaited;
+  {
+    const Helping help(lock, *task, helping);
+    shared_.progress.wait(lock, [&] { return !task->open; });
+    if (std::ranges::all_of(task->parts, [](const CompletionPtr& part) { return part->poll(); })) {
+      task->endedUnseen = task->endedUnseen || (!task->isWatched && task->helpers == helping);
+      stream->awaited = 0;
+    } else if (helping) {
+      ++stream->awaited;
+    }
+    awaitParts(lock, *task, helping);
   }
-  awaitParts(lock, *task, helping);
-  help.isOver();
   // The application's callbacks run in the queue's own thread: they may take locks that a thread of
   // the application holds while it waits.
   auto isForOwnThread = [&] { return runsCallbacks(*task) && stream->retiring; };
@@ -265,8 +263,8 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   tryTo(lock, [&] {
     if (task->retired)
       task->retired(*task);
-    shared_.tracer.retired(*task, shared_.devices());
   });
+  tryTo(lock, [&] { shared_.tracer.retired(*task, shared_.devices()); });
   // Where nobody but a wait hears of it, that comes first.
   const bool endsLate = runsCallbacks(*task);
   if (!endsLate)

@@ -254,19 +254,16 @@ void Session::contextReleased(cl_context context) {
 void Session::forgetContexts(Lock& lock) {
   if (givenUp_.empty() || !scheduler_.isEmpty() || mover_.isSendingAhead())
     return;
-  std::vector<std::shared_ptr<const void>> dropped;
+  // The context may go with it.
+  GoesUnlocked<std::vector<std::shared_ptr<const void>>> dropped(lock, {});
   std::erase_if(givenUp_, [&](cl_context context) {
     if (scheduler_.hasQueueIn(context))
       return false;
     if (machine_)
-      dropped.push_back(machine_->forget(context));
-    dropped.push_back(contentsFetcher_.forget(context));
+      dropped->push_back(machine_->forget(context));
+    dropped->push_back(contentsFetcher_.forget(context));
     return true;
   });
-  // The context may go with it, of which the driver tells the program.
-  lock.unlock();
-  dropped.clear();
-  lock.lock();
 }
 
 void Session::queueReleased(cl_command_queue queue) {

@@ -1,6 +1,7 @@
 // What the session's parts have in common.
 #pragma once
 
+#include "runtime/core/completion.h"
 #include "runtime/core/options.h"
 #include "runtime/cost/known_speeds.h"
 #include "runtime/cost/moving_rate.h"
@@ -47,6 +48,14 @@ private:
   Lock& lock_;
   Held held_;
 };
+
+/// Waits for them without the lock.
+inline void awaitUnlocked(Lock& lock, std::span<const CompletionPtr> pending) {
+  lock.unlock();
+  for (const CompletionPtr& each : pending)
+    each->wait();
+  lock.lock();
+}
 
 /// Under `mutex`, but for what never changes and what is atomic. Outlives the parts.
 struct Shared {

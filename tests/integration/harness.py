@@ -190,8 +190,8 @@ class Workbench:
         run = Run(f"{shown} {shlex.join(command)}", process.returncode, stdout, stderr,
                   dump_file.read_bytes() if dump_file.exists() else b"",
                   json.loads(stats_file.read_text()) if stats_file.exists() else {})
-        complaint = re.search(r".*(Sanitizer: |: runtime error: )", stderr) if self.compilers else None
-        if complaint or (self.compilers and run.code == SANITIZER_FOUND):
+        complaint = re.search(r".*(Sanitizer: |: runtime error: )", stderr)
+        if self.compilers and (complaint or run.code == SANITIZER_FOUND):
             lines = stderr[complaint.start() if complaint else 0:].splitlines()
             raise Failure("\n".join(["a sanitizer complains", f"To repeat: {run.command}", *lines[:80]]))
         return run

@@ -206,7 +206,7 @@ TEST(ContentsEvaluate, indicesOfIndicesAreFollowed) {
 }
 
 /// Neither j nor k has a bound by itself.
-TEST(Contents, boundADifferenceOfLoopsOfUnknownCounts) {
+TEST(ContentsEvaluate, boundADifferenceOfLoopsOfUnknownCounts) {
   Case two;
   const unsigned a = two.unknownBuffer(1000);
   const unsigned limits = two.buffer({0, 1, 2, 3, 0, 1, 2, 3});
