@@ -76,10 +76,10 @@ cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {
 }
 
 cl_int CL_API_CALL finish(cl_command_queue queue) {
-  cl_int lost = CL_SUCCESS;
-  tracked([&] { lost = session().finishQueue(queue); });
-  const cl_int status = next().clFinish(queue);
-  return status != CL_SUCCESS ? status : lost;
+  runtime::Session::Finished finished;
+  tracked([&] { finished = session().finishQueue(queue); });
+  const cl_int status = finished.isEmpty ? CL_SUCCESS : next().clFinish(queue);
+  return status != CL_SUCCESS ? status : finished.status;
 }
 
 cl_int CL_API_CALL createSubDevices(cl_device_id device,

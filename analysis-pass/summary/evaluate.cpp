@@ -74,7 +74,8 @@ struct Mentions {
   }
 };
 
-/// What the evaluations of one launch have in common.
+/// What the evaluations of one launch share: what they may spend, and memory for the runs of the
+/// access at hand.
 struct Workspace {
   unsigned& budget;                ///< parts of domains that may still be made, all together
   std::vector<StridedRuns> runs{}; ///< of the access at hand
@@ -95,11 +96,11 @@ public:
 
   void run() {
     ByteSet bytes;
-    bool exact = attempt(bytes) && gather(bytes);
+    bool exact = attempt(bytes) && addFound(bytes);
     if (!exact && domain_.cut() && !domain_.opaques()) {
       straighten();
       bytes = {};
-      exact = attempt(bytes) && gather(bytes);
+      exact = attempt(bytes) && addFound(bytes);
     }
     ByteSet certain;
     std::optional<Cause> unknown = unknown_;
@@ -109,7 +110,7 @@ public:
       unknown = unknown_;
     } else {
       domain_ = whole;
-      gather(bytes);
+      addFound(bytes);
       boundBySums(bytes);
     }
     if (unknown)
@@ -159,7 +160,7 @@ public:
       if (!findLaidOut(first, bytes))
         return false;
     }
-    if (!gather(bytes))
+    if (!addFound(bytes))
       return false;
     keep(bytes, bytes);
     return true;
@@ -183,15 +184,21 @@ private:
       addTo(regions_.updatedBy(access_));
       break;
     case Effect::Write:
-      if (access_.certain) {
-        ByteSet all = regions_.certainWrites;
-        all.uniteWith(certain);
-        if (all.ranges().size() <= maxRuns_)
-          regions_.certainWrites = std::move(all);
-      }
+      if (access_.certain)
+        keepCertain(certain);
       addTo(regions_.possibleWrites);
       break;
     }
+  }
+
+  /// What would be too many ranges is left out.
+  void keepCertain(const ByteSet& bytes) {
+    ByteSet& all = regions_.certainWrites;
+    const bool mayBeTooMany = all.ranges().size() + bytes.ranges().size() > maxRuns_;
+    ByteSet before = mayBeTooMany ? all : ByteSet();
+    all.uniteWith(bytes);
+    if (all.ranges().size() > maxRuns_)
+      all = std::move(before);
   }
 
   /// Finds the runs that the access touches over the domain, or more, and adds to `bytes` what is
@@ -282,11 +289,11 @@ private:
     }
     unknown_ = unknown;
     // What is too scattered to be laid out exactly is not certain.
-    const bool isAll = gather(exactRuns, certain);
+    const bool isAll = layOut(exactRuns, certain);
     bytes = certain;
     if (!isAll || !otherRuns.empty()) {
       exactRuns.insert(exactRuns.end(), otherRuns.begin(), otherRuns.end());
-      gather(exactRuns, bytes);
+      layOut(exactRuns, bytes);
       if (!isAll)
         certain = {};
     }
@@ -297,7 +304,7 @@ private:
   /// Adds the bytes of the runs that were found, which are done with then. Not before it is known
   /// that it is these: where rows are cut there are many ranges, and parts of the domain may have
   /// few.
-  bool gather(ByteSet& bytes) {
+  bool addFound(ByteSet& bytes) {
     if (runs_.empty())
       return true;
     bool isExact = true;
@@ -305,7 +312,7 @@ private:
       isExact = addRuns(bytes, runs_.front(), maxRuns_);
     } else {
       ByteSet all;
-      isExact = gather(runs_, all);
+      isExact = layOut(runs_, all);
       bytes.uniteWith(all);
     }
     runs_.clear();
@@ -313,7 +320,7 @@ private:
   }
 
   /// `bytes` becomes the bytes of `runs`, or more: then false.
-  bool gather(std::vector<StridedRuns>& runs, ByteSet& bytes) const {
+  bool layOut(std::vector<StridedRuns>& runs, ByteSet& bytes) const {
     coalesce(runs);
     bool isExact = true;
     std::vector<ByteSet> sets;
@@ -371,7 +378,7 @@ private:
         const Interval before = std::exchange(ranges_[gone], within);
         ByteSet image;
         findRectangles(form, 0);
-        gather(image);
+        addFound(image);
         ranges_[gone] = before;
         bytes = intersect(bytes, image);
       };
@@ -536,7 +543,7 @@ private:
     });
     ByteSet image;
     findLaidOut(offset, image);
-    gather(image);
+    addFound(image);
     const Interval reach{values.low, add(values.high, length_ - 1)};
     bytes.uniteWith(intersect(image, ByteSet(cut(reach, bufferSize_))));
   }
@@ -669,7 +676,7 @@ private:
   Cause loopCause_;                ///< why a loop is not bounded
   std::optional<Cause> unknown_;   ///< why the bytes are
   unsigned& budget_;               ///< parts that may still be made
-  std::vector<StridedRuns>& runs_; ///< of what is touched, laid out by `gather`
+  std::vector<StridedRuns>& runs_; ///< of what is touched, laid out by `addFound`
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;
@@ -801,7 +808,7 @@ ByteSet certainBytes(const KernelSummary& summary, const Access& access, const N
   Workspace workspace{budget};
   evaluateParts(alone, Mentions(alone), launch, inside, 0, summary.parameters, maxRanges, workspace,
                 regions);
-  return regions.certainWrites.ranges().size() > maxRanges ? ByteSet() : regions.certainWrites;
+  return regions.certainWrites;
 }
 
 } // namespace libsplit

@@ -50,12 +50,13 @@ struct ArgumentRegions {
 };
 
 /// Regions of `box` for every parameter (empty ones for by-value and local parameters). Sets with
-/// more than `maxRanges` ranges are widened to their hull (reads, possible writes) or dropped
-/// (certain writes). Domains that are no boxes are cut into at most `maxParts`, all together, until
-/// they are; the default is some milliseconds' worth. Pure, thread-safe, no exceptions; an empty
-/// box has empty regions. Two boxes that overlap in no group may still overlap in bytes: the caller
-/// compares. Without `contents`, what is loaded from buffers is unknown; with them, the answer
-/// holds as long as they do. `unasked`: by parameter, whether its regions are to be left empty.
+/// more than `maxRanges` ranges are widened to their hull (reads, possible writes); accesses that
+/// would make so many of certain writes are left out of these. Domains that are no boxes are cut
+/// into at most `maxParts`, all together, until they are; the default is some milliseconds' worth.
+/// Pure, thread-safe, no exceptions; an empty box has empty regions. Two boxes that overlap in no
+/// group may still overlap in bytes: the caller compares. Without `contents`, what is loaded from
+/// buffers is unknown; with them, the answer holds as long as they do. `unasked`: by parameter,
+/// whether its regions are to be left empty.
 std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
                                       std::span<const ArgumentValue> arguments, const GroupBox& box,
                                       std::size_t maxRanges = 65536, Contents* contents = nullptr,

@@ -9,9 +9,9 @@ namespace libsplit::runtime {
 
 cl_int awaitEvent(const Dispatch& cl, cl_event event) {
   constexpr auto pause = std::chrono::microseconds(100);
-  constexpr unsigned patience = 3;
+  constexpr unsigned patience = 3, longest = 50'000; // questions: 5 s
   unsigned unanswered = 0;
-  for (;;) {
+  for (unsigned asked = 0;; ++asked) {
     const cl_int waited = cl.clWaitForEvents(1, &event);
     if (waited == CL_SUCCESS)
       return CL_SUCCESS;
@@ -23,6 +23,8 @@ cl_int awaitEvent(const Dispatch& cl, cl_event event) {
     } else if (++unanswered == patience) {
       return waited;
     }
+    if (asked == longest)
+      return waited;
     std::this_thread::sleep_for(pause);
   }
 }

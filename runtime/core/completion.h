@@ -29,9 +29,10 @@ inline cl_int executionStatus(const Dispatch& cl, cl_event event, cl_int unanswe
   return property<cl_int>(cl.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, unanswered);
 }
 
-/// The event's status once it is over. That the driver refuses to wait says nothing of the command:
-/// it is asked again until it tells how that ended, or does not answer at all. Memory that a
-/// command uses may go only then.
+/// Waits until the event is over: CL_SUCCESS, or what its command or the wait ended with. That the
+/// driver refuses to wait says nothing of the command: it is asked again until it tells how that
+/// ended. A driver that does not answer either, or refuses for seconds while it says that the
+/// command runs, has lost it; who gave that command memory can only leave it to it then.
 cl_int awaitEvent(const Dispatch& cl, cl_event event);
 
 /// How a piece of work ended.

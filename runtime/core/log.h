@@ -25,8 +25,8 @@ bool reportsToTerminal() noexcept;
 
 /// Builds the text only if it will be written: log(LogLevel::Debug, "moved ", n, " bytes"). A part
 /// that is costly to make is given as a function: log(level, "moved ", [&] { return list(bytes);
-/// }).
-template <class... Parts> void log(LogLevel level, const Parts&... parts) {
+/// }). Never throws: what there is no memory for is not written.
+template <class... Parts> void log(LogLevel level, const Parts&... parts) noexcept try {
   if (!logs(level))
     return;
   std::ostringstream text;
@@ -38,6 +38,7 @@ template <class... Parts> void log(LogLevel level, const Parts&... parts) {
   };
   (add(parts), ...);
   writeLog(level, text.str());
+} catch (...) {
 }
 
 } // namespace libsplit::runtime

@@ -69,7 +69,7 @@ public:
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
     double gainBefore = 0;      ///< at home over split, as an earlier run measured it; 0: none did
     double homeSeconds = 0;     ///< that it is expected to take at home; 0: not known
-    bool isLookedAt = true;     ///< else those two are as when its like last was
+    bool isLookedAt = true;     ///< else those two are not known, and what was of its like stays
     bool isFree = true;         ///< it may be judged by itself where it is of no cycle
     bool isSplit = false;       ///< the last one like it was: its data need not be brought anywhere
     const void* kind = nullptr; ///< what `toCome` counts; only compared

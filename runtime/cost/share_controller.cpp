@@ -90,7 +90,8 @@ double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz) {
 }
 
 ShareController::ShareController(Setup setup)
-    : setup_(std::move(setup)), verdictAfter_(firstVerdict), verdictAt_(firstVerdict) {
+    : setup_(std::move(setup)), verdictAfter_(firstVerdict), verdictAt_(firstVerdict),
+      groups_(setup_.groups) {
   setup_.prior.speeds.resize(setup_.speeds.size());
   for (std::size_t i = 0; i < setup_.speeds.size(); ++i)
     if (setup_.speeds[i] > 0)
@@ -199,12 +200,13 @@ ShareController::Decision ShareController::split() {
   std::span<const double> proposed = solver_->propose();
   for (std::size_t i = 0; i < usable_.size(); ++i)
     shares_[usable_[i]] = proposed[i];
-  isKeptShort_ = setup_.policy.kind == Policy::Kind::Auto && !hasMoved_ && keepFirstMoveShort();
-  return {Action::Split, shares_};
+  const bool isKeptShort =
+      setup_.policy.kind == Policy::Kind::Auto && !hasMoved_ && keepFirstMoveShort();
+  return {Action::Split, shares_, isKeptShort};
 }
 
 /// Nobody knows yet how many launches there will be: the first moving takes no longer than those so
-/// far. What more pays is then weighed by what moving was seen to take.
+/// far, of which this is one more. What more pays is then weighed by what moving was seen to take.
 /// Whether that leaves less to the others.
 bool ShareController::keepFirstMoveShort() {
   if (setup_.home >= shares_.size() || !(homeSeconds_ > 0) || !(setup_.movingSeconds > 0))
@@ -286,7 +288,7 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
   }
   const Decision decision = split();
   solver_->begins();
-  if (!isHomeAlone(decision.shares)) {
+  if (!isHomeAlone(decision)) {
     homeProposals_ = 0;
     return decision;
   }
@@ -301,15 +303,16 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
   return {};
 }
 
-/// Whether no other device gets a whole group, as far as their number is known. Shares of a first
-/// move that are kept small for now do not count: they grow from launch to launch.
-bool ShareController::isHomeAlone(std::span<const double> shares) const {
+/// Whether no other device gets a whole group, as far as their number is known. Shares that are
+/// kept small for now do not count: they grow from launch to launch.
+bool ShareController::isHomeAlone(const Decision& decision) const {
+  const std::span<const double> shares = decision.shares;
   if (setup_.home >= shares.size())
     return false;
   const double away = 1 - shares[setup_.home];
   if (away < 1e-9)
     return true;
-  if (isKeptShort_ || groups_ == 0 ||
+  if (decision.isKeptShort || groups_ == 0 ||
       away * static_cast<double>(groups_) >= static_cast<double>(shares.size()))
     return false;
   return solver::roundToGroups(shares, groups_)[setup_.home] == groups_;
@@ -327,11 +330,12 @@ void ShareController::tellSolver(double homeSeconds, std::uint64_t totalGroups) 
   if (!solver_ || home == usable_.end())
     return;
   const auto index = static_cast<std::size_t>(home - usable_.begin());
-  if (!hasSplit_ || totalGroups == 0 || homeToTell_ == 0) {
+  const bool wasProposed = homeToTell_ > 0;
+  homeToTell_ -= wasProposed;
+  if (!hasSplit_ || totalGroups == 0 || !wasProposed) {
     solver_->observeAlone(static_cast<unsigned>(index), homeSeconds);
     return;
   }
-  --homeToTell_;
   usableSamples_.clear();
   for (std::size_t i = 0; i < usable_.size(); ++i)
     usableSamples_.push_back(
@@ -351,8 +355,6 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
   homeIsGuessed_ = false;
   if (waitedSeconds > 0)
     waits_.note(std::max(waitedSeconds - seconds, 0.0));
-  if (totalGroups > 0)
-    groups_ = totalGroups;
   ++age_;
   tellSolver(seconds, totalGroups);
   if (toHear_ > 0) {

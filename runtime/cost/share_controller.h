@@ -76,7 +76,8 @@ public:
     double minChunkedSeconds = 0; ///< what takes less stays there, too, where it begins in chunks
     double movingSeconds = 0;     ///< that moving all its data to another memory seems to take
     bool tellsWaits = false;      ///< `observeHome` may get to know what the program waits for
-    double timedAtHome = 0; ///< what such launches took there before any was split; 0: not known
+    double timedAtHome = 0;   ///< what such launches took there before any was split; 0: not known
+    std::uint64_t groups = 0; ///< of such a launch, in the dimension that has most; 0: not known
     Prior prior;
   };
   explicit ShareController(Setup setup);
@@ -92,6 +93,8 @@ public:
     /// Of Split: one per device. Of Chunks: relative speeds of the devices, 0 where not known.
     /// Valid until the next call.
     std::span<const double> shares;
+    /// Of Split: others get less than they should, since nothing was moved yet.
+    bool isKeptShort = false;
   };
   /// `canChunk`: the caller can give the launch out in chunks, should it be asked to.
   Decision next(bool canChunk = false);
@@ -184,7 +187,7 @@ private:
   bool isSlower() const { return isSlower(restCosts()); }
   void judge();
   void rest();
-  bool isHomeAlone(std::span<const double> shares) const;
+  bool isHomeAlone(const Decision& decision) const;
   std::unique_ptr<solver::ShareSolver> makeSolver() const;
 
   Setup setup_;
@@ -214,9 +217,8 @@ private:
   unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion
   unsigned toHear_ = 0;          ///< … and still to be reported
   double remeasured_ = 0;        ///< their sum
+  std::uint64_t groups_;         ///< of the last split launch, or the most that there may be
   unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
-  bool isKeptShort_ = false;     ///< the shares proposed last, as those of a first move
-  std::uint64_t groups_ = 0;     ///< of the last launch that was planned; 0: there was none
   unsigned homeToTell_ = 0;      ///< of those that are under way
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
   unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is

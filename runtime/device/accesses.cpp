@@ -6,21 +6,18 @@
 
 namespace libsplit::runtime {
 
-namespace {
-
 /// Whether work that uses a copy so must wait for `before`, which uses the same copy.
-bool conflicts(const BufferAccess& before, const ByteSet& reads, const ByteSet& writes) {
+bool Accesses::conflicts(const BufferAccess& before, const ByteSet& reads,
+                         const ByteSet& writes) const {
   if (before.writes.empty() && writes.empty())
     return false;
-  return before.writes.intersects(reads) || before.writes.intersects(writes) ||
-         before.reads.intersects(writes);
+  return sets_.intersects(before.writes, reads) || sets_.intersects(before.writes, writes) ||
+         sets_.intersects(before.reads, writes);
 }
 
-bool usesAny(const BufferAccess& access, const ByteSet& bytes) {
-  return access.reads.intersects(bytes) || access.writes.intersects(bytes);
+bool Accesses::usesAny(const BufferAccess& access, const ByteSet& bytes) const {
+  return sets_.intersects(access.reads, bytes) || sets_.intersects(access.writes, bytes);
 }
-
-} // namespace
 
 void Accesses::collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                        std::vector<CompletionPtr>& after) const {
@@ -61,7 +58,8 @@ void Accesses::addBehind(BufferAccess access, std::size_t& earlier) {
     // What uses no byte nobody waits for; but the copy must not go before it.
     const auto isCovered = [&](const BufferAccess& before) {
       return before.node == access.node && !(before.reads.empty() && before.writes.empty()) &&
-             access.writes.contains(before.writes) && access.writes.contains(before.reads);
+             sets_.contains(access.writes, before.writes) &&
+             sets_.contains(access.writes, before.reads);
     };
     const auto left = std::remove_if(begin, end, isCovered);
     earlier = static_cast<std::size_t>(left - begin);
@@ -74,7 +72,8 @@ bool Accesses::isIdle(NodeId node, const ByteSet& bytes, bool writes) const {
   return std::ranges::none_of(accesses_, [&](const BufferAccess& access) {
     // Nobody else may ask what became of what was sent ahead in vain.
     return access.node == node &&
-           (access.writes.intersects(bytes) || (writes && access.reads.intersects(bytes))) &&
+           (sets_.intersects(access.writes, bytes) ||
+            (writes && sets_.intersects(access.reads, bytes))) &&
            !(access.done->poll() && access.done->succeeded());
   });
 }

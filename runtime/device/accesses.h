@@ -20,6 +20,7 @@
 #include "analysis-pass/summary/byte_set.h"
 #include "runtime/core/completion.h"
 #include "runtime/plan/directory.h"
+#include "runtime/plan/set_memo.h"
 
 #include <cstddef>
 #include <vector>
@@ -60,7 +61,11 @@ public:
   void forget() { accesses_.clear(); }
 
 private:
+  bool conflicts(const BufferAccess& before, const ByteSet& reads, const ByteSet& writes) const;
+  bool usesAny(const BufferAccess& access, const ByteSet& bytes) const;
+
   std::vector<BufferAccess> accesses_; ///< not known to have succeeded
+  mutable SetMemo sets_;
 };
 
 } // namespace libsplit::runtime

@@ -402,8 +402,8 @@ void* nativeAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
     void* place; ///< the driver puts the buffer's address here
     void** answer;
   };
-  void* answer = nullptr;
-  Question question{nullptr, &answer};
+  auto answer = std::make_unique<void*>(nullptr);
+  Question question{nullptr, answer.get()};
   auto tell = [](void* data) {
     const auto* asked = static_cast<const Question*>(data);
     *asked->answer = asked->place;
@@ -414,7 +414,10 @@ void* nativeAddress(const Dispatch& cl, cl_command_queue queue, cl_mem buffer) {
                                nullptr, &told) != CL_SUCCESS)
     return nullptr;
   auto owned = Ref<cl_event>::adopt(cl, told);
-  return awaitEvent(cl, told) == CL_SUCCESS ? answer : nullptr;
+  if (awaitEvent(cl, told) == CL_SUCCESS)
+    return *answer;
+  static_cast<void>(answer.release()); // it may still be told
+  return nullptr;
 }
 
 namespace {
@@ -486,17 +489,21 @@ void Machine::findWhoRuns(std::size_t device, cl_context homeContext) {
   struct Answer {
     std::thread::id* thread;
   };
-  std::thread::id thread;
-  Answer answer{&thread};
+  auto thread = std::make_unique<std::thread::id>();
+  Answer answer{thread.get()};
   auto tell = [](void* data) { *static_cast<Answer*>(data)->thread = std::this_thread::get_id(); };
   cl_event told = nullptr;
   if (cl_.clEnqueueNativeKernel(queue, tell, &answer, sizeof answer, 0, nullptr, nullptr, 0,
                                 nullptr, &told) != CL_SUCCESS)
     return;
   const auto owned = Ref<cl_event>::adopt(cl_, told);
-  if (awaitEvent(cl_, told) != CL_SUCCESS || thread == std::thread::id())
+  if (awaitEvent(cl_, told) != CL_SUCCESS) {
+    static_cast<void>(thread.release()); // it may still be told
     return;
-  asked.runsInCaller = thread == std::this_thread::get_id();
+  }
+  if (*thread == std::thread::id())
+    return;
+  asked.runsInCaller = *thread == std::this_thread::get_id();
   asked.returnsAtOnce = asked.isGpu || !asked.runsInCaller;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/plan/instruction_graph.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -23,6 +24,16 @@ Directory::State sharing(const Directory::State& state, const Directory::State& 
     if (SetMemo::areSame(before[node], state[node]))
       shared[node] = before[node];
   return shared;
+}
+
+std::vector<std::size_t> inTurns(const std::vector<Piece>& pieces) {
+  std::vector<std::size_t> order(pieces.size()), turns(pieces.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    turns[p] = static_cast<std::size_t>(
+        std::ranges::count(std::span(pieces).first(p), pieces[p].device, &Piece::device));
+  std::ranges::stable_sort(order, {}, [&](std::size_t p) { return turns[p]; });
+  return order;
 }
 
 } // namespace
@@ -71,6 +82,7 @@ InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const N
         kernel.departures.push_back(c);
     }
   }
+  graph.order = inTurns(pieces);
   graph.plan = std::move(plan);
   return graph;
 }

@@ -59,7 +59,10 @@ struct InstructionGraph {
   std::shared_ptr<const LaunchPlan> plan;
   std::vector<Copy> copies;
   std::vector<Kernel> kernels; ///< one for each of the plan's pieces
-  std::vector<States> states;  ///< by buffer
+  /// Of the kernels, in which they are best enqueued, one after the other: each device's first
+  /// before any other's second, so that all are at work as soon as may be.
+  std::vector<std::size_t> order;
+  std::vector<States> states; ///< by buffer
 
   bool changes(std::size_t buffer) const; ///< some kernel may
 };

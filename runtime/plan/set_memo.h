@@ -26,6 +26,8 @@ public:
   ByteSet intersect(const ByteSet& a, const ByteSet& b) { return find(libsplit::intersect, a, b); }
   ByteSet subtract(const ByteSet& a, const ByteSet& b) { return find(libsplit::subtract, a, b); }
   ByteSet fillGaps(const ByteSet& a, const ByteSet& b) { return find(libsplit::fillGaps, a, b); }
+  bool contains(const ByteSet& a, const ByteSet& b) { return answer(&ByteSet::contains, a, b); }
+  bool intersects(const ByteSet& a, const ByteSet& b) { return answer(&ByteSet::intersects, a, b); }
 
   /// Whether they are known to be equal in no time: small ones, which are made anew each time, can
   /// be compared.
@@ -35,15 +37,24 @@ public:
 
 private:
   using Operation = ByteSet (*)(const ByteSet&, const ByteSet&);
-  struct Entry {
-    Operation operation = nullptr;
-    ByteSet a, b, result;
+  using Question = bool (ByteSet::*)(const ByteSet&) const;
+  template <class What, class Result> struct Known {
+    What what = nullptr;
+    ByteSet a, b;
+    Result result{};
+  };
+  template <class What, class Result> struct Ring {
+    std::vector<Known<What, Result>> entries;
+    std::size_t oldest = 0;
+    const Result* find(What what, const ByteSet& a, const ByteSet& b) const;
+    void keep(Known<What, Result> known);
   };
   ByteSet find(Operation operation, const ByteSet& a, const ByteSet& b);
+  bool answer(Question question, const ByteSet& a, const ByteSet& b);
   ByteSet known(const ByteSet& set) const;
 
-  std::vector<Entry> entries_; ///< a ring
-  std::size_t oldest_ = 0;
+  Ring<Operation, ByteSet> results_;
+  Ring<Question, bool> answers_;
 };
 
 } // namespace libsplit::runtime

@@ -96,7 +96,7 @@ bool Commands::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Comman
                            const std::vector<BufferUse>& uses, CompletionPtr* noted) {
   auto stream = scheduler_.streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses)) {
-    enqueuing.admit();
+    asItCame(stream, enqueuing);
     return true;
   }
   if (isOfOneContext(*stream, command, uses) && hostMayDo(command, uses)) {
@@ -111,6 +111,13 @@ bool Commands::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Comman
   settle(lock, enqueuing, command,
          uses); // the driver's answer is wanted now, and it may be lenient
   return true;
+}
+
+/// The driver is to refuse it, and may take it all the same.
+void Commands::asItCame(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing) {
+  if (stream)
+    stream->nativeWork = true;
+  enqueuing.admit();
 }
 
 /// True, and booked, if a valid command may go to the driver now, since nothing of libsplit's is in
@@ -224,7 +231,7 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
                         std::vector<BufferUse> uses) {
   auto stream = scheduler_.streamOf(lock, command.queue);
   if (!stream || !isValid(command, uses)) {
-    enqueuing.admit();
+    asItCame(stream, enqueuing);
     return CL_SUCCESS;
   }
   const bool isWrong = !isOfOneContext(*stream, command, uses) || !hostMayDo(command, uses);
@@ -232,7 +239,7 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
     for (BufferUse& use : uses)
       use.reads = true; // refused, it does not replace them
   if ((isWrong || command.refusal == Refusal::All) && scheduler_.waitsForProgram(*stream)) {
-    enqueuing.admit(); // the program may first want the answer
+    asItCame(stream, enqueuing); // the program may first want the answer
     return CL_SUCCESS;
   }
   if (command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS)

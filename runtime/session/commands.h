@@ -113,6 +113,7 @@ private:
   bool tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,
                  const Command& command, const std::vector<BufferUse>& uses, CompletionPtr* noted,
                  const Task* gate = nullptr);
+  static void asItCame(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing);
   bool isReserved(const std::vector<BufferUse>& uses) const;
   bool waitListIsNative(const Command& command) const;
   bool mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const;

@@ -430,7 +430,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   }
   task.issued = std::chrono::steady_clock::now();
   const auto issueThose = [&](bool returningAtOnce) {
-    for (std::size_t p = 0; p < kernels.size(); ++p) {
+    for (const std::size_t p : graph->order) {
       const std::size_t device = plan->pieces[p].device;
       if (machine_->devices()[device].returnsAtOnce == returningAtOnce)
         issuer_.issue(task, device, std::move(kernels[p]));

@@ -246,9 +246,14 @@ std::optional<EnqueuedRange> GroupShapes::atHome(const Kernel& kernel,
 }
 
 bool GroupShapes::needsParts(const Kernel& kernel, const LaunchArguments& arguments) const {
-  if (arguments.local || !isRange(arguments))
+  return isRange(arguments) &&
+         needsParts(*kernel.code, rangeOf(arguments), arguments.local != nullptr);
+}
+
+bool GroupShapes::needsParts(KernelCode& code, const NDRange& range, bool localGiven) const {
+  if (localGiven)
     return false;
-  const std::optional<PieceRange> chosen = chosenAtHome(*kernel.code, rangeOf(arguments));
+  const std::optional<PieceRange> chosen = chosenAtHome(code, range);
   return chosen && !chosen->rests.empty();
 }
 

@@ -36,10 +36,15 @@ public:
   void spendOnShort(const Launch& launch, double seconds) const {
     spendOnShort(*launch.code, launch.range, seconds);
   }
-  /// A launch is to be split.
-  void splits() { sinceSplit_ = 0; }
-  /// Whether that was not long ago: others may be part of what such launches gain.
-  bool splitsOfLate() const { return sinceSplit_ < longestRound; }
+  /// A launch of the queue went to the driver, or was planned, split or not.
+  void passes(Stream& stream, bool isSplit) {
+    stream.splitsOfLate.passes(isSplit);
+    splitsOfLate_.passes(isSplit);
+  }
+  /// Whether launches of that queue, or of any, were split not long ago.
+  bool splitsOfLate(const Stream& stream) const {
+    return bool(stream.splitsOfLate) || bool(splitsOfLate_);
+  }
 
 private:
   /// What is left of a launch that is over until somebody learns from it.
@@ -90,8 +95,7 @@ private:
   const std::unique_ptr<KnownSpeeds>& knownSpeeds_;
   Merger& merger_;
   const GroupShapes& shapes_;
-  static constexpr std::uint64_t longestRound = 2 * solver::CycleDetector::longest;
-  std::uint64_t sinceSplit_ = longestRound; ///< launches, of all queues
+  SplitsOfLate splitsOfLate_; ///< of all queues
   // By device, of the launch that is observed; they keep their memory.
   std::vector<solver::DeviceSample> samples_;
   std::vector<LaunchEnds::End> ends_;

@@ -12,7 +12,9 @@
 #include "runtime/session/outlooks.h"
 #include "runtime/session/rehearsals.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -30,8 +32,14 @@ public:
         executor_(executor), homeCommands_(homeCommands), chunks_(chunks), rehearsals_(rehearsals),
         observer_(observer), outlooks_(outlooks), ahead_(ahead), shapes_(shapes) {}
 
-  /// A launch of the queue goes to the driver as it came.
-  void passNative(Stream& stream, const Kernel& kernel, const LaunchArguments& arguments);
+  /// The program launches what will not be looked at, which may be part of what repeats: as what
+  /// it is to pass, once it is its turn. Nothing: nobody wants to know.
+  std::optional<std::uint64_t> noteNative(const Kernel& kernel, const LaunchArguments& arguments);
+  void passNative(Stream& stream, const Program& program, const KernelCode& code, std::uint64_t id);
+  /// Whether a launch is probably too short to be worth a look. Where data lies on several nodes,
+  /// short launches are part of what longer ones gain.
+  bool rests(const Stream& stream, const KernelCode& code, std::uint64_t items,
+             TrialBudget::Clock::time_point now) const;
   /// What is to become of the launch: its action and its shares.
   void decide(Stream& stream, Launch& launch);
   /// Plans the launch and issues it, split or not; or the task waits for what that takes.

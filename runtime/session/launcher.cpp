@@ -119,16 +119,6 @@ void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& argumen
   range.countUnsplit(std::string(why));
 }
 
-/// Whether the launch is probably too short to be worth a look. Where data lies on several nodes,
-/// short launches are part of what longer ones gain.
-bool Launcher::rests(const Kernel& kernel, const LaunchArguments& arguments,
-                     TrialBudget::Clock::time_point now) const {
-  if (options_.policy.kind != Policy::Kind::Auto ||
-      (machine_->nodes() > 1 && observer_.splitsOfLate()))
-    return false;
-  return kernel.code->trials.rests(static_cast<double>(itemsOf(arguments)), now);
-}
-
 /// A launch that is timed makes tasks of all that come behind it before it is over, which takes
 /// them many times what the driver does. Where thousands follow that all go home, the queue is
 /// worth waiting for.
@@ -165,6 +155,8 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   std::shared_ptr<Stream> stream;
   std::shared_ptr<Kernel> kernel;
   auto asItCame = [&](const CompletionPtr& noted = nullptr) {
+    if (stream)
+      stream->nativeWork = true;
     enqueuing.admit();
     Chosen chosen;
     if (kernel && stream && kernel->code->state == KernelCode::State::Ready)
@@ -202,7 +194,9 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   std::string_view reason = found;
   std::shared_ptr<Launch> launch;
   const auto began = TrialBudget::Clock::now();
-  if (reason.empty() && rests(*kernel, arguments, began) && !shapes_.needsParts(*kernel, arguments))
+  if (reason.empty() && stream->idle() &&
+      planner_.rests(*stream, *kernel->code, itemsOf(arguments), began) &&
+      !shapes_.needsParts(*kernel, arguments))
     reason = tooShortToLookAt;
   if (reason.empty()) {
     launch = snapshot(cl_, samplers_, *kernel, arguments);
@@ -224,13 +218,17 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   if (reason.empty() && !scheduler_.startRetiring(stream))
     reason = "there is no thread to be had that would see to its end";
   letUp(lock, command, stream, !reason.empty());
+  std::optional<std::uint64_t> passing;
   if (!reason.empty()) {
     CompletionPtr noted;
     const bool isTimed = isUnprepared && isRange(arguments) &&
                          preparer_.launches(*kernel, arguments) && !shared_.ending;
     if (!isUnprepared && !launch)
-      planner_.passNative(*stream, *kernel, arguments);
+      passing = planner_.noteNative(*kernel, arguments);
     if (commands_.admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {
+      if (passing)
+        planner_.passNative(*stream, *kernel->program, *kernel->code, *passing);
+      observer_.passes(*stream, false);
       countUnsplit(*kernel, arguments, reason);
       if (isTimed && !noted)
         return launchTimed(lock, command, arguments, *kernel, stream->profiled);
@@ -254,6 +252,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   launch->clone = clone;
   launch->hasArguments = kernel->isOpaque;
   launch->reason = reason;
+  launch->passing = passing;
   launch->number = number;
   submit(stream, command, launch);
   if (launch->wasSplit && !launch->issued.empty() && !launch->isChunked) {

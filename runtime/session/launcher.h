@@ -39,8 +39,6 @@ public:
 private:
   std::string whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
                                const LaunchArguments& arguments, bool& isUnprepared);
-  bool rests(const Kernel& kernel, const LaunchArguments& arguments,
-             TrialBudget::Clock::time_point now) const;
   void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, std::string_view why);
   void explainOnce(Lock& lock, cl_command_queue queue, const Kernel& kernel,
                    const LaunchArguments& arguments);

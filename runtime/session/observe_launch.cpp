@@ -66,7 +66,6 @@ double secondsAt(std::chrono::steady_clock::time_point time) {
 
 std::uint64_t LaunchObserver::launches(Stream& stream) {
   const std::uint64_t number = ++stream.launches;
-  ++sinceSplit_;
   const auto now = std::chrono::steady_clock::now();
   if (number > 1)
     stream.holdingUp.earn(std::chrono::duration<double>(now - stream.lastCalled).count());
@@ -100,6 +99,8 @@ void LaunchObserver::starts(Stream& stream, std::uint64_t number,
 }
 
 void LaunchObserver::observe(Task& task, Launch& launch) {
+  if (launch.isChunked) // else that was known when it was planned
+    passes(*task.stream, launch.wasSplit);
   if (task.status < 0 || !launch.plan || task.redone > 0 || task.timing == Timing::Off)
     shapes_.pass(launch);
   if (task.status < 0) {

@@ -109,6 +109,8 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
     setup.likeHome.push_back(isAlike(device, machine_->homeDevice()));
     setup.hasRehearsed.push_back(history.rehearsals[i].rate() > 0);
   }
+  for (unsigned d = 0; d < launch.range.dimensions; ++d)
+    setup.groups = std::max(setup.groups, launch.range.groups(d));
   setup.movingSeconds = movingSeconds(launch);
   const double native = setup.timedAtHome;
   history.controller = std::make_unique<ShareController>(std::move(setup));
@@ -194,9 +196,6 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
 
 void LaunchPlanner::adopt(Launch& launch, const ShareController::Decision& decision) {
   launch.action = decision.action;
-  if (launch.action == ShareController::Action::Split ||
-      launch.action == ShareController::Action::Chunks)
-    observer_.splits();
   launch.shares.assign(decision.shares.begin(), decision.shares.end());
 }
 
@@ -252,6 +251,16 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
   std::string why = shared_.steppingAside ? shared_.stats.steppedAside : launch->reason;
   if (why.empty() && shared_.ending && !launch->action)
     why = "the program ends";
+  // Behind others it is decided about only now: by what became of these.
+  if (why.empty() && !launch->action &&
+      rests(*task.stream, *launch->code, itemsOf(launch->range), began) &&
+      !shapes_.needsParts(*launch->code, launch->range, launch->localGiven)) {
+    why = tooShortToLookAt;
+    if (canLookAhead() && outlooks_.isWatching())
+      launch->passing = idOf(*launch);
+  }
+  if (launch->passing)
+    passNative(*task.stream, *launch->program, *launch->code, *launch->passing);
   if (why.empty()) {
     if (!launch->action)
       decide(*task.stream, *launch);
@@ -262,6 +271,8 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
   if (task.mustBePlannedAgain())
     return;
   ++launch->code->stats->ranges[launch->key.range].launches;
+  if (!launch->isChunked)
+    observer_.passes(*task.stream, why.empty() && launch->wasSplit);
   if (why.empty())
     return;
   LaunchObserver::countUnsplit(task, *launch, why);
@@ -340,19 +351,33 @@ void LaunchPlanner::lookAhead(LaunchCycle::Passing& passing) {
   passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
 }
 
-/// A launch goes to the driver as it came: it may be part of what repeats.
-void LaunchPlanner::passNative(Stream& stream, const Kernel& kernel,
-                               const LaunchArguments& arguments) {
+std::optional<std::uint64_t> LaunchPlanner::noteNative(const Kernel& kernel,
+                                                       const LaunchArguments& arguments) {
   if (!canLookAhead() || !outlooks_.isWatching() || !isRange(arguments))
-    return;
+    return std::nullopt;
+  return outlooks_.noteNative(kernel, arguments);
+}
+
+void LaunchPlanner::passNative(Stream& stream, const Program& program, const KernelCode& code,
+                               std::uint64_t id) {
   LaunchCycle::Passing passing;
-  passing.id = outlooks_.noteNative(kernel, arguments);
+  passing.id = id;
   passing.isLookedAt = false;
+  passing.secondsPerByte = shared_.moving.perByte();
+  passing.home = machine_->home();
   lookAhead(passing);
-  passing.kind = kernel.code.get();
-  const std::uint64_t launches = kernel.code->stats->launches;
-  passing.toCome = toCome(launchesBefore(*kernel.program, *kernel.code, launches), launches);
+  passing.kind = &code;
+  const std::uint64_t launches = code.stats->launches;
+  passing.toCome = toCome(launchesBefore(program, code, launches), launches);
   stream.cycle.next(passing);
+}
+
+bool LaunchPlanner::rests(const Stream& stream, const KernelCode& code, std::uint64_t items,
+                          TrialBudget::Clock::time_point now) const {
+  if (options_.policy.kind != Policy::Kind::Auto ||
+      (machine_->nodes() > 1 && observer_.splitsOfLate(stream)))
+    return false;
+  return code.trials.rests(static_cast<double>(items), now);
 }
 
 std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, Launch& launch,

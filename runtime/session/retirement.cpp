@@ -37,28 +37,22 @@ bool isLeftToWaiters(const Stream& stream) {
   return stream.waiters > 0 && (stream.active.empty() || !runsCallbacks(*stream.active.front()));
 }
 
-/// While this lives the calling thread waits for the task, if it is `helping`. Goes with the lock.
+/// While this lives the calling thread waits for the task, if it is `helping`. With the session's
+/// lock.
 class Helping {
 public:
-  Helping(Lock& lock, Task& task, bool helping) : lock_(lock), task_(task), helping_(helping) {
-    task_.helpers += helping_;
-  }
+  Helping(Task& task, bool helping) : task_(task), helping_(helping) { task_.helpers += helping_; }
   Helping(const Helping&) = delete;
   Helping& operator=(const Helping&) = delete;
-  ~Helping() {
-    if (!lock_.owns_lock()) // since something failed
-      lock_.lock();
-    task_.helpers -= helping_;
-  }
+  ~Helping() { task_.helpers -= helping_; }
 
 private:
-  Lock& lock_;
   Task& task_;
   const bool helping_;
 };
 
-/// Does something that lacks memory at worst: whether it was done. Without the lock meanwhile, or
-/// with it, but with it afterwards.
+/// Whether the job was done: it may throw, for want of memory mostly. With the lock, which it may
+/// give up meanwhile.
 template <class Job> bool tryTo(Lock& lock, const Job& job) {
   try {
     job();
@@ -70,6 +64,8 @@ template <class Job> bool tryTo(Lock& lock, const Job& job) {
     return false;
   }
 }
+
+constexpr std::chrono::milliseconds untilThereIsMemory(1);
 
 /// While this lives the calling thread waits for tasks of the queue. With the session's lock.
 class Waiting {
@@ -120,10 +116,12 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
     }
     if (isLeftToWaiters(*stream))
       continue;
-    if (!stream->active.empty())
-      tryTo(lock, [&] { retireOldest(lock, stream, false); });
-    else if (stream->closed)
+    if (!stream->active.empty()) {
+      if (!tryTo(lock, [&] { retireOldest(lock, stream, false); }))
+        shared_.progress.wait_for(lock, untilThereIsMemory);
+    } else if (stream->closed) {
       break;
+    }
   }
   stream->aftermath.settle();
   stream->retiring = false;
@@ -134,7 +132,7 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
 void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, bool helping) {
   std::shared_ptr<Task> task = stream->active.front();
   {
-    const Helping help(lock, *task, helping);
+    const Helping help(*task, helping);
     shared_.progress.wait(lock, [&] { return !task->open; });
     if (std::ranges::all_of(task->parts, [](const CompletionPtr& part) { return part->poll(); })) {
       task->endedUnseen = task->endedUnseen || (!task->isWatched && task->helpers == helping);
@@ -170,13 +168,11 @@ void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
   for (;;) {
     const unsigned round = task.redone;
     const std::vector<CompletionPtr> parts = task.parts;
-    lock.unlock();
-    if (helping)
+    if (helping) {
+      const Unlocked unlocked(lock);
       machine_->help(parts);
-    cl_int status = CL_SUCCESS;
-    for (const CompletionPtr& part : parts)
-      status = std::min(status, part->wait());
-    lock.lock();
+    }
+    cl_int status = awaitUnlocked(lock, parts);
     shared_.progress.wait(lock, [&] { return !recovering_; });
     if (task.redone != round)
       continue;
@@ -247,11 +243,10 @@ void Scheduler::letGo(Lock& lock, Task& task) {
 
 /// Whatever fails, the task is retired: who waits for that would wait for ever.
 void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
-  constexpr std::chrono::milliseconds pause(1);
   // Whoever sees this one's event complete must see those complete that it waited for.
   for (const auto& before : task->waitTasks)
     while (!tryTo(lock, [&] { await(lock, before); }))
-      shared_.progress.wait_for(lock, pause);
+      shared_.progress.wait_for(lock, untilThereIsMemory);
   task->waitTasks.clear();
   if (task->status < 0)
     log(LogLevel::Debug, "a command ended with error ", task->status);

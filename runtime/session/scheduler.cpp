@@ -369,13 +369,10 @@ void Scheduler::pump(const std::shared_ptr<Stream>& stream) {
     if (task->state == Task::State::Submitted && !task->awaitsCalls())
       fence(task);
     if (canPlan(*stream, *task)) {
-      stream->parked.erase(stream->parked.begin() + static_cast<std::ptrdiff_t>(i));
+      activate(task, i);
       plan(task);
-      if (!task->mustBePlannedAgain())
+      if (!task->mustBePlannedAgain() || !parkAgain(task, i))
         continue;
-      task->state = Task::State::Fenced;
-      stream->active.pop_back();
-      stream->parked.insert(stream->parked.begin() + static_cast<std::ptrdiff_t>(i), task);
     }
     if (stream->inOrder)
       break;
@@ -400,20 +397,40 @@ void Scheduler::pump() {
   }
 }
 
+/// The queue's parked task of that index is about to be planned. If that throws, it stays parked.
+void Scheduler::activate(const std::shared_ptr<Task>& task, std::size_t index) {
+  Stream& stream = *task->stream;
+  task->after = task->events;
+  for (const auto& before : task->waitTasks)
+    task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
+  stream.active.push_back(task);
+  stream.parked.erase(stream.parked.begin() + static_cast<std::ptrdiff_t>(index));
+  task->state = Task::State::Planned;
+}
+
+/// What planning it takes is on its way. False if there is no memory for that: it failed then.
+bool Scheduler::parkAgain(const std::shared_ptr<Task>& task, std::size_t index) {
+  Stream& stream = *task->stream;
+  try {
+    stream.parked.insert(stream.parked.begin() + static_cast<std::ptrdiff_t>(index), task);
+  } catch (const std::bad_alloc&) {
+    task->planFailed = true;
+    return false;
+  }
+  stream.active.pop_back();
+  task->state = Task::State::Fenced;
+  return true;
+}
+
 void Scheduler::plan(const std::shared_ptr<Task>& task) {
   Stream& stream = *task->stream;
-  task->state = Task::State::Planned;
   task->planned = std::chrono::steady_clock::now();
   task->awaited.clear();
   task->calls.reset();
-  task->after = task->events;
-  for (const auto& before : task->waitTasks) {
-    task->after.insert(task->after.end(), before->parts.begin(), before->parts.end());
+  for (const auto& before : task->waitTasks)
     if (before->status < 0) // there may be no part that would tell
       task->failBehind(*before);
-  }
   task->sequence = ++plannings_;
-  stream.active.push_back(task);
   if (task->status >= 0)
     callPlan(*task);
   else
@@ -462,10 +479,14 @@ void Scheduler::callPlan(Task& task) {
   }
 }
 
-/// Something is there, or over, that tasks may wait for.
+/// Something is there, or over, that tasks may wait for. Threads that do are told even if planning
+/// them throws.
 void Scheduler::goOn() {
+  struct Tells {
+    std::condition_variable& progress;
+    ~Tells() { progress.notify_all(); }
+  } const tells{shared_.progress};
   pump();
-  shared_.progress.notify_all();
 }
 
 void Scheduler::goOnUnlocked() {

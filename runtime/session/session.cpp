@@ -272,14 +272,16 @@ void Session::queueReleased(cl_command_queue queue) {
   forgetContexts(lock);
 }
 
-cl_int Session::finishQueue(cl_command_queue queue) {
+Session::Finished Session::finishQueue(cl_command_queue queue) {
   ++shared_.waits;
   Lock lock(shared_.mutex);
   auto stream = scheduler_.find(queue);
   if (!stream)
-    return CL_SUCCESS;
+    return {};
   scheduler_.waitAll(lock, stream);
-  return std::exchange(stream->hasLost, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+  const cl_int status = std::exchange(stream->hasLost, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+  // While all is quiet nobody keeps book of what goes to the driver.
+  return {status, shared_.isActive() && !shared_.isQuiet() && stream->isEmptyNatively()};
 }
 
 void Session::asksFor(cl_event event) {

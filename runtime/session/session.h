@@ -84,9 +84,14 @@ public:
   void awaitEvents(cl_uint count, const cl_event* list);
   /// The program asks what became of it, and perhaps does nothing else until it is over.
   void asksFor(cl_event event);
-  /// Waits until nothing of libsplit's is pending on the queue. CL_OUT_OF_RESOURCES if a command of
-  /// it failed, since the last time, for want of bytes that were lost with their device.
-  cl_int finishQueue(cl_command_queue queue);
+  struct Finished {
+    /// CL_OUT_OF_RESOURCES if a command of the queue failed, since the last time, for want of bytes
+    /// that were lost with their device.
+    cl_int status = CL_SUCCESS;
+    bool isEmpty = false; ///< the driver has nothing of the queue either, and need not be asked
+  };
+  /// Waits until nothing of libsplit's is pending on the queue.
+  Finished finishQueue(cl_command_queue queue);
 
   /// The memories of all devices as one.
   Pool& pool() { return pool_; }

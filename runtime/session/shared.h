@@ -10,6 +10,7 @@
 #include "runtime/session/stats.h"
 #include "runtime/session/tracer.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -49,12 +50,25 @@ private:
   Held held_;
 };
 
-/// Waits for them without the lock.
-inline void awaitUnlocked(Lock& lock, std::span<const CompletionPtr> pending) {
-  lock.unlock();
+/// While it lives the lock is not held; it is again afterwards, however that comes.
+class Unlocked {
+public:
+  explicit Unlocked(Lock& lock) : lock_(lock) { lock_.unlock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() { lock_.lock(); }
+
+private:
+  Lock& lock_;
+};
+
+/// Waits for them without the lock. The worst status.
+inline cl_int awaitUnlocked(Lock& lock, std::span<const CompletionPtr> pending) {
+  const Unlocked unlocked(lock);
+  cl_int status = CL_SUCCESS;
   for (const CompletionPtr& each : pending)
-    each->wait();
-  lock.lock();
+    status = std::min(status, each->wait());
+  return status;
 }
 
 /// Under `mutex`, but for what never changes and what is atomic. Outlives the parts.

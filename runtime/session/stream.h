@@ -24,6 +24,7 @@
 #include "runtime/cost/launch_ends.h"
 #include "runtime/cost/launch_history.h"
 #include "runtime/cost/planning_budget.h"
+#include "runtime/cost/splits_of_late.h"
 #include "runtime/cost/timed_turns.h"
 #include "runtime/device/memory.h"
 #include "runtime/trace/trace.h"
@@ -125,8 +126,11 @@ struct Stream {
   std::optional<EndedLaunch> lastLaunch; ///< the last one that was timed
   LaunchEnds ends;                       ///< of those that were tasks
   TimedTurns timed;                      ///< of its split launches
+  SplitsOfLate splitsOfLate;
 
   bool idle() const { return parked.empty() && active.empty(); }
+  /// The driver has nothing of it, once no task is left, where native commands are kept book of.
+  bool isEmptyNatively() const { return !nativeWork && (!nativeEnd || nativeEnd->over()); }
   /// A gate is planned, and nothing has been since.
   bool isGated() const;
   /// There is a thread that sees to the aftermath if nothing else comes.

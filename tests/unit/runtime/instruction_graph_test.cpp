@@ -71,6 +71,14 @@ TEST(InstructionGraph, LetsInteriorsRunWhileHalosTravel) {
                              "kernel 3: piece 3 on node 2\n");
 }
 
+/// Who enqueues them does it one after the other, and no device is to wait for all of another's.
+TEST(InstructionGraph, HasDevicesBeginInTurns) {
+  Halves world(2);
+  LaunchPlan plan = cutStencil();
+  plan.pieces.insert(plan.pieces.begin() + 1, stencil(0, 2, 3));
+  EXPECT_EQ(world.lowered(std::move(plan)).order, (std::vector<std::size_t>{0, 3, 1, 4, 2}));
+}
+
 TEST(InstructionGraph, NeedsNoCopyForWhatIsThere) {
   Halves world(1);
   LaunchPlan plan;

@@ -37,6 +37,20 @@ TEST(SetMemo, givesTheSameSetForTheSameQuestion) {
   EXPECT_TRUE(memo.unite(a, b).isSame(memo.unite(a, b)));
 }
 
+TEST(SetMemo, answersAsTheSetsThemselves) {
+  SetMemo memo;
+  const ByteSet a = interior(0, 60, width), b = interior(40, 60, width),
+                c = interior(60, 90, width);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(memo.contains(a, b));
+    EXPECT_FALSE(memo.contains(b, a));
+    EXPECT_TRUE(memo.intersects(a, b));
+    EXPECT_TRUE(memo.intersects(b, a));
+    EXPECT_FALSE(memo.intersects(a, c));
+    EXPECT_FALSE(memo.contains(a, c));
+  }
+}
+
 TEST(SetMemo, recognisesSmallOperandsThatWereMadeAnew) {
   SetMemo memo;
   const ByteSet grid = interior(0, 60, width);

@@ -649,6 +649,7 @@ TEST(ShareController, DynamicGivesOutEveryLaunchInChunks) {
 TEST(ShareController, AutoLeavesLaunchesToTheDriverOfWhichOthersGetNoGroup) {
   constexpr std::uint64_t groups = 16;
   ShareController::Setup made = setup("auto", {1, 1});
+  made.groups = groups;
   made.prior.from = ShareController::Prior::From::SameLaunch;
   made.prior.speeds = {100, 2};
   ShareController controller(std::move(made));
@@ -669,6 +670,18 @@ TEST(ShareController, AutoLeavesLaunchesToTheDriverOfWhichOthersGetNoGroup) {
     }
   }
   EXPECT_GT(native, 900);
+}
+
+/// One group a row: what home did alone was planned as one group of the first dimension, which says
+/// nothing of the other one's 8192.
+TEST(ShareController, AutoSplitsWhatHasItsGroupsInAnotherDimension) {
+  ShareController::Setup made = setup("auto", {1, 1});
+  made.groups = 8192;
+  ShareController controller(std::move(made));
+  int untilSplit = 0;
+  while (controller.next().action != Action::Split && ++untilSplit < 100)
+    controller.observeHome(0.01, 1);
+  EXPECT_LT(untilSplit, 4);
 }
 
 } // namespace
