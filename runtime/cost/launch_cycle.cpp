@@ -74,7 +74,7 @@ void LaunchCycle::begin(std::size_t length) {
   lastJoint_ = homeSeconds_ = 0;
   seconds_ = {};
   settled_ = Way::Own;
-  isAdmitted_ = isRefused_ = triedOwn_ = triedJoint_ = triedHome_ = false;
+  isAdmitted_ = isRefused_ = isSending_ = triedOwn_ = triedJoint_ = triedHome_ = false;
   patience_ = 1;
   enter(Phase::Free);
 }
@@ -151,6 +151,8 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
       ruling.shares = ruled_;
     }
   }
+  if (ruling.mode == Mode::Waiting && isSending_ && place->ahead.plan)
+    ruling.sends = &place->ahead;
   at_ = index + 1;
   if (at_ == places_.size()) {
     at_ = 0;
@@ -225,7 +227,13 @@ void LaunchCycle::cycleEnded(const Passing& last) {
   }
 }
 
-/// Begins with what the outlook proposes, if that pays; else looks again later.
+void LaunchCycle::lookAgainAfter(std::uint64_t cycles) {
+  patience_ = cycles;
+  cycles_ = 0;
+}
+
+/// Begins with what the outlook proposes, if that pays, once what can be sent ahead is there; else
+/// looks again later.
 void LaunchCycle::admit(const Passing& last) {
   std::vector<std::uint64_t> ids;
   for (const Place& place : places_)
@@ -241,27 +249,39 @@ void LaunchCycle::admit(const Passing& last) {
   log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", outlook->homeSeconds,
       " s at home; predicted ", outlook->seconds, " s split, ", outlook->onceSeconds,
       " s to get there");
-  isRefused_ = !(gain * toCome > outlook->onceSeconds);
+  if (isSending_ && last.isSending && last.isSending())
+    return lookAgainAfter(1);
+  // What is sent ahead takes no time of theirs, but they gain only once it is there.
+  const double ahead = outlook->onceSeconds - outlook->restSeconds;
+  const bool sends =
+      !isSending_ && last.isSending && ahead > Outlook::leastGain * outlook->homeSeconds;
+  const double until = sends ? ahead / outlook->homeSeconds : 0;
+  const double once = sends || isSending_ ? outlook->restSeconds : outlook->onceSeconds;
+  isRefused_ = !(gain * (toCome - until) > once);
   if (isRefused_) {
     // Each cycle that passes says that there will be one more.
-    const double enough = gain > 0 ? outlook->onceSeconds / gain - toCome : 0;
-    patience_ = gain > 0 ? 1 + static_cast<std::uint64_t>(
-                                   std::clamp(enough, 0.0, static_cast<double>(longestLook)))
-                         : std::min(longestLook, 2 * patience_);
-    cycles_ = 0;
-    return;
+    const double enough = gain > 0 ? until + once / gain - toCome : 0;
+    return lookAgainAfter(gain > 0 ? 1 + static_cast<std::uint64_t>(std::clamp(
+                                             enough, 0.0, static_cast<double>(longestLook)))
+                                   : std::min(longestLook, 2 * patience_));
   }
   // What was measured in an earlier run outweighs what is worked out now, for a while.
   double before = 0;
   for (const Place& place : places_)
     before = std::max(before, launchesBeforeTrial(place.gainBefore));
-  if (before > static_cast<double>(age_)) {
-    patience_ = std::min(longestLook, static_cast<std::uint64_t>(before) - age_ + 1);
-    cycles_ = 0;
-    return;
+  if (before > static_cast<double>(age_))
+    return lookAgainAfter(std::min(longestLook, static_cast<std::uint64_t>(before) - age_ + 1));
+  if (sends) {
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      places_[i].ahead = outlook->steps[i];
+    isSending_ = true;
+    return lookAgainAfter(1);
   }
-  for (std::size_t i = 0; i < places_.size(); ++i)
+  for (std::size_t i = 0; i < places_.size(); ++i) {
     places_[i].joint = outlook->steps[i].shares;
+    places_[i].ahead = {};
+  }
+  isSending_ = false;
   isAdmitted_ = true;
   settled_ = Way::Joint;
   patience_ = 0;

@@ -15,7 +15,8 @@
 //
 // Where somebody looks ahead (outlook.h), the launches of a cycle stay at home until they are known
 // to gain by being split, and to have gone round often enough for that to be worth bringing their
-// data there; then they begin with the shares of the outlook, all at once. A launch of no cycle is
+// data there; then they begin with the shares of the outlook, all at once. What none of them writes
+// is sent ahead, beside launches at home, and does not have to be paid for. A launch of no cycle is
 // free if it would gain by itself, with all its data going there and back. Own shares are not tried
 // then, since the outlook's are each launch's already, nor home, since the outlook rests on what
 // was measured there; and cycles that are slower than that are timed again as long as they get
@@ -67,6 +68,9 @@ public:
     /// What splitting the launches with these ids would gain, which make a cycle; null: that is not
     /// known yet. Valid until the next call. An empty function: nobody looks ahead.
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
+    /// Whether something that launches were to send ahead is to be sent or on its way yet. An empty
+    /// function: nothing can be.
+    std::function<bool()> isSending;
     double gainBefore = 0;      ///< at home over split, as an earlier run measured it; 0: none did
     double homeSeconds = 0;     ///< that it is expected to take at home; 0: not known
     bool isLookedAt = true;     ///< else those two are not known, and what was of its like stays
@@ -92,6 +96,9 @@ public:
     Mode mode = Mode::Free;
     std::span<const double> shares; ///< valid until the next call
     Ticket ticket;
+    /// Of Waiting: what its pieces need and nobody writes is to be sent there meanwhile; null:
+    /// nothing is. Valid until the next call.
+    const Outlook::Step* sends = nullptr;
   };
   Ruling next(const Passing& launch);
 
@@ -124,9 +131,11 @@ private:
     std::vector<SectionUse> section;
     solver::LoadProfile profile;
     std::vector<double> readings; ///< seconds, of this phase
+    Outlook::Step ahead;          ///< while what it needs is sent ahead
   };
   void begin(std::size_t length);
   void admit(const Passing& last);
+  void lookAgainAfter(std::uint64_t cycles);
   bool isUnderRule(const Place& place) const;
   Place* find(std::uint64_t id);
   void enter(Phase phase);
@@ -168,9 +177,10 @@ private:
   std::uint64_t phases_ = 0; ///< numbers them
   std::uint64_t cycles_ = 0; ///< that passed in this phase
   Way settled_ = Way::Own;
-  bool isAdmitted_ = false;                     ///< since the cycle was found
-  bool isRefused_ = false;                      ///< by the last look ahead
-  bool triedOwn_ = false;                       ///< since the cycle was found
+  bool isAdmitted_ = false; ///< since the cycle was found
+  bool isRefused_ = false;  ///< by the last look ahead
+  bool isSending_ = false;  ///< it is to be split once what nobody writes is there
+  bool triedOwn_ = false;   ///< since the cycle was found
   bool triedJoint_ = false, triedHome_ = false; ///< since the last review
   std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried
   double homeSeconds_ = 0;                      ///< of a cycle, as the outlook takes it

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -84,9 +85,14 @@ public:
       return true;
     best.seconds = least.each;
     best.onceSeconds = std::max(0.0, least.first - least.each);
+    const Buffers constants = constantsOf(ways, chosen);
+    best.restSeconds = std::max(0.0, play(ways, chosen, constants).first - least.each);
     best.steps.clear();
-    for (std::size_t i = 0; i < ways.size(); ++i)
-      best.steps.push_back(ways[i][chosen[i]].step);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      Outlook::Step& step = best.steps.emplace_back(ways[i][chosen[i]].step);
+      for (const void* buffer : steps_[i].buffers)
+        step.isConstant.push_back(constants.contains(buffer));
+    }
     return true;
   }
 
@@ -95,6 +101,31 @@ private:
     double first = 0; ///< seconds of the first cycle
     double each = 0;  ///< … of those after it
   };
+  using Buffers = std::set<const void*>;
+
+  /// Where nobody writes, cycle for cycle the same.
+  Buffers constantsOf(const std::vector<std::vector<Way>>& ways,
+                      const std::vector<std::size_t>& chosen) const {
+    Buffers constants;
+    for (const auto& [buffer, size] : sizes_)
+      constants.insert(buffer);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const OutlookStep& step = steps_[i];
+      const Way& way = ways[i][chosen[i]];
+      for (std::size_t b = 0; b < step.buffers.size(); ++b)
+        if (way.later || std::ranges::any_of(way.uses[b].writes, [](const auto& written) {
+              return !written.second.empty();
+            }))
+          constants.erase(step.buffers[b]);
+      for (const Merge& merge : way.merges)
+        constants.erase(step.buffers[merge.buffer]);
+      for (const ProgramCommand& command : step.before)
+        if (command.kind == ProgramCommand::Kind::Write ||
+            command.kind == ProgramCommand::Kind::HomeWrites)
+          constants.erase(command.buffer);
+    }
+    return constants;
+  }
 
   /// At home first, then by what a launch by itself would rather be cut along.
   std::vector<Way> waysOf(std::size_t i, const std::vector<bool>& devices) const {
@@ -227,12 +258,17 @@ private:
     }
   }
 
-  /// Two cycles, one after the other, from all bytes at home.
-  Played play(const std::vector<std::vector<Way>>& ways,
-              const std::vector<std::size_t>& chosen) const {
+  /// Two cycles, one after the other, from all bytes at home, those of `everywhere` also elsewhere.
+  Played play(const std::vector<std::vector<Way>>& ways, const std::vector<std::size_t>& chosen,
+              const Buffers& everywhere = {}) const {
     std::map<const void*, Directory> directories;
-    for (const auto& [buffer, size] : sizes_)
-      directories.emplace(buffer, Directory(machine_.nodes, machine_.homeNode, size));
+    for (const auto& [buffer, size] : sizes_) {
+      Directory& directory =
+          directories.emplace(buffer, Directory(machine_.nodes, machine_.homeNode, size))
+              .first->second;
+      for (NodeId node = 0; node < machine_.nodes && everywhere.contains(buffer); ++node)
+        directory.confirm(node, ByteSet(0, size));
+    }
     Played played;
     for (double* seconds : {&played.first, &played.each})
       for (std::size_t i = 0; i < ways.size(); ++i) {

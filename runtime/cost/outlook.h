@@ -16,6 +16,9 @@
 // writes has to reach each device again, what it copies on its own device has to come home for it,
 // and what it reads comes from wherever it lies.
 //
+// What no launch of the cycle writes, nor the program between them, can go there beside launches
+// that are still at home. So it is told apart what that is, and what getting there takes without.
+//
 // Launches may drift: the steps of an elimination are alike, but each begins one row further down,
 // with a row that the one before it wrote. Played twice the same step would need that row once. So
 // where they drift the second time is played with the launches of the cycle after, each of which is
@@ -74,12 +77,14 @@ struct Outlook {
     std::vector<double> shares;             ///< by device; empty: it can't be split
     unsigned dimension = 0;                 ///< along which it is cut
     std::shared_ptr<const LaunchPlan> plan; ///< null: home does all of it
+    std::vector<bool> isConstant;           ///< by the step's buffers: nobody writes there
     double planningSeconds = 0;             ///< that making it took
   };
   double launchSeconds = 0; ///< all launches of a cycle at home
   double homeSeconds = 0;   ///< … with what the program moves between them
   double seconds = 0;       ///< … split so
   double onceSeconds = 0;   ///< to get there
+  double restSeconds = 0;   ///< … where all that is constant was there before
   std::vector<Step> steps;
 
   /// The gain of a cycle; predictions of so little are not relied on.

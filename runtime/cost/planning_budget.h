@@ -33,6 +33,8 @@ public:
   /// One was made beside the program: now it is known what one takes.
   void seen(double seconds) { last_ = seconds; }
   bool affords() const { return last_ <= owned_; }
+  /// What was earned beyond that is not kept.
+  void keepAtMost(double seconds) { owned_ = std::min(owned_, seconds); }
   /// The same of what surely costs no more than that.
   bool affords(double most) const { return std::min(last_, most) <= owned_; }
   /// Seconds that may be spent.

@@ -8,8 +8,11 @@
 // ends while nothing else is under way: what is timed goes to other queues than what is not, and
 // neither is to run beside the other.
 //
+// What a launch earned that waited for gigabytes does not pay for hundreds of short ones after it:
+// no more is kept than a turn takes.
+//
 // Worked example: launches of 300 us, of which timing takes 14. The first are wanted. From then on
-// a launch earns 6 us, and each that is timed spends 14: of 100 launches, about 43 are timed.
+// a launch earns 3 us, and each that is timed spends 14: of 100 launches, about 21 are timed.
 #pragma once
 
 #include "runtime/cost/planning_budget.h"
@@ -19,7 +22,8 @@ namespace libsplit::runtime {
 /// Not thread-safe.
 class TimedTurns {
 public:
-  static constexpr unsigned turn = 8; ///< launches
+  static constexpr unsigned turn = 8;  ///< launches
+  static constexpr double part = 0.01; ///< of what launches take that timing may cost
 
   /// Whether the next launch is to be timed. `isWanted`: somebody learns from it. `isAlone`:
   /// nothing of its queue is under way.
@@ -33,13 +37,17 @@ public:
   }
   /// Launches took so many seconds, `timing` of them since they were timed.
   void took(double seconds, double timing) {
-    budget_.earn(seconds);
-    if (timing > 0)
+    budget_.earn(part / PlanningBudget::part * seconds);
+    if (timing > 0) {
       budget_.spend(timing);
+      most_ = turn * timing;
+    }
+    budget_.keepAtMost(most_);
   }
 
 private:
   PlanningBudget budget_;
+  double most_ = 0;   ///< seconds that a turn takes
   unsigned left_ = 0; ///< of this turn
   bool isTimed_ = false;
 };

@@ -10,6 +10,7 @@
 #include "runtime/session/launch_observer.h"
 #include "runtime/session/native_work.h"
 #include "runtime/session/outlooks.h"
+#include "runtime/session/prefetcher.h"
 #include "runtime/session/rehearsals.h"
 
 #include <cstdint>
@@ -25,12 +26,13 @@ class LaunchPlanner {
 public:
   LaunchPlanner(Shared& shared, NativeWork& nativeWork, ContentsFetcher& contents,
                 Executor& executor, HomeCommands& homeCommands, ChunkedLaunches& chunks,
-                Rehearsals& rehearsals, LaunchObserver& observer, Outlooks& outlooks,
-                AheadCompiler& ahead, const GroupShapes& shapes)
+                Rehearsals& rehearsals, Prefetcher& prefetcher, LaunchObserver& observer,
+                Outlooks& outlooks, AheadCompiler& ahead, const GroupShapes& shapes)
       : shared_(shared), options_(shared.options), machine_(shared.machine),
         knownSpeeds_(shared.knownSpeeds), nativeWork_(nativeWork), contentsFetcher_(contents),
         executor_(executor), homeCommands_(homeCommands), chunks_(chunks), rehearsals_(rehearsals),
-        observer_(observer), outlooks_(outlooks), ahead_(ahead), shapes_(shapes) {}
+        prefetcher_(prefetcher), observer_(observer), outlooks_(outlooks), ahead_(ahead),
+        shapes_(shapes) {}
 
   /// The program launches what will not be looked at, which may be part of what repeats: as what
   /// it is to pass, once it is its turn. Nothing: nobody wants to know.
@@ -58,7 +60,7 @@ private:
   void adopt(Launch& launch, const ShareController::Decision& decision);
   LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
   bool canLookAhead() const;
-  void lookAhead(LaunchCycle::Passing& passing);
+  void lookAhead(Stream& stream, LaunchCycle::Passing& passing);
   std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);
   std::shared_ptr<const LaunchPlan>
@@ -86,6 +88,7 @@ private:
   HomeCommands& homeCommands_;
   ChunkedLaunches& chunks_;
   Rehearsals& rehearsals_;
+  Prefetcher& prefetcher_;
   LaunchObserver& observer_;
   Outlooks& outlooks_;
   AheadCompiler& ahead_;

@@ -185,7 +185,9 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     const bool isTimed = isDue || history.controller->expectedHomeSeconds() <= 0;
     if (isTimed)
       history.nextTimed = 2 * history.waiting;
-    adopt(launch, {isTimed ? Action::Measure : Action::Native, {}});
+    if (ruling.sends && prefetcher_.wants(stream, launch, *ruling.sends))
+      launch.sends = *ruling.sends;
+    adopt(launch, {isTimed || launch.sends ? Action::Measure : Action::Native, {}});
     break;
   }
   shapes_.decide(launch, observer_.mayHoldUp(stream));
@@ -329,7 +331,7 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
     passing.isFree = !(known > 0) || known > 2 * shared_.moving.seconds(bytesOf(launch));
     passing.isSplit = history.isSplit;
     outlooks_.note(passing.id, launch, history);
-    lookAhead(passing);
+    lookAhead(stream, passing);
     SpeedRecord& record = *history.record;
     ++record.launchesNow;
     passing.kind = &record;
@@ -347,7 +349,8 @@ bool LaunchPlanner::canLookAhead() const {
          machine_->homeDevice().participates;
 }
 
-void LaunchPlanner::lookAhead(LaunchCycle::Passing& passing) {
+void LaunchPlanner::lookAhead(Stream& stream, LaunchCycle::Passing& passing) {
+  passing.isSending = [&stream] { return Prefetcher::isSending(stream); };
   passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
 }
 
@@ -365,7 +368,7 @@ void LaunchPlanner::passNative(Stream& stream, const Program& program, const Ker
   passing.isLookedAt = false;
   passing.secondsPerByte = shared_.moving.perByte();
   passing.home = machine_->home();
-  lookAhead(passing);
+  lookAhead(stream, passing);
   passing.kind = &code;
   const std::uint64_t launches = code.stats->launches;
   passing.toCome = toCome(launchesBefore(program, code, launches), launches);
@@ -621,6 +624,8 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   launch->plan = plan;
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   rehearsals_.rehearse(task, launch);
+  if (launch->sends)
+    prefetcher_.send(task, *launch);
   if (!task.stream->timed.next(wantsTimes(task, *launch, history), task.stream->active.size() == 1))
     task.timing = Timing::Off;
   // Where pieces overlap the next launch mostly needs nothing from elsewhere.

@@ -127,6 +127,12 @@ struct Stream {
   LaunchEnds ends;                       ///< of those that were tasks
   TimedTurns timed;                      ///< of its split launches
   SplitsOfLate splitsOfLate;
+  /// Of what its launches will need elsewhere (prefetcher.h).
+  struct Prefetch {
+    std::vector<std::weak_ptr<Task>> underWay;
+    bool isWanted = false; ///< some is to be sent
+    unsigned tries = 0;    ///< since some was
+  } prefetch;
 
   bool idle() const { return parked.empty() && active.empty(); }
   /// The driver has nothing of it, once no task is left, where native commands are kept book of.

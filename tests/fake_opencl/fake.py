@@ -183,6 +183,27 @@ def outlook(bench):
     run.require(False, f"nothing was worked out; the last that was said:\n{told[-1000:]}")
 
 
+def sent_ahead(bench, variant, count):
+    """What launches only read goes where it will be needed while they are at home still, so that the first that is split
+    waits for less; and whatever the program does to it meanwhile, the bytes are its own."""
+    gpu = GPU | {"item_ns": 150, "gb_per_s": 0.5}
+    fake = Fake(bench)
+    fake.platforms = [{"name": "Fake", "devices": [gpu] * 2}]
+    options = {"POLICY": "auto", "WAIT_ANALYSIS": "1", "PERSIST": "1", "LOG": "info"}
+    sent = 0
+    for seed in range(int(count)):
+        arguments = ("--variant", variant, "--seed", str(seed))
+        native = fake.run("sent_ahead", arguments=arguments)
+        native.require_success()
+        run = fake.run("sent_ahead", options, arguments=arguments, seed=seed, clock="real")
+        sent += "are sent ahead" in run.stderr
+        run.require_same_as(native, stderr=False)
+        if variant == "plain":
+            run.require(run.kernel("weigh")["split_launches"] > 0, "nothing was split")
+    if sent == 0:
+        raise Failure("nothing was sent ahead")
+
+
 def late_callbacks(bench):
     """What launches take is known where they are not waited for, and the driver calls back late, for all of them at
     once, as NVIDIA's does."""
@@ -893,7 +914,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "late_callbacks": late_callbacks, "read_back": read_back,
+    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "late_callbacks": late_callbacks, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,

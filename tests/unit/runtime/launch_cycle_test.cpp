@@ -228,6 +228,9 @@ struct Foreseen {
   double gainBefore = 0;
   double seconds = 0.3;  ///< of a launch that is split
   bool isLinked = false; ///< each launch needs what the other wrote
+  bool canSend = false;  ///< ahead of the first that is split …
+  bool isSending = false;
+  int sent = 0; ///< launches that were to
   int buffers[2] = {0, 0};
   LaunchCycle cycle;
   std::vector<Mode> modes;
@@ -249,6 +252,8 @@ struct Foreseen {
       EXPECT_EQ(ids.size(), 2u);
       return isMade ? &outlook : nullptr;
     };
+    if (canSend)
+      passing.isSending = [&] { return isSending; };
     passing.isFree = isFree;
     passing.isSplit = isSplit;
     passing.homeSeconds = 1;
@@ -269,6 +274,7 @@ struct Foreseen {
     };
     const LaunchCycle::Ruling ruling = cycle.next(passing);
     modes.push_back(ruling.mode);
+    sent += ruling.sends != nullptr;
     if (ruling.mode == Mode::Split)
       last.assign(ruling.shares.begin(), ruling.shares.end());
     if (ruling.ticket.phase != 0)
@@ -334,6 +340,39 @@ TEST(LaunchCycle, waitsAtHomeUntilMovingPaysAndThenTakesTheForeseenSharesAtOnce)
   jacobi.toCome = 22; // launches of both kinds
   EXPECT_LT(jacobi.wait(70), 70);
   EXPECT_EQ(jacobi.last, (Shares{0.4, 0.6}));
+}
+
+/// Of 14 s to get there 13 can pass beside launches at home; they take seven cycles.
+TEST(LaunchCycle, sendsAheadWhatNobodyWritesBeforeItSplits) {
+  Foreseen jacobi;
+  jacobi.canSend = true;
+  jacobi.outlook.restSeconds = 1;
+  for (Outlook::Step& step : jacobi.outlook.steps)
+    step.plan = std::make_shared<const LaunchPlan>();
+  jacobi.toCome = 1;
+  EXPECT_EQ(jacobi.wait(6), 6);
+  EXPECT_EQ(jacobi.sent, 0) << "too few launches are to come";
+  jacobi.toCome = 18;
+  jacobi.isSending = true;
+  EXPECT_EQ(jacobi.wait(20), 20);
+  EXPECT_GE(jacobi.sent, 2 * 10);
+  EXPECT_EQ(jacobi.modes.back(), Mode::Waiting);
+  jacobi.isSending = false;
+  const int before = jacobi.sent;
+  EXPECT_LT(jacobi.wait(20), 3);
+  EXPECT_LE(jacobi.sent, before + 2);
+  EXPECT_EQ(jacobi.last, (Shares{0.4, 0.6}));
+}
+
+TEST(LaunchCycle, sendsNothingAheadWhereLittleIsOnlyRead) {
+  Foreseen jacobi;
+  jacobi.canSend = true;
+  jacobi.toCome = 1000;
+  jacobi.outlook.restSeconds = jacobi.outlook.onceSeconds - 0.01;
+  for (Outlook::Step& step : jacobi.outlook.steps)
+    step.plan = std::make_shared<const LaunchPlan>();
+  EXPECT_LE(jacobi.wait(20), 6);
+  EXPECT_EQ(jacobi.sent, 0);
 }
 
 TEST(LaunchCycle, waitsForAnOutlookThatIsBeingMade) {

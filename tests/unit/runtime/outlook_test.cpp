@@ -88,6 +88,27 @@ TEST(Outlook, TellsWhatBringingTheDataTakesOnce) {
   EXPECT_NEAR(outlook.onceSeconds, 1e-9 * rows / 2 * width, 1e-5); // half of the first input
 }
 
+/// The first input is only read: it can be sent before anything is split.
+TEST(Outlook, TellsWhatGettingThereTakesWithoutWhatNobodyWrites) {
+  const TwoDevices two;
+  const Outlook outlook = two.of({two.step(two.gather, 0, 1)});
+  EXPECT_NEAR(outlook.onceSeconds, 1e-9 * rows * width, 1e-4);
+  EXPECT_NEAR(outlook.restSeconds, 0, 1e-9);
+  EXPECT_EQ(outlook.steps[0].isConstant, (std::vector<bool>{true, false}));
+
+  const Outlook swapping = two.of({two.step(two.stencil, 0, 1), two.step(two.copy, 1, 0)});
+  EXPECT_DOUBLE_EQ(swapping.restSeconds, swapping.onceSeconds);
+  for (const Outlook::Step& step : swapping.steps)
+    EXPECT_EQ(step.isConstant, (std::vector<bool>{false, false}));
+}
+
+TEST(Outlook, TakesForWrittenWhatTheProgramWritesBetweenLaunches) {
+  const TwoDevices two;
+  OutlookStep step = two.step(two.gather, 0, 1);
+  step.before = {{step.buffers[0], ProgramCommand::Kind::Write, ByteSet(0, 100)}};
+  EXPECT_EQ(two.of({step}).steps[0].isConstant, (std::vector<bool>{false, false}));
+}
+
 TEST(Outlook, WhereNobodyWaitsTheHostIsBusyBesideTheDevices) {
   TwoDevices two;
   two.machine.secondsPerSplit = two.machine.secondsBehind = 0.3e-3;

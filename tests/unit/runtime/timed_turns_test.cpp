@@ -32,8 +32,15 @@ TEST(TimedTurns, TimeAllWhereThatCostsNothing) {
 TEST(TimedTurns, SpendAPartOnTheRest) {
   TimedTurns turns;
   const unsigned timed = timedOf(turns, 10000, 14e-6);
-  EXPECT_LE(timed * 14e-6, 10000 * 300e-6 * PlanningBudget::part + TimedTurns::turn * 14e-6);
-  EXPECT_GE(timed * 14e-6, 10000 * 300e-6 * PlanningBudget::part / 2);
+  EXPECT_LE(timed * 14e-6, 10000 * 300e-6 * TimedTurns::part + TimedTurns::turn * 14e-6);
+  EXPECT_GE(timed * 14e-6, 10000 * 300e-6 * TimedTurns::part / 2);
+}
+
+TEST(TimedTurns, DoNotLiveOnOneLaunchThatTookLong) {
+  TimedTurns turns;
+  timedOf(turns, 20, 14e-6);
+  turns.took(1, 0); // which would pay for all of them
+  EXPECT_LE(timedOf(turns, 100, 14e-6), 40);
 }
 
 TEST(TimedTurns, TimeSeveralInARow) {

@@ -1,0 +1,112 @@
+#include "runtime/session/prefetcher.h"
+
+#include "runtime/core/log.h"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+namespace libsplit::runtime {
+
+namespace {
+
+/// Launches of a queue that may try in vain, since memory is being made, or there is none.
+constexpr unsigned mostTries = 16;
+
+/// Calls `visit(buffer, node, bytes)` for what is constant and its pieces on other nodes need.
+template <class Visit>
+void forEachNeed(const Machine& machine, const Launch& launch, const Outlook::Step& step,
+                 const Visit& visit) {
+  for (const Piece& piece : step.plan->pieces) {
+    const NodeId node = machine.devices()[piece.device].node;
+    for (std::size_t b = 0; b < launch.buffers.size() && node != machine.homeDevice().node; ++b)
+      if (step.isConstant[b])
+        visit(*launch.buffers[b], node, piece.uses[b].needs);
+  }
+}
+
+} // namespace
+
+bool Prefetcher::wants(Stream& stream, const Launch& launch, const Outlook::Step& step) const {
+  if (shared_.ending || shared_.steppingAside || scheduler_.isRecovering() ||
+      stream.prefetch.tries == mostTries || step.isConstant.size() != launch.buffers.size() ||
+      std::ranges::any_of(launch.buffers, &Buffer::isImage))
+    return false;
+  bool isAny = false;
+  forEachNeed(*machine_, launch, step,
+              [&](const Buffer& buffer, NodeId node, const ByteSet& bytes) {
+                isAny = isAny || !buffer.directory().missing(node, bytes).empty();
+              });
+  stream.prefetch.isWanted = stream.prefetch.isWanted || isAny;
+  return isAny;
+}
+
+bool Prefetcher::isSending(Stream& stream) {
+  std::erase_if(stream.prefetch.underWay, [](const std::weak_ptr<Task>& each) {
+    const std::shared_ptr<Task> task = each.lock();
+    return !task || std::ranges::all_of(std::views::reverse(task->parts),
+                                        [](const CompletionPtr& part) { return part->poll(); });
+  });
+  return std::exchange(stream.prefetch.isWanted, false) || !stream.prefetch.underWay.empty();
+}
+
+void Prefetcher::send(Task& task, Launch& launch) try {
+  ++task.stream->prefetch.tries;
+  trySend(task, launch);
+} catch (const std::exception& error) {
+  log(LogLevel::Debug, "nothing is sent ahead: ", error.what());
+}
+
+void Prefetcher::trySend(Task& task, Launch& launch) {
+  const Outlook::Step& step = *launch.sends;
+  const NodeId home = machine_->homeDevice().node;
+  for (const Piece& piece : step.plan->pieces) {
+    if (machine_->devices()[piece.device].failed)
+      return;
+    Provisions pending;
+    const std::string why = executor_.reserveOn(task, launch, piece.device, piece.uses, pending);
+    if (std::exchange(launch.lacksRoom, {}) || !why.empty()) {
+      task.stream->prefetch.tries = mostTries; // when it is split, others take its part
+      return;
+    }
+    if (!provider_.provide(pending).empty())
+      return;
+  }
+  std::vector<std::vector<Directory::Need>> needs(launch.buffers.size());
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+    for (const Piece& piece : step.plan->pieces) {
+      const NodeId node = machine_->devices()[piece.device].node;
+      const ByteSet& bytes = piece.uses[b].needs;
+      if (node == home || !step.isConstant[b] || bytes.empty())
+        continue;
+      mover_.requireSomewhere(*launch.buffers[b], bytes);
+      // Bytes that wait for others on their way hold up what comes behind them.
+      if (!launch.buffers[b]->accesses().isIdle(home, bytes, false))
+        return;
+      needs[b].push_back({node, &bytes});
+    }
+  auto work = std::make_shared<Task>();
+  work->waitTasks.push_back(task.shared_from_this());
+  work->after = task.after;
+  work->call = task.call;
+  std::vector<BufferMove> moves;
+  std::uint64_t sent = 0;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    Buffer& buffer = *launch.buffers[b];
+    const Directory::State before = buffer.directory().state();
+    for (Directory::NeededMove& each : buffer.directory().bringAll(needs[b], true)) {
+      sent += each.move.bytes.size();
+      moves.push_back({&buffer, std::move(each.move), before});
+    }
+    work->outputs.emplace_back(launch.buffers[b], ByteSet()); // which keeps it
+  }
+  log(LogLevel::Info, "kernel ", launch.code->name, ": ", sent,
+      " bytes that it only reads are sent ahead");
+  task.stream->prefetch.underWay.push_back(work);
+  task.stream->prefetch.tries = 0;
+  mover_.transfer(*work, moves);
+  mover_.note(std::move(work));
+}
+
+} // namespace libsplit::runtime
