@@ -3,6 +3,8 @@
 #include "runtime/core/log.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -13,6 +15,22 @@ namespace {
 
 /// Launches of a queue that may try in vain, since memory is being made, or there is none.
 constexpr unsigned mostTries = 16;
+
+/// Less takes a link no longer.
+constexpr std::uint64_t leastAtOnce = std::uint64_t{1} << 20;
+
+/// The first bytes of them, at most so many.
+ByteSet firstOf(const ByteSet& bytes, std::uint64_t most) {
+  ByteSet first;
+  for (const ByteRange& range : bytes.ranges()) {
+    if (most == 0)
+      break;
+    const std::uint64_t size = std::min(range.end - range.begin, most);
+    first.add({range.begin, range.begin + size});
+    most -= size;
+  }
+  return first;
+}
 
 /// Calls `visit(buffer, node, bytes)` for what is constant and its pieces on other nodes need.
 template <class Visit>
@@ -38,17 +56,28 @@ bool Prefetcher::wants(Stream& stream, const Launch& launch, const Outlook::Step
               [&](const Buffer& buffer, NodeId node, const ByteSet& bytes) {
                 isAny = isAny || !buffer.directory().missing(node, bytes).empty();
               });
-  stream.prefetch.isWanted = stream.prefetch.isWanted || isAny;
-  return isAny;
+  if (!isAny)
+    return false;
+  stream.prefetch.isWanted = true;
+  std::uint64_t& atOnce = stream.prefetch.atOnce;
+  if (!isUnderWay(stream))
+    return true;
+  if (!std::exchange(stream.prefetch.isLate, true))
+    atOnce = std::max(leastAtOnce, atOnce / 2);
+  return false;
 }
 
-bool Prefetcher::isSending(Stream& stream) {
+bool Prefetcher::isUnderWay(Stream& stream) {
   std::erase_if(stream.prefetch.underWay, [](const std::weak_ptr<Task>& each) {
     const std::shared_ptr<Task> task = each.lock();
     return !task || std::ranges::all_of(std::views::reverse(task->parts),
                                         [](const CompletionPtr& part) { return part->poll(); });
   });
-  return std::exchange(stream.prefetch.isWanted, false) || !stream.prefetch.underWay.empty();
+  return !stream.prefetch.underWay.empty();
+}
+
+bool Prefetcher::isSending(Stream& stream) {
+  return std::exchange(stream.prefetch.isWanted, false) || isUnderWay(stream);
 }
 
 void Prefetcher::send(Task& task, Launch& launch) try {
@@ -73,18 +102,25 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
     if (!provider_.provide(pending).empty())
       return;
   }
+  Stream::Prefetch& prefetch = task.stream->prefetch;
+  std::deque<ByteSet> parts;
   std::vector<std::vector<Directory::Need>> needs(launch.buffers.size());
+  std::vector<std::uint64_t> left(machine_->nodes(), prefetch.atOnce);
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
     for (const Piece& piece : step.plan->pieces) {
       const NodeId node = machine_->devices()[piece.device].node;
-      const ByteSet& bytes = piece.uses[b].needs;
-      if (node == home || !step.isConstant[b] || bytes.empty())
+      if (node == home || !step.isConstant[b] || left[node] == 0)
         continue;
-      mover_.requireSomewhere(*launch.buffers[b], bytes);
+      const Buffer& buffer = *launch.buffers[b];
+      ByteSet part = firstOf(buffer.directory().missing(node, piece.uses[b].needs), left[node]);
+      if (part.empty())
+        continue;
+      mover_.requireSomewhere(buffer, part);
       // Bytes that wait for others on their way hold up what comes behind them.
-      if (!launch.buffers[b]->accesses().isIdle(home, bytes, false))
+      if (!buffer.accesses().isIdle(home, part, false))
         return;
-      needs[b].push_back({node, &bytes});
+      left[node] -= part.size();
+      needs[b].push_back({node, &parts.emplace_back(std::move(part))});
     }
   auto work = std::make_shared<Task>();
   work->waitTasks.push_back(task.shared_from_this());
@@ -101,10 +137,16 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
     }
     work->outputs.emplace_back(launch.buffers[b], ByteSet()); // which keeps it
   }
-  log(LogLevel::Info, "kernel ", launch.code->name, ": ", sent,
-      " bytes that it only reads are sent ahead");
-  task.stream->prefetch.underWay.push_back(work);
-  task.stream->prefetch.tries = 0;
+  if (moves.empty())
+    return;
+  if (!std::exchange(prefetch.isTold, true))
+    log(LogLevel::Info, "kernel ", launch.code->name,
+        ": what it only reads is sent ahead of the first launch that is split");
+  log(LogLevel::Debug, "kernel ", launch.code->name, ": ", sent, " bytes are sent ahead");
+  prefetch.underWay.push_back(work);
+  prefetch.tries = 0;
+  prefetch.isLate = false;
+  prefetch.atOnce += prefetch.atOnce / 2;
   mover_.transfer(*work, moves);
   mover_.note(std::move(work));
 }

@@ -130,7 +130,10 @@ struct Stream {
   /// Of what its launches will need elsewhere (prefetcher.h).
   struct Prefetch {
     std::vector<std::weak_ptr<Task>> underWay;
+    std::uint64_t atOnce = std::uint64_t{8} << 20; ///< bytes for each node
+    bool isLate = false;   ///< what was sent last was not there when there was more to send
     bool isWanted = false; ///< some is to be sent
+    bool isTold = false;   ///< to who reads the log
     unsigned tries = 0;    ///< since some was
   } prefetch;
 

@@ -196,7 +196,7 @@ def sent_ahead(bench, variant, count):
         native = fake.run("sent_ahead", arguments=arguments)
         native.require_success()
         run = fake.run("sent_ahead", options, arguments=arguments, seed=seed, clock="real")
-        sent += "are sent ahead" in run.stderr
+        sent += "is sent ahead" in run.stderr
         run.require_same_as(native, stderr=False)
         if variant == "plain":
             run.require(run.kernel("weigh")["split_launches"] > 0, "nothing was split")
