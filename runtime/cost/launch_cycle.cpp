@@ -62,6 +62,10 @@ double movingSeconds(std::span<const std::vector<double>> from,
   return most;
 }
 
+/// What is sent ahead may take so many cycles, and so many times as many as expected.
+constexpr std::uint64_t leastSending = 64;
+constexpr double muchLonger = 4;
+
 } // namespace
 
 void LaunchCycle::begin(std::size_t length) {
@@ -75,6 +79,7 @@ void LaunchCycle::begin(std::size_t length) {
   seconds_ = {};
   settled_ = Way::Own;
   isAdmitted_ = isRefused_ = isSending_ = triedOwn_ = triedJoint_ = triedHome_ = false;
+  maySend_ = true;
   patience_ = 1;
   enter(Phase::Free);
 }
@@ -151,13 +156,13 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
       ruling.shares = ruled_;
     }
   }
-  if (ruling.mode == Mode::Waiting && isSending_ && place->ahead.plan)
-    ruling.sends = &place->ahead;
   at_ = index + 1;
   if (at_ == places_.size()) {
     at_ = 0;
     cycleEnded(launch);
   }
+  if (ruling.mode == Mode::Waiting && isSending_ && place->ahead.plan)
+    ruling.sends = &place->ahead;
   return ruling;
 }
 
@@ -227,6 +232,12 @@ void LaunchCycle::cycleEnded(const Passing& last) {
   }
 }
 
+void LaunchCycle::endSending() {
+  isSending_ = false;
+  for (Place& place : places_)
+    place.ahead = {};
+}
+
 void LaunchCycle::lookAgainAfter(std::uint64_t cycles) {
   patience_ = cycles;
   cycles_ = 0;
@@ -249,16 +260,25 @@ void LaunchCycle::admit(const Passing& last) {
   log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", outlook->homeSeconds,
       " s at home; predicted ", outlook->seconds, " s split, ", outlook->onceSeconds,
       " s to get there");
-  if (isSending_ && last.isSending && last.isSending())
-    return lookAgainAfter(1);
+  if (isSending_) {
+    const Ahead state = last.ahead ? last.ahead() : Ahead::Refused;
+    const bool isTooLong = ++sendingCycles_ > mostSending_; // it is written again and again, say
+    if (state == Ahead::UnderWay && !isTooLong)
+      return lookAgainAfter(1);
+    if (state != Ahead::Arrived) {
+      maySend_ = false;
+      endSending();
+    }
+  }
   // What is sent ahead takes no time of theirs, but they gain only once it is there.
   const double ahead = outlook->onceSeconds - outlook->restSeconds;
   const bool sends =
-      !isSending_ && last.isSending && ahead > Outlook::leastGain * outlook->homeSeconds;
+      !isSending_ && maySend_ && last.ahead && ahead > Outlook::leastGain * outlook->homeSeconds;
   const double until = sends ? ahead / outlook->homeSeconds : 0;
   const double once = sends || isSending_ ? outlook->restSeconds : outlook->onceSeconds;
   isRefused_ = !(gain * (toCome - until) > once);
   if (isRefused_) {
+    endSending();
     // Each cycle that passes says that there will be one more.
     const double enough = gain > 0 ? until + once / gain - toCome : 0;
     return lookAgainAfter(gain > 0 ? 1 + static_cast<std::uint64_t>(std::clamp(
@@ -275,13 +295,13 @@ void LaunchCycle::admit(const Passing& last) {
     for (std::size_t i = 0; i < places_.size(); ++i)
       places_[i].ahead = outlook->steps[i];
     isSending_ = true;
+    sendingCycles_ = 0;
+    mostSending_ = leastSending + static_cast<std::uint64_t>(muchLonger * until);
     return lookAgainAfter(1);
   }
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+  for (std::size_t i = 0; i < places_.size(); ++i)
     places_[i].joint = outlook->steps[i].shares;
-    places_[i].ahead = {};
-  }
-  isSending_ = false;
+  endSending();
   isAdmitted_ = true;
   settled_ = Way::Joint;
   patience_ = 0;

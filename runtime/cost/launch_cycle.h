@@ -55,6 +55,11 @@ public:
   /// Part of a launch's groups that the section is, around the middle.
   static constexpr double sectionPart = 1.0 / 8;
 
+  enum class Ahead {
+    Arrived,  ///< all that was to be sent
+    UnderWay, ///< some is, or is to be sent yet
+    Refused   ///< some can't be sent
+  };
   struct Passing {
     std::uint64_t id = 0;      ///< equal for launches of one kernel, key and set of buffers
     bool isKnown = false;      ///< it was split often enough for the functions below to answer
@@ -68,9 +73,8 @@ public:
     /// What splitting the launches with these ids would gain, which make a cycle; null: that is not
     /// known yet. Valid until the next call. An empty function: nobody looks ahead.
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
-    /// Whether something that launches were to send ahead is to be sent or on its way yet. An empty
-    /// function: nothing can be.
-    std::function<bool()> isSending;
+    /// What has become of what launches were to send ahead. An empty function: nothing can be sent.
+    std::function<Ahead()> ahead;
     double gainBefore = 0;      ///< at home over split, as an earlier run measured it; 0: none did
     double homeSeconds = 0;     ///< that it is expected to take at home; 0: not known
     bool isLookedAt = true;     ///< else those two are not known, and what was of its like stays
@@ -136,6 +140,7 @@ private:
   void begin(std::size_t length);
   void admit(const Passing& last);
   void lookAgainAfter(std::uint64_t cycles);
+  void endSending();
   bool isUnderRule(const Place& place) const;
   Place* find(std::uint64_t id);
   void enter(Phase phase);
@@ -180,14 +185,16 @@ private:
   bool isAdmitted_ = false; ///< since the cycle was found
   bool isRefused_ = false;  ///< by the last look ahead
   bool isSending_ = false;  ///< it is to be split once what nobody writes is there
-  bool triedOwn_ = false;   ///< since the cycle was found
-  bool triedJoint_ = false, triedHome_ = false; ///< since the last review
-  std::array<double, ways> seconds_{};          ///< of a cycle; 0: not tried
-  double homeSeconds_ = 0;                      ///< of a cycle, as the outlook takes it
-  double lastTimed_ = 0;                        ///< … in this phase, when it was timed before
-  double lastJoint_ = 0;                        ///< … with the joint shares before the present ones
-  std::uint64_t patience_ = 0;                  ///< cycles until the next look, Free or Settled
-  std::uint64_t age_ = 0;                       ///< cycles that passed in all
+  bool maySend_ = true;     ///< nothing was refused or took for ever
+  std::uint64_t sendingCycles_ = 0, mostSending_ = 0; ///< since that began; at most
+  bool triedOwn_ = false;                             ///< since the cycle was found
+  bool triedJoint_ = false, triedHome_ = false;       ///< since the last review
+  std::array<double, ways> seconds_{};                ///< of a cycle; 0: not tried
+  double homeSeconds_ = 0;                            ///< of a cycle, as the outlook takes it
+  double lastTimed_ = 0;                              ///< … in this phase, when it was timed before
+  double lastJoint_ = 0;       ///< … with the joint shares before the present ones
+  std::uint64_t patience_ = 0; ///< cycles until the next look, Free or Settled
+  std::uint64_t age_ = 0;      ///< cycles that passed in all
   std::uint64_t jointAt_ =
       0; ///< age from which on joint shares are worth the moving; 0: they aren't
 };

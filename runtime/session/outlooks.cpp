@@ -130,11 +130,21 @@ void Outlooks::wantTwoRounds(std::span<const std::uint64_t> drifting) {
 }
 
 std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& arguments) {
+  return pass(*kernel.code,
+              kernel.code->histories.nameOf(rangeOf(arguments), arguments.local != nullptr),
+              kernel.arguments.size(), [&](std::size_t i) { return kernel.memoryOf(i); });
+}
+
+std::uint64_t Outlooks::noteNative(const Launch& launch) {
+  return pass(*launch.code, launch.key.range, launch.objects.size(),
+              [&](std::size_t i) { return launch.objects[i]; });
+}
+
+template <class ObjectOf>
+std::uint64_t Outlooks::pass(const KernelCode& code, const std::string& range,
+                             std::size_t arguments, const ObjectOf& objectOf) {
   forgetIfMany();
-  const std::string& range =
-      kernel.code->histories.nameOf(rangeOf(arguments), arguments.local != nullptr);
-  const std::uint64_t call = idOfCall(*kernel.code, range, kernel.arguments.size(),
-                                      [&](std::size_t i) { return kernel.memoryOf(i); });
+  const std::uint64_t call = idOfCall(code, range, arguments, objectOf);
   if (const auto known = byCall_.find(call); known != byCall_.end()) {
     Noted& noted = steps_[known->second];
     cameWithCommands(noted);
@@ -148,11 +158,11 @@ std::uint64_t Outlooks::noteNative(const Kernel& kernel, const LaunchArguments& 
   if (noted.version > 0)
     return call;
   noted.version = ++versions_;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    if (const auto object = kernel.memoryOf(i); object && object->buffer) {
+  for (std::size_t i = 0; i < arguments; ++i)
+    if (const auto object = objectOf(i); object && object->buffer) {
       noted.step.buffers.push_back(object->buffer.get());
       noted.step.sizes.push_back(object->buffer->size());
-      noted.step.writes.push_back(i >= kernel.code->writes.size() || kernel.code->writes[i]);
+      noted.step.writes.push_back(i >= code.writes.size() || code.writes[i]);
     }
   return call;
 }

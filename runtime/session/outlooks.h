@@ -43,6 +43,7 @@ public:
   /// The id of a launch that goes to the driver as it came: the same as when its like was last
   /// looked at.
   std::uint64_t noteNative(const Kernel& kernel, const LaunchArguments& arguments);
+  std::uint64_t noteNative(const Launch& launch);
   /// Whether any launch was seen that is long enough for all this. Also without the lock.
   bool isWatching() const { return isWatching_; }
 
@@ -84,6 +85,9 @@ private:
   template <class ObjectOf>
   static std::uint64_t idOfCall(const KernelCode& code, const std::string& range,
                                 std::size_t arguments, const ObjectOf& objectOf);
+  template <class ObjectOf>
+  std::uint64_t pass(const KernelCode& code, const std::string& range, std::size_t arguments,
+                     const ObjectOf& objectOf);
   void cameWithCommands(Noted& noted);
   OutlookStep stepOf(const Launch& launch, const LaunchHistory& history,
                      std::vector<double> speeds) const;

@@ -185,7 +185,8 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     const bool isTimed = isDue || history.controller->expectedHomeSeconds() <= 0;
     if (isTimed)
       history.nextTimed = 2 * history.waiting;
-    if (ruling.sends && prefetcher_.wants(stream, launch, *ruling.sends))
+    if (ruling.sends && prefetcher_.wants(stream, launch, *ruling.sends) &&
+        observer_.mayHoldUp(stream))
       launch.sends = *ruling.sends;
     adopt(launch, {isTimed || launch.sends ? Action::Measure : Action::Native, {}});
     break;
@@ -259,7 +260,7 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
       !shapes_.needsParts(*launch->code, launch->range, launch->localGiven)) {
     why = tooShortToLookAt;
     if (canLookAhead() && outlooks_.isWatching())
-      launch->passing = idOf(*launch);
+      launch->passing = outlooks_.noteNative(*launch);
   }
   if (launch->passing)
     passNative(*task.stream, *launch->program, *launch->code, *launch->passing);
@@ -350,7 +351,7 @@ bool LaunchPlanner::canLookAhead() const {
 }
 
 void LaunchPlanner::lookAhead(Stream& stream, LaunchCycle::Passing& passing) {
-  passing.isSending = [&stream] { return Prefetcher::isSending(stream); };
+  passing.ahead = [&stream] { return Prefetcher::stateOf(stream); };
   passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
 }
 
@@ -616,7 +617,7 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   if (!why.empty() || task.mustBePlannedAgain())
     return why;
   launch->wasSplit = plan->pieces.size() > 1 || plan->pieces[0].device != machine_->home();
-  task.learning = options_.policy.kind != Policy::Kind::Static &&
+  task.learning = !launch->sends && options_.policy.kind != Policy::Kind::Static &&
                   options_.policy.kind != Policy::Kind::Single && launch->ticket.phase == 0 &&
                   history.splits < learningSplits;
   if (launch->wasSplit)

@@ -169,6 +169,8 @@ std::optional<Pool::Made> Pool::make(Lock& lock, cl_context context, cl_mem_flag
   object->flags = flags;
   object->buffer = std::make_shared<Buffer>(cl_, context, handle, size, object->access,
                                             std::move(memory), shared_.engagements);
+  if (shared_.isQuiet())
+    shared_.beginBook();
   tracked_.track(*object->buffer);
   memory_.pooledCreated(handle, object);
   isUsed_ = true;

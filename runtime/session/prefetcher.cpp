@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <ranges>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ constexpr unsigned mostTries = 16;
 
 /// Less takes a link no longer.
 constexpr std::uint64_t leastAtOnce = std::uint64_t{1} << 20;
+constexpr std::uint64_t mostAtOnce = std::uint64_t{1} << 30;
 
 /// The first bytes of them, at most so many.
 ByteSet firstOf(const ByteSet& bytes, std::uint64_t most) {
@@ -44,12 +46,34 @@ void forEachNeed(const Machine& machine, const Launch& launch, const Outlook::St
   }
 }
 
+/// What brings the launch's buffers where they are needed. The directories say afterwards that they
+/// are there, unless it throws.
+std::vector<BufferMove> movesOf(const Launch& launch,
+                                std::span<const std::vector<Directory::Need>> needs) {
+  std::vector<Directory::State> before;
+  for (const std::shared_ptr<Buffer>& buffer : launch.buffers)
+    before.push_back(buffer->directory().state());
+  try {
+    std::vector<BufferMove> moves;
+    for (std::size_t b = 0; b < needs.size(); ++b)
+      for (Directory::NeededMove& each : launch.buffers[b]->directory().bringAll(needs[b], true))
+        moves.push_back({launch.buffers[b].get(), std::move(each.move), before[b]});
+    return moves;
+  } catch (...) {
+    for (std::size_t b = 0; b < needs.size(); ++b)
+      launch.buffers[b]->directory().restore(before[b]);
+    throw;
+  }
+}
+
 } // namespace
 
 bool Prefetcher::wants(Stream& stream, const Launch& launch, const Outlook::Step& step) const {
-  if (shared_.ending || shared_.steppingAside || scheduler_.isRecovering() ||
-      stream.prefetch.tries == mostTries || step.isConstant.size() != launch.buffers.size() ||
+  unsigned& tries = stream.prefetch.tries;
+  if (!step.plan || step.isConstant.size() != launch.buffers.size() ||
       std::ranges::any_of(launch.buffers, &Buffer::isImage))
+    tries = mostTries;
+  if (shared_.ending || shared_.steppingAside || scheduler_.isRecovering() || tries == mostTries)
     return false;
   bool isAny = false;
   forEachNeed(*machine_, launch, step,
@@ -60,8 +84,10 @@ bool Prefetcher::wants(Stream& stream, const Launch& launch, const Outlook::Step
     return false;
   stream.prefetch.isWanted = true;
   std::uint64_t& atOnce = stream.prefetch.atOnce;
-  if (!isUnderWay(stream))
+  if (!isUnderWay(stream)) {
+    ++tries;
     return true;
+  }
   if (!std::exchange(stream.prefetch.isLate, true))
     atOnce = std::max(leastAtOnce, atOnce / 2);
   return false;
@@ -76,12 +102,15 @@ bool Prefetcher::isUnderWay(Stream& stream) {
   return !stream.prefetch.underWay.empty();
 }
 
-bool Prefetcher::isSending(Stream& stream) {
-  return std::exchange(stream.prefetch.isWanted, false) || isUnderWay(stream);
+LaunchCycle::Ahead Prefetcher::stateOf(Stream& stream) {
+  using Ahead = LaunchCycle::Ahead;
+  if (stream.prefetch.tries == mostTries)
+    return Ahead::Refused;
+  const bool isWanted = std::exchange(stream.prefetch.isWanted, false);
+  return isWanted || isUnderWay(stream) ? Ahead::UnderWay : Ahead::Arrived;
 }
 
 void Prefetcher::send(Task& task, Launch& launch) try {
-  ++task.stream->prefetch.tries;
   trySend(task, launch);
 } catch (const std::exception& error) {
   log(LogLevel::Debug, "nothing is sent ahead: ", error.what());
@@ -89,20 +118,22 @@ void Prefetcher::send(Task& task, Launch& launch) try {
 
 void Prefetcher::trySend(Task& task, Launch& launch) {
   const Outlook::Step& step = *launch.sends;
+  Stream::Prefetch& prefetch = task.stream->prefetch;
   const NodeId home = machine_->homeDevice().node;
   for (const Piece& piece : step.plan->pieces) {
     if (machine_->devices()[piece.device].failed)
       return;
     Provisions pending;
     const std::string why = executor_.reserveOn(task, launch, piece.device, piece.uses, pending);
-    if (std::exchange(launch.lacksRoom, {}) || !why.empty()) {
-      task.stream->prefetch.tries = mostTries; // when it is split, others take its part
+    if (std::exchange(launch.lacksRoom, {}))
+      prefetch.tries = mostTries; // when it is split, others take its part
+    if (!why.empty())
+      return;
+    if (!provider_.provide(pending).empty()) { // which takes its time
+      prefetch.tries -= prefetch.tries > 0;
       return;
     }
-    if (!provider_.provide(pending).empty())
-      return;
   }
-  Stream::Prefetch& prefetch = task.stream->prefetch;
   std::deque<ByteSet> parts;
   std::vector<std::vector<Directory::Need>> needs(launch.buffers.size());
   std::vector<std::uint64_t> left(machine_->nodes(), prefetch.atOnce);
@@ -122,33 +153,25 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
       left[node] -= part.size();
       needs[b].push_back({node, &parts.emplace_back(std::move(part))});
     }
+  if (parts.empty())
+    return;
+  // Whatever lacks memory does so before anything is counted.
   auto work = std::make_shared<Task>();
   work->waitTasks.push_back(task.shared_from_this());
   work->after = task.after;
   work->call = task.call;
-  std::vector<BufferMove> moves;
-  std::uint64_t sent = 0;
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    Buffer& buffer = *launch.buffers[b];
-    const Directory::State before = buffer.directory().state();
-    for (Directory::NeededMove& each : buffer.directory().bringAll(needs[b], true)) {
-      sent += each.move.bytes.size();
-      moves.push_back({&buffer, std::move(each.move), before});
-    }
-    work->outputs.emplace_back(launch.buffers[b], ByteSet()); // which keeps it
-  }
-  if (moves.empty())
-    return;
+  for (const std::shared_ptr<Buffer>& buffer : launch.buffers)
+    work->outputs.emplace_back(buffer, ByteSet()); // which keeps it
+  prefetch.underWay.push_back(work);
+  mover_.note(work);
   if (!std::exchange(prefetch.isTold, true))
     log(LogLevel::Info, "kernel ", launch.code->name,
         ": what it only reads is sent ahead of the first launch that is split");
-  log(LogLevel::Debug, "kernel ", launch.code->name, ": ", sent, " bytes are sent ahead");
-  prefetch.underWay.push_back(work);
+  std::vector<BufferMove> moves = movesOf(launch, needs);
+  mover_.transfer(*work, moves);
   prefetch.tries = 0;
   prefetch.isLate = false;
-  prefetch.atOnce += prefetch.atOnce / 2;
-  mover_.transfer(*work, moves);
-  mover_.note(std::move(work));
+  prefetch.atOnce = std::min(prefetch.atOnce + prefetch.atOnce / 2, mostAtOnce);
 }
 
 } // namespace libsplit::runtime

@@ -37,8 +37,8 @@ public:
   /// Begins to send some of that beside the launch, which `task` is about to issue at home. Where
   /// memory for it has to be made first, the next launch finds it there.
   void send(Task& task, Launch& launch);
-  /// Whether something that launches of the queue were to send is to be sent or on its way.
-  static bool isSending(Stream& stream);
+  /// What has become of what launches of the queue were to send.
+  static LaunchCycle::Ahead stateOf(Stream& stream);
 
 private:
   static bool isUnderWay(Stream& stream);

@@ -121,6 +121,8 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
         shared_.progress.wait_for(lock, untilThereIsMemory);
     } else if (stream->closed) {
       break;
+    } else if (!stream->parked.empty()) { // planning it may have lacked memory
+      tryTo(lock, [&] { pump(); });
     }
   }
   stream->aftermath.settle();

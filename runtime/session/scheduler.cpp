@@ -51,7 +51,9 @@ Scheduler::Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover
           log(LogLevel::Error, "what waits for calls of the program's is held up: ", error.what());
         }
       }),
-      events_(shared.mutex) {}
+      events_(shared.mutex) {
+  shared_.beginBook = [this] { beginBook(); };
+}
 
 Scheduler::~Scheduler() {
   Lock lock(shared_.mutex);
@@ -83,6 +85,7 @@ void Scheduler::add(cl_command_queue queue, bool isNew) {
     return;
   stream->inOrder = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   stream->profiled = properties & CL_QUEUE_PROFILING_ENABLE;
+  stream->nativeWork = stream->nativeBarrier = !isNew;
   std::vector<std::shared_ptr<Buffer>> engaged; // not to be destroyed under the lock
   Lock lock(shared_.mutex);
   if (!isNew && streams_.contains(queue))
@@ -303,19 +306,28 @@ void Scheduler::submit(const std::shared_ptr<Task>& task) {
   if (task->event)
     task->event->task = task;
   ++unfinished_;
-  // While all was quiet nobody kept book of native commands. From here on each is decided about
-  // under the lock, and none goes to this queue.
   if (shared_.engagements.fetch_add(1) == 0)
-    for (const auto& [queue, each] : streams_)
-      each->nativeWork = each->nativeBarrier = true;
+    beginBook();
   task->number = ++task->stream->submitted;
   task->stream->parked.push_back(task);
   task->within = calls_.own();
   if (needsMarker(*task->stream))
     task->calls = std::make_shared<CallTable::Awaited>(
         calls_.await(task->stream->queue, CallTable::Queues::This, task->within));
-  pump();
+  try {
+    pump();
+  } catch (const std::exception& error) { // the command is in its queue: some thread tries again
+    log(LogLevel::Info, "a command is planned later: ", error.what());
+    static_cast<void>(startRetiring(task->stream));
+  }
   shared_.tracer.callReturns(*task);
+}
+
+/// While all was quiet nobody kept book of native commands. From here on each is decided about
+/// under the lock.
+void Scheduler::beginBook() {
+  for (const auto& [queue, each] : streams_)
+    each->nativeWork = each->nativeBarrier = true;
 }
 
 bool Scheduler::canPlan(const Stream& stream, const Task& task) const {

@@ -158,6 +158,7 @@ private:
   void pump(const std::shared_ptr<Stream>& stream);
   bool canPlan(const Stream& stream, const Task& task) const;
   static std::size_t launchesOf(const Stream& stream);
+  void beginBook();
   static void activate(const std::shared_ptr<Task>& task, std::size_t index);
   static bool parkAgain(const std::shared_ptr<Task>& task, std::size_t index);
   void plan(const std::shared_ptr<Task>& task);

@@ -105,6 +105,8 @@ struct Shared {
   std::atomic<bool> ending{false}; ///< the process is about to end
   /// Steps aside for good; the text is for the log. Without the lock.
   std::function<void(const std::string&)> stepAside;
+  /// Told when all was quiet and no longer is, other than by a task. With the lock.
+  std::function<void()> beginBook;
   /// Told when no task is unfinished any more, and the last one's queue is gone if it goes. With
   /// the lock, which it may give up.
   std::function<void(Lock&)> allRetired;

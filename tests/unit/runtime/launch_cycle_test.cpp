@@ -229,7 +229,7 @@ struct Foreseen {
   double seconds = 0.3;  ///< of a launch that is split
   bool isLinked = false; ///< each launch needs what the other wrote
   bool canSend = false;  ///< ahead of the first that is split …
-  bool isSending = false;
+  LaunchCycle::Ahead ahead = LaunchCycle::Ahead::Arrived;
   int sent = 0; ///< launches that were to
   int buffers[2] = {0, 0};
   LaunchCycle cycle;
@@ -253,7 +253,7 @@ struct Foreseen {
       return isMade ? &outlook : nullptr;
     };
     if (canSend)
-      passing.isSending = [&] { return isSending; };
+      passing.ahead = [&] { return ahead; };
     passing.isFree = isFree;
     passing.isSplit = isSplit;
     passing.homeSeconds = 1;
@@ -353,15 +353,35 @@ TEST(LaunchCycle, sendsAheadWhatNobodyWritesBeforeItSplits) {
   EXPECT_EQ(jacobi.wait(6), 6);
   EXPECT_EQ(jacobi.sent, 0) << "too few launches are to come";
   jacobi.toCome = 18;
-  jacobi.isSending = true;
+  jacobi.ahead = LaunchCycle::Ahead::UnderWay;
   EXPECT_EQ(jacobi.wait(20), 20);
   EXPECT_GE(jacobi.sent, 2 * 10);
   EXPECT_EQ(jacobi.modes.back(), Mode::Waiting);
-  jacobi.isSending = false;
+  jacobi.ahead = LaunchCycle::Ahead::Arrived;
   const int before = jacobi.sent;
   EXPECT_LT(jacobi.wait(20), 3);
   EXPECT_LE(jacobi.sent, before + 2);
   EXPECT_EQ(jacobi.last, (Shares{0.4, 0.6}));
+}
+
+/// What is refused, or takes for ever, has to be paid for like all else.
+TEST(LaunchCycle, doesNotWaitForEverForWhatIsSentAhead) {
+  using Ahead = LaunchCycle::Ahead;
+  for (const Ahead ahead : {Ahead::Refused, Ahead::UnderWay}) {
+    Foreseen jacobi;
+    jacobi.canSend = true;
+    jacobi.outlook.restSeconds = 1;
+    for (Outlook::Step& step : jacobi.outlook.steps)
+      step.plan = std::make_shared<const LaunchPlan>();
+    jacobi.ahead = ahead;
+    jacobi.toCome = 18;
+    EXPECT_EQ(jacobi.wait(200), 200);
+    const int sent = jacobi.sent;
+    EXPECT_GT(sent, 0);
+    jacobi.toCome = 1000;
+    EXPECT_LT(jacobi.wait(200), 200);
+    EXPECT_EQ(jacobi.sent, sent);
+  }
 }
 
 TEST(LaunchCycle, sendsNothingAheadWhereLittleIsOnlyRead) {
