@@ -186,8 +186,10 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     if (isTimed)
       history.nextTimed = 2 * history.waiting;
     if (ruling.sends && prefetcher_.wants(stream, launch, *ruling.sends) &&
-        observer_.mayHoldUp(stream))
+        observer_.mayHoldUp(stream)) {
+      ++stream.prefetch.tries;
       launch.sends = *ruling.sends;
+    }
     adopt(launch, {isTimed || launch.sends ? Action::Measure : Action::Native, {}});
     break;
   }
@@ -258,12 +260,12 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
   if (why.empty() && !launch->action &&
       rests(*task.stream, *launch->code, itemsOf(launch->range), began) &&
       !shapes_.needsParts(*launch->code, launch->range, launch->localGiven)) {
-    why = tooShortToLookAt;
+    launch->reason = why = tooShortToLookAt;
     if (canLookAhead() && outlooks_.isWatching())
       launch->passing = outlooks_.noteNative(*launch);
   }
-  if (launch->passing)
-    passNative(*task.stream, *launch->program, *launch->code, *launch->passing);
+  if (const auto passing = std::exchange(launch->passing, std::nullopt))
+    passNative(*task.stream, *launch->program, *launch->code, *passing);
   if (why.empty()) {
     if (!launch->action)
       decide(*task.stream, *launch);

@@ -84,10 +84,8 @@ bool Prefetcher::wants(Stream& stream, const Launch& launch, const Outlook::Step
     return false;
   stream.prefetch.isWanted = true;
   std::uint64_t& atOnce = stream.prefetch.atOnce;
-  if (!isUnderWay(stream)) {
-    ++tries;
+  if (!isUnderWay(stream))
     return true;
-  }
   if (!std::exchange(stream.prefetch.isLate, true))
     atOnce = std::max(leastAtOnce, atOnce / 2);
   return false;

@@ -134,7 +134,7 @@ struct Stream {
     bool isLate = false;   ///< what was sent last was not there when there was more to send
     bool isWanted = false; ///< some is to be sent
     bool isTold = false;   ///< to who reads the log
-    unsigned tries = 0;    ///< since some was
+    unsigned tries = 0;    ///< launches that were to send some, since one did
   } prefetch;
 
   bool idle() const { return parked.empty() && active.empty(); }
