@@ -245,11 +245,6 @@ std::optional<EnqueuedRange> GroupShapes::atHome(const Kernel& kernel,
   return atHome(*kernel.code, rangeOf(arguments), false, stream);
 }
 
-bool GroupShapes::needsParts(const Kernel& kernel, const LaunchArguments& arguments) const {
-  return isRange(arguments) &&
-         needsParts(*kernel.code, rangeOf(arguments), arguments.local != nullptr);
-}
-
 bool GroupShapes::needsParts(KernelCode& code, const NDRange& range, bool localGiven) const {
   if (localGiven)
     return false;

@@ -35,7 +35,6 @@ public:
   GroupShape of(const Launch& launch, const Device& device, bool isWhole) const;
   /// Whether a launch at home is to be looked at however short it is, since it should not go to the
   /// driver as it came.
-  bool needsParts(const Kernel& kernel, const LaunchArguments& arguments) const;
   bool needsParts(KernelCode& code, const NDRange& range, bool localGiven) const;
   /// The whole of a launch on the program's own device, in one part; nothing: as it came.
   std::optional<EnqueuedRange> atHome(KernelCode& code, const NDRange& range, bool localGiven,

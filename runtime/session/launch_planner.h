@@ -39,8 +39,9 @@ public:
   std::optional<std::uint64_t> noteNative(const Kernel& kernel, const LaunchArguments& arguments);
   void passNative(Stream& stream, const Program& program, const KernelCode& code, std::uint64_t id);
   /// Whether a launch is probably too short to be worth a look. Where data lies on several nodes,
-  /// short launches are part of what longer ones gain.
-  bool rests(const Stream& stream, const KernelCode& code, std::uint64_t items,
+  /// short launches are part of what longer ones gain; and some should not go to the driver as they
+  /// came.
+  bool rests(const Stream& stream, KernelCode& code, const NDRange& range, bool localGiven,
              TrialBudget::Clock::time_point now) const;
   /// What is to become of the launch: its action and its shares.
   void decide(Stream& stream, Launch& launch);

@@ -195,8 +195,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   std::shared_ptr<Launch> launch;
   const auto began = TrialBudget::Clock::now();
   if (reason.empty() && stream->idle() &&
-      planner_.rests(*stream, *kernel->code, itemsOf(arguments), began) &&
-      !shapes_.needsParts(*kernel, arguments))
+      planner_.rests(*stream, *kernel->code, rangeOf(arguments), arguments.local != nullptr, began))
     reason = tooShortToLookAt;
   if (reason.empty()) {
     launch = snapshot(cl_, samplers_, *kernel, arguments);

@@ -258,8 +258,7 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
     why = "the program ends";
   // Behind others it is decided about only now: by what became of these.
   if (why.empty() && !launch->action &&
-      rests(*task.stream, *launch->code, itemsOf(launch->range), began) &&
-      !shapes_.needsParts(*launch->code, launch->range, launch->localGiven)) {
+      rests(*task.stream, *launch->code, launch->range, launch->localGiven, began)) {
     launch->reason = why = tooShortToLookAt;
     if (canLookAhead() && outlooks_.isWatching())
       launch->passing = outlooks_.noteNative(*launch);
@@ -378,12 +377,13 @@ void LaunchPlanner::passNative(Stream& stream, const Program& program, const Ker
   stream.cycle.next(passing);
 }
 
-bool LaunchPlanner::rests(const Stream& stream, const KernelCode& code, std::uint64_t items,
-                          TrialBudget::Clock::time_point now) const {
+bool LaunchPlanner::rests(const Stream& stream, KernelCode& code, const NDRange& range,
+                          bool localGiven, TrialBudget::Clock::time_point now) const {
   if (options_.policy.kind != Policy::Kind::Auto ||
       (machine_->nodes() > 1 && observer_.splitsOfLate(stream)))
     return false;
-  return code.trials.rests(static_cast<double>(items), now);
+  return code.trials.rests(static_cast<double>(itemsOf(range)), now) &&
+         !shapes_.needsParts(code, range, localGiven);
 }
 
 std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, Launch& launch,

@@ -34,16 +34,16 @@ ByteSet firstOf(const ByteSet& bytes, std::uint64_t most) {
   return first;
 }
 
-/// Calls `visit(buffer, node, bytes)` for what is constant and its pieces on other nodes need.
+/// Calls `visit(b, node, bytes)` for what pieces on other nodes need of the launch's buffers that
+/// are constant, by buffer.
 template <class Visit>
 void forEachNeed(const Machine& machine, const Launch& launch, const Outlook::Step& step,
                  const Visit& visit) {
-  for (const Piece& piece : step.plan->pieces) {
-    const NodeId node = machine.devices()[piece.device].node;
-    for (std::size_t b = 0; b < launch.buffers.size() && node != machine.homeDevice().node; ++b)
-      if (step.isConstant[b])
-        visit(*launch.buffers[b], node, piece.uses[b].needs);
-  }
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+    for (const Piece& piece : step.plan->pieces)
+      if (const NodeId node = machine.devices()[piece.device].node;
+          step.isConstant[b] && node != machine.homeDevice().node)
+        visit(b, node, piece.uses[b].needs);
 }
 
 /// What brings the launch's buffers where they are needed. The directories say afterwards that they
@@ -76,10 +76,9 @@ bool Prefetcher::wants(Stream& stream, const Launch& launch, const Outlook::Step
   if (shared_.ending || shared_.steppingAside || scheduler_.isRecovering() || tries == mostTries)
     return false;
   bool isAny = false;
-  forEachNeed(*machine_, launch, step,
-              [&](const Buffer& buffer, NodeId node, const ByteSet& bytes) {
-                isAny = isAny || !buffer.directory().missing(node, bytes).empty();
-              });
+  forEachNeed(*machine_, launch, step, [&](std::size_t b, NodeId node, const ByteSet& bytes) {
+    isAny = isAny || !launch.buffers[b]->directory().missing(node, bytes).empty();
+  });
   if (!isAny)
     return false;
   stream.prefetch.isWanted = true;
@@ -135,23 +134,21 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
   std::deque<ByteSet> parts;
   std::vector<std::vector<Directory::Need>> needs(launch.buffers.size());
   std::vector<std::uint64_t> left(machine_->nodes(), prefetch.atOnce);
-  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-    for (const Piece& piece : step.plan->pieces) {
-      const NodeId node = machine_->devices()[piece.device].node;
-      if (node == home || !step.isConstant[b] || left[node] == 0)
-        continue;
-      const Buffer& buffer = *launch.buffers[b];
-      ByteSet part = firstOf(buffer.directory().missing(node, piece.uses[b].needs), left[node]);
-      if (part.empty())
-        continue;
-      mover_.requireSomewhere(buffer, part);
-      // Bytes that wait for others on their way hold up what comes behind them.
-      if (!buffer.accesses().isIdle(home, part, false))
-        return;
-      left[node] -= part.size();
-      needs[b].push_back({node, &parts.emplace_back(std::move(part))});
-    }
-  if (parts.empty())
+  bool isHeldUp = false;
+  forEachNeed(*machine_, launch, step, [&](std::size_t b, NodeId node, const ByteSet& bytes) {
+    if (isHeldUp || left[node] == 0)
+      return;
+    const Buffer& buffer = *launch.buffers[b];
+    ByteSet part = firstOf(buffer.directory().missing(node, bytes), left[node]);
+    if (part.empty())
+      return;
+    mover_.requireSomewhere(buffer, part);
+    // Bytes that wait for others on their way hold up what comes behind them.
+    isHeldUp = !buffer.accesses().isIdle(home, part, false);
+    left[node] -= part.size();
+    needs[b].push_back({node, &parts.emplace_back(std::move(part))});
+  });
+  if (isHeldUp || parts.empty())
     return;
   // Whatever lacks memory does so before anything is counted.
   auto work = std::make_shared<Task>();
