@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -33,12 +34,14 @@ Dispatch countingDriver() {
 
 const Dispatch counting = countingDriver();
 
-long without(CountingDriver& driver) {
+/// References of the driver's that are not libsplit's; nothing if that could not be told exactly,
+/// since a thread was stopped in the midst of giving one back.
+std::optional<long> without(CountingDriver& driver) {
   long left = 0;
-  counting.references.whileNothingChanges([&](const References::View& view) {
+  const bool isExact = counting.references.whileNothingChanges([&](const References::View& view) {
     left = driver.references - view.driversOf(driver.handle());
   });
-  return left;
+  return isExact ? std::optional(left) : std::nullopt;
 }
 
 long childrenOf(CountingDriver& driver) {
@@ -127,8 +130,13 @@ TEST(References, AreExactHoweverManyThreadsComeAndGo) {
         EXPECT_GE(driver.references, 2);
       }
     });
+  int exact = 0;
   for (int i = 0; i < 20000; ++i)
-    ASSERT_EQ(without(driver), 1);
+    if (const std::optional<long> left = without(driver)) {
+      EXPECT_EQ(*left, 1);
+      ++exact;
+    }
+  EXPECT_GT(exact, 0);
   isOver = true;
   for (std::thread& thread : threads)
     thread.join();
@@ -154,7 +162,7 @@ TEST(References, AreLookedAtAtOneMoment) {
       view.each([&](const References::Object& object) { others -= object.drivers; });
     });
     if (isExact) { // else a thread was stopped in the midst of it
-      ASSERT_EQ(others, count);
+      EXPECT_EQ(others, count);
       ++exact;
     }
   }
