@@ -114,14 +114,13 @@ Room CopyRoom::release(Task& task, Buffer& buffer, std::size_t device, Provision
     work->waitTasks.push_back(task.shared_from_this());
     work->call = task.call;
     work->outputs.emplace_back(buffer.shared_from_this(), ByteSet()); // which keeps it
-    const Directory::State before = buffer.directory().state();
     const Directory::Need need{home, &alone};
-    std::vector<BufferMove> moves;
-    for (Directory::NeededMove& each : buffer.directory().bringAll({&need, 1}, true))
-      moves.push_back({&buffer, std::move(each.move), before});
+    CountedMoves counted;
+    counted.add(buffer, {&need, 1});
+    mover_.note(work);
+    std::vector<BufferMove> moves = counted.take();
     mover_.transfer(*work, moves);
     ends = work->parts;
-    mover_.note(work);
   }
   buffer.accesses().collect(node, all, all, ends);
   buffer.accesses().collectAll(node, ends);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <ranges>
 #include <stdexcept>
 
 namespace libsplit::runtime {
@@ -35,6 +36,30 @@ bool isBehindRetired(const Task& ahead) {
 }
 
 } // namespace
+
+CountedMoves::~CountedMoves() {
+  for (BufferMove& each : std::views::reverse(moves_))
+    each.buffer->directory().restore(each.before);
+}
+
+template <class Count> void CountedMoves::count(Buffer& buffer, const Count& bringAll) {
+  Directory::State before = buffer.directory().state();
+  try {
+    for (Directory::NeededMove& each : bringAll())
+      moves_.push_back({&buffer, std::move(each.move), before});
+  } catch (...) {
+    buffer.directory().restore(before);
+    throw;
+  }
+}
+
+void CountedMoves::add(Buffer& buffer, std::span<const Directory::Need> needs) {
+  count(buffer, [&] { return buffer.directory().bringAll(needs, true); });
+}
+
+void CountedMoves::addWanted(Buffer& buffer, std::span<const Directory::Need> needs) {
+  count(buffer, [&] { return buffer.bringAll(needs); });
+}
 
 /// One set of bytes on its way from a node to others.
 struct Mover::Transfer {
@@ -233,7 +258,7 @@ std::vector<Moved> Mover::transfer(Task& task, std::span<BufferMove> moves) {
   try {
     transfers = asTransfers(moves);
   } catch (...) {
-    for (const BufferMove& each : moves)
+    for (const BufferMove& each : std::views::reverse(moves))
       each.buffer->directory().restore(each.before);
     throw;
   }
@@ -302,18 +327,17 @@ std::vector<Moved> Mover::transfer(Task& task, std::span<BufferMove> moves) {
 void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
                   std::vector<Moved>* moved) {
   requireSomewhere(buffer, bytes);
-  const Directory::State before = buffer.directory().state();
   const Directory::Need need{node, &bytes};
-  std::vector<BufferMove> moves;
-  for (Directory::NeededMove& each : buffer.bringAll({&need, 1}))
-    moves.push_back({&buffer, std::move(each.move), before});
+  CountedMoves counted;
+  counted.addWanted(buffer, {&need, 1});
+  std::vector<BufferMove> moves = counted.take();
   for (Moved& each : transfer(task, moves))
     if (moved)
       moved->push_back(std::move(each));
 }
 
 void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffers) {
-  std::vector<BufferMove> moves;
+  CountedMoves counted;
   std::shared_ptr<Task> ahead;
   for (const std::shared_ptr<Buffer>& buffer : buffers) {
     const std::vector<Move> due = buffer->forecast().due();
@@ -323,25 +347,24 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
     for (const Move& each : due)
       if (!isLost(each.to) && buffer->hasPlaceFor(*machine_, each.to, each.bytes))
         needs.push_back({each.to, &each.bytes});
-    const Directory::State before = buffer->directory().state();
-    for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
-      moves.push_back({buffer.get(), std::move(each.move), before});
+    counted.add(*buffer, needs);
     if (!ahead)
       ahead = std::make_shared<Task>();
     ahead->outputs.emplace_back(buffer, ByteSet()); // which keeps it
   }
-  if (moves.empty())
+  if (counted.isEmpty())
     return;
   ahead->waitTasks.push_back(task.shared_from_this());
   ahead->after = task.after;
   ahead->timing = task.timing;
   ahead->call = task.call;
+  sentAhead_.push_back(ahead);
+  std::vector<BufferMove> moves = counted.take();
   try {
     transfer(*ahead, moves);
   } catch (const std::exception& error) {
     log(LogLevel::Debug, "nothing is sent ahead: ", error.what());
   }
-  sentAhead_.push_back(std::move(ahead));
 }
 
 bool Mover::works(std::size_t device) const {

@@ -22,8 +22,11 @@
 #include "runtime/session/issuer.h"
 #include "runtime/session/moved.h"
 
+#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -41,6 +44,28 @@ struct BufferMove {
   Move move;
   Directory::State before;                ///< what the directory said before that
   std::size_t transfer = 0, receiver = 0; ///< what became of it
+};
+
+/// Moves that directories count. Where they are not issued in the end, since something failed in
+/// between, the directories are as before.
+class CountedMoves {
+public:
+  CountedMoves() = default;
+  CountedMoves(const CountedMoves&) = delete;
+  CountedMoves& operator=(const CountedMoves&) = delete;
+  ~CountedMoves();
+
+  /// Has the buffer's directory count what `needs` take, exactly. By need, as Directory::bringAll.
+  void add(Buffer& buffer, std::span<const Directory::Need> needs);
+  /// The same of what the program wants now, of which the buffer's forecast is told.
+  void addWanted(Buffer& buffer, std::span<const Directory::Need> needs);
+  bool isEmpty() const { return moves_.empty(); }
+  /// To be issued: whoever takes them sees to the directories.
+  std::vector<BufferMove> take() { return std::exchange(moves_, {}); }
+
+private:
+  template <class Count> void count(Buffer& buffer, const Count& bringAll);
+  std::vector<BufferMove> moves_;
 };
 
 /// Under the session's lock.

@@ -693,8 +693,8 @@ void PooledLaunches::awaitNone(Lock& lock) const {
 }
 
 void PooledLaunches::count(Task& task, const PooledLaunch& work) const {
-  task.hasLost =
-      task.hasLost || task.status < 0; // programs that look at no event wait for the queue
+  task.isUntold =
+      task.isUntold || task.status < 0; // programs that look at no event wait for the queue
   const Launch& launch = *work.launch;
   KernelStats& stats = *launch.code->stats;
   KernelStats::PerRange& range = stats.ranges[launch.key.range];

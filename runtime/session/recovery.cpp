@@ -141,7 +141,7 @@ void Recovery::tryRedo(Task& task) {
     redo(task);
   } catch (const LostBytes&) {
     task.status = CL_OUT_OF_RESOURCES;
-    task.hasLost = true;
+    task.isUntold = true;
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a launch could not be issued: ", error.what());
     task.planFailed = true;

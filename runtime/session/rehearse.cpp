@@ -121,6 +121,7 @@ void Rehearsals::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try
         preparer_.buildForLatecomers(launch->program, launch->code);
     }
 } catch (const std::exception& error) {
+  launch->lacksRoom.reset();
   log(LogLevel::Debug, "nobody rehearses: ", error.what());
 }
 
@@ -160,15 +161,14 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
   work->waitTasks.push_back(task.shared_from_this());
   work->after = task.after;
   work->call = task.call;
-  std::vector<BufferMove> moves;
+  CountedMoves counted;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    Buffer& buffer = *launch.buffers[b];
     const Directory::Need need{on.node, &piece.uses[b].needs};
-    const Directory::State before = buffer.directory().state();
-    for (Directory::NeededMove& each : buffer.directory().bringAll({&need, 1}, true))
-      moves.push_back({&buffer, std::move(each.move), before});
+    counted.add(*launch.buffers[b], {&need, 1});
     work->outputs.emplace_back(launch.buffers[b], ByteSet()); // which keeps it
   }
+  mover_.note(work);
+  std::vector<BufferMove> moves = counted.take();
   mover_.transfer(*work, moves);
   executor_.collectBefore(launch, piece, instruction.after);
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
@@ -186,7 +186,6 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
     rehearsed(device, groups, *code, key, range, *kernel);
   };
   issuer_.issue(*work, device, std::move(instruction));
-  mover_.note(std::move(work));
   history.rehearsals[device].begins();
 }
 

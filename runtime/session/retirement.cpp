@@ -15,12 +15,14 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Whether something that the task takes failed on another device than home, for good.
-bool helperFailed(const Task& task, std::size_t home) {
+/// Whether home's driver knows nothing of it that the task failed: something did on another device,
+/// or home was not given all that it was to do, or did not take it.
+bool isUntold(const Task& task, std::size_t home) {
   for (std::size_t i = 0; i < task.parts.size(); ++i)
-    if (task.partDevices[i] != home && task.parts[i]->hasFailed())
+    if (task.parts[i]->hasFailed() &&
+        (task.partDevices[i] != home || task.parts[i]->outcome() == Outcome::Refused))
       return true;
-  return false;
+  return task.planFailed;
 }
 
 bool runsCallbacks(const Task& task) {
@@ -184,7 +186,7 @@ void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
       continue;
     if (!task.isEnding() && status < 0 && task.status >= 0) {
       task.status = status;
-      task.hasLost = helperFailed(task, machine_->home());
+      task.isUntold = isUntold(task, machine_->home());
       failures_.loseOutputs(task);
     }
     return;
@@ -273,7 +275,8 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     completeEvent(lock, *task);
   std::shared_ptr<Stream> stream = task->stream;
   task->state = Task::State::Retired;
-  stream->hasLost = stream->hasLost || task->hasLost;
+  stream->hasUntold = stream->hasUntold || task->isUntold;
+  stream->hasFailed = stream->hasFailed || task->status < 0;
   stream->active.pop_front();
   stream->lastRetired = std::chrono::steady_clock::now();
   --shared_.engagements;

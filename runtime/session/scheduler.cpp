@@ -165,21 +165,25 @@ bool Scheduler::needsMarker(const Stream& stream) const {
 /// Puts the task behind what its queue has natively. All that was admitted is there.
 void Scheduler::fence(const std::shared_ptr<Task>& task) {
   const std::shared_ptr<Stream>& stream = task->stream;
-  task->state = Task::State::Fenced;
-  if (!needsMarker(*stream)) {
-    if (stream->nativeEnd && !stream->nativeEnd->over())
-      task->events.push_back(stream->nativeEnd);
-    return;
-  }
+  if (needsMarker(*stream))
+    markNatives(task);
+  else if (stream->nativeEnd && !stream->nativeEnd->over())
+    task->events.push_back(stream->nativeEnd);
+  task->state = Task::State::Fenced; // if all that went well; else it is fenced again
+}
+
+/// Has the task wait for a marker behind what its queue has natively.
+void Scheduler::markNatives(const std::shared_ptr<Task>& task) {
+  const std::shared_ptr<Stream>& stream = task->stream;
   cl_event marker = nullptr;
   cl_int status = cl_.clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, &marker);
   if (status == CL_SUCCESS) {
+    const auto end = Ref<cl_event>::adopt(cl_, marker);
     cl_.clFlush(stream->queue);
     const std::size_t others = task->events.size();
-    addNativeEvent(task, marker);
+    addNativeEvent(task, end.get());
     if (task->events.size() > others)
       stream->nativeEnd = task->events.back();
-    cl_.clReleaseEvent(marker);
   } else {
     auto finished = std::make_shared<Completion>(cl_);
     auto wait = [this, finished, queue = Ref<cl_command_queue>::retain(cl_, stream->queue)] {
@@ -215,7 +219,6 @@ void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event
   } else if (status != CL_COMPLETE && !shared_.userEvents) {
     task->events.push_back(Completion::of(cl_, event));
   } else if (status != CL_COMPLETE) {
-    ++task->unresolved;
     auto resolved = [this, weak = std::weak_ptr<Task>(task)](cl_int ended) {
       std::lock_guard lock(shared_.mutex);
       if (auto waiting = weak.lock()) {
@@ -225,10 +228,10 @@ void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event
         pump();
       }
     };
-    if (!callOnEnd(event, resolved)) {
-      --task->unresolved;
+    if (callOnEnd(event, resolved))
+      ++task->unresolved; // it takes the lock to be told
+    else
       task->events.push_back(Completion::of(cl_, event));
-    }
   }
 }
 
@@ -483,7 +486,7 @@ void Scheduler::callPlan(Task& task) {
     task.plan(task);
   } catch (const LostBytes&) {
     task.status = CL_OUT_OF_RESOURCES;
-    task.hasLost = true;
+    task.isUntold = true;
     failures_.loseOutputs(task);
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a command could not be issued: ", error.what());

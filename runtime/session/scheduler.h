@@ -148,6 +148,7 @@ private:
   void add(cl_command_queue queue, bool isNew);
   bool needsMarker(const Stream& stream) const;
   void fence(const std::shared_ptr<Task>& task);
+  void markNatives(const std::shared_ptr<Task>& task);
   void addWaitList(const std::shared_ptr<Task>& task, const Command& command);
   static void addBarriers(const std::shared_ptr<Task>& task, const Command& command);
   void addNativeEvent(const std::shared_ptr<Task>& task, cl_event event);

@@ -279,9 +279,10 @@ Session::Finished Session::finishQueue(cl_command_queue queue) {
   if (!stream)
     return {};
   scheduler_.waitAll(lock, stream);
-  const cl_int status = std::exchange(stream->hasLost, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+  const cl_int status = std::exchange(stream->hasUntold, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
   // While all is quiet nobody keeps book of what goes to the driver.
-  return {status, shared_.isActive() && !shared_.isQuiet() && stream->isEmptyNatively()};
+  const bool isKnown = shared_.isActive() && !shared_.isQuiet() && !stream->hasFailed;
+  return {status, isKnown && stream->isEmptyNatively()};
 }
 
 void Session::asksFor(cl_event event) {

@@ -85,8 +85,8 @@ public:
   /// The program asks what became of it, and perhaps does nothing else until it is over.
   void asksFor(cl_event event);
   struct Finished {
-    /// CL_OUT_OF_RESOURCES if a command of the queue failed, since the last time, for want of bytes
-    /// that were lost with their device.
+    /// CL_OUT_OF_RESOURCES if a command of the queue failed, since the last time, of which the
+    /// driver knows nothing.
     cl_int status = CL_SUCCESS;
     bool isEmpty = false; ///< the driver has nothing of the queue either, and need not be asked
   };

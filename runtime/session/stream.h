@@ -118,7 +118,8 @@ struct Stream {
   std::uint64_t sinceWait = 0;  ///< launches that came since then, …
   std::uint64_t together = 0;   ///< … and between the two waits before
   std::condition_variable wake; ///< of the retiring thread
-  bool hasLost = false;         ///< a command's bytes, of which no clFinish told yet
+  bool hasUntold = false;       ///< a task failed, of which no clFinish told yet
+  bool hasFailed = false;       ///< a task, of which the driver's clFinish may tell from then on
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
   LaunchCycle cycle;                     ///< of its split launches
@@ -127,19 +128,21 @@ struct Stream {
   LaunchEnds ends;                       ///< of those that were tasks
   TimedTurns timed;                      ///< of its split launches
   SplitsOfLate splitsOfLate;
-  /// Of what its launches will need elsewhere (prefetcher.h).
+  /// Of what launches of its cycle will need elsewhere (prefetcher.h).
   struct Prefetch {
+    std::uint64_t cycle = 0; ///< its number
     std::vector<std::weak_ptr<Task>> underWay;
     std::uint64_t atOnce = std::uint64_t{8} << 20; ///< bytes for each node
     bool isLate = false;   ///< what was sent last was not there when there was more to send
     bool isWanted = false; ///< some is to be sent
-    bool isTold = false;   ///< to who reads the log
     unsigned tries = 0;    ///< launches that were to send some, since one did
   } prefetch;
+  bool hasSentAhead = false; ///< of which the log has told
 
   bool idle() const { return parked.empty() && active.empty(); }
-  /// The driver has nothing of it, once no task is left, where native commands are kept book of.
-  bool isEmptyNatively() const { return !nativeWork && (!nativeEnd || nativeEnd->over()); }
+  /// The driver has nothing of it that runs or failed, once no task is left, where native commands
+  /// are kept book of.
+  bool isEmptyNatively() const { return !nativeWork && (!nativeEnd || nativeEnd->succeeded()); }
   /// A gate is planned, and nothing has been since.
   bool isGated() const;
   /// There is a thread that sees to the aftermath if nothing else comes.
@@ -197,8 +200,8 @@ struct Task : std::enable_shared_from_this<Task> {
   /// When the first kernel of a launch was about to be enqueued, as natively it would have been.
   std::chrono::steady_clock::time_point issued{};
   cl_int status = CL_SUCCESS;
-  bool hasLost = false; ///< it failed for want of bytes that a device had alone which failed
-  unsigned helpers = 0; ///< threads of the application that wait for it
+  bool isUntold = false; ///< it failed, and home's driver knows nothing of that
+  unsigned helpers = 0;  ///< threads of the application that wait for it
   std::shared_ptr<TaskEvent> event;
   CompletionPtr begin; ///< profiling: starts the event's times
   CompletionPtr end;   ///< ends them
@@ -208,7 +211,7 @@ struct Task : std::enable_shared_from_this<Task> {
   /// It waits for what failed.
   void failBehind(const Task& before) {
     status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    hasLost = hasLost || before.hasLost;
+    isUntold = isUntold || before.isUntold;
   }
   /// Not planned yet, or to be planned again.
   bool isParked() const { return state < State::Planned; }

@@ -354,6 +354,8 @@ cl_int CL_API_CALL finishQueue(cl_command_queue queue) {
   Call call("clFinish", queue);
   if (!call.error)
     driver().engine.waitIdle(call.lock, queue);
+  if (!call.error && queue->device->lost)
+    return CL_OUT_OF_RESOURCES;
   return call.error;
 }
 
