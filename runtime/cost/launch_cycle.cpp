@@ -70,6 +70,7 @@ constexpr double muchLonger = 4;
 
 void LaunchCycle::begin(std::size_t length) {
   places_.assign(length, {});
+  ++number_;
   // It begins with the last launch, which is also the one a whole cycle ago.
   for (std::size_t i = 0; i < length; ++i)
     places_[i].id = detector_.past(i == 0 ? 0 : length - i);

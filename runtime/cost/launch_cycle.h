@@ -117,6 +117,8 @@ public:
   bool isJoint() const { return way() == Way::Joint && governs(); }
   bool isHome() const { return way() == Way::Home && governs(); }
   std::size_t length() const { return places_.size(); }
+  /// Which cycle of the queue's it is, from 1; 0: none was found yet.
+  std::uint64_t number() const { return number_; }
 
 private:
   enum class Way { Own, Joint, Home };
@@ -176,6 +178,7 @@ private:
 
   solver::CycleDetector detector_;
   std::vector<Place> places_;
+  std::uint64_t number_ = 0;
   std::size_t at_ = 0;        ///< the place that passes next
   std::vector<double> ruled_; ///< shares of the last ruling
   Phase phase_ = Phase::Free;

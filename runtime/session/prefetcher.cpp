@@ -34,43 +34,40 @@ ByteSet firstOf(const ByteSet& bytes, std::uint64_t most) {
   return first;
 }
 
+/// Whether the kernel may write to the launch's buffer, for all that is known without its regions.
+/// At home it counts as writing to all of it.
+bool mayWrite(const Launch& launch, std::size_t b) {
+  return std::ranges::any_of(launch.request.buffers, [&](const BufferArgument& each) {
+    return each.buffer == b && launch.code->writes[each.parameter];
+  });
+}
+
 /// Calls `visit(b, node, bytes)` for what pieces on other nodes need of the launch's buffers that
 /// are constant, by buffer.
 template <class Visit>
 void forEachNeed(const Machine& machine, const Launch& launch, const Outlook::Step& step,
                  const Visit& visit) {
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-    for (const Piece& piece : step.plan->pieces)
-      if (const NodeId node = machine.devices()[piece.device].node;
-          step.isConstant[b] && node != machine.homeDevice().node)
-        visit(b, node, piece.uses[b].needs);
-}
-
-/// What brings the launch's buffers where they are needed. The directories say afterwards that they
-/// are there, unless it throws.
-std::vector<BufferMove> movesOf(const Launch& launch,
-                                std::span<const std::vector<Directory::Need>> needs) {
-  std::vector<Directory::State> before;
-  for (const std::shared_ptr<Buffer>& buffer : launch.buffers)
-    before.push_back(buffer->directory().state());
-  try {
-    std::vector<BufferMove> moves;
-    for (std::size_t b = 0; b < needs.size(); ++b)
-      for (Directory::NeededMove& each : launch.buffers[b]->directory().bringAll(needs[b], true))
-        moves.push_back({launch.buffers[b].get(), std::move(each.move), before[b]});
-    return moves;
-  } catch (...) {
-    for (std::size_t b = 0; b < needs.size(); ++b)
-      launch.buffers[b]->directory().restore(before[b]);
-    throw;
-  }
+    if (step.isConstant[b] && !mayWrite(launch, b))
+      for (const Piece& piece : step.plan->pieces)
+        if (const NodeId node = machine.devices()[piece.device].node;
+            node != machine.homeDevice().node)
+          visit(b, node, piece.uses[b].needs);
 }
 
 } // namespace
 
-bool Prefetcher::wants(Stream& stream, const Launch& launch, const Outlook::Step& step) const {
+bool Prefetcher::look(Stream& stream, const Launch& launch, const Outlook::Step& step) const {
+  if (stream.prefetch.cycle != stream.cycle.number()) { // how another one fared says nothing
+    std::vector<std::weak_ptr<Task>> underWay = std::move(stream.prefetch.underWay);
+    stream.prefetch = {};
+    stream.prefetch.cycle = stream.cycle.number();
+    stream.prefetch.underWay = std::move(underWay);
+  }
   unsigned& tries = stream.prefetch.tries;
-  if (!step.plan || step.isConstant.size() != launch.buffers.size() ||
+  // In the host's memory home would copy, and not compute.
+  if (!step.plan || machine_->homeDevice().node == hostNode ||
+      step.isConstant.size() != launch.buffers.size() ||
       std::ranges::any_of(launch.buffers, &Buffer::isImage))
     tries = mostTries;
   if (shared_.ending || shared_.steppingAside || scheduler_.isRecovering() || tries == mostTries)
@@ -101,6 +98,8 @@ bool Prefetcher::isUnderWay(Stream& stream) {
 
 LaunchCycle::Ahead Prefetcher::stateOf(Stream& stream) {
   using Ahead = LaunchCycle::Ahead;
+  if (stream.prefetch.cycle != stream.cycle.number())
+    return Ahead::Arrived; // none of its launches was asked to send anything
   if (stream.prefetch.tries == mostTries)
     return Ahead::Refused;
   const bool isWanted = std::exchange(stream.prefetch.isWanted, false);
@@ -110,6 +109,7 @@ LaunchCycle::Ahead Prefetcher::stateOf(Stream& stream) {
 void Prefetcher::send(Task& task, Launch& launch) try {
   trySend(task, launch);
 } catch (const std::exception& error) {
+  launch.lacksRoom.reset();
   log(LogLevel::Debug, "nothing is sent ahead: ", error.what());
 }
 
@@ -134,23 +134,22 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
   std::deque<ByteSet> parts;
   std::vector<std::vector<Directory::Need>> needs(launch.buffers.size());
   std::vector<std::uint64_t> left(machine_->nodes(), prefetch.atOnce);
-  bool isHeldUp = false;
   forEachNeed(*machine_, launch, step, [&](std::size_t b, NodeId node, const ByteSet& bytes) {
-    if (isHeldUp || left[node] == 0)
+    if (left[node] == 0)
       return;
     const Buffer& buffer = *launch.buffers[b];
     ByteSet part = firstOf(buffer.directory().missing(node, bytes), left[node]);
     if (part.empty())
       return;
     mover_.requireSomewhere(buffer, part);
-    // Bytes that wait for others on their way hold up what comes behind them.
-    isHeldUp = !buffer.accesses().isIdle(home, part, false);
+    // Bytes that wait for others on their way would hold up what comes behind them.
+    if (!buffer.accesses().isIdle(home, part, false))
+      return;
     left[node] -= part.size();
     needs[b].push_back({node, &parts.emplace_back(std::move(part))});
   });
-  if (isHeldUp || parts.empty())
+  if (parts.empty())
     return;
-  // Whatever lacks memory does so before anything is counted.
   auto work = std::make_shared<Task>();
   work->waitTasks.push_back(task.shared_from_this());
   work->after = task.after;
@@ -159,11 +158,14 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
     work->outputs.emplace_back(buffer, ByteSet()); // which keeps it
   prefetch.underWay.push_back(work);
   mover_.note(work);
-  if (!std::exchange(prefetch.isTold, true))
+  CountedMoves counted;
+  for (std::size_t b = 0; b < needs.size(); ++b)
+    counted.add(*launch.buffers[b], needs[b]);
+  std::vector<BufferMove> moves = counted.take();
+  mover_.transfer(*work, moves);
+  if (!std::exchange(task.stream->hasSentAhead, true))
     log(LogLevel::Info, "kernel ", launch.code->name,
         ": what it only reads is sent ahead of the first launch that is split");
-  std::vector<BufferMove> moves = movesOf(launch, needs);
-  mover_.transfer(*work, moves);
   prefetch.tries = 0;
   prefetch.isLate = false;
   prefetch.atOnce = std::min(prefetch.atOnce + prefetch.atOnce / 2, mostAtOnce);

@@ -32,12 +32,13 @@ public:
       : shared_(shared), machine_(shared.machine), provider_(provider), scheduler_(scheduler),
         mover_(mover), executor_(executor) {}
 
-  /// Whether the launch has something to send, split as `step` says, and it is time to.
-  bool wants(Stream& stream, const Launch& launch, const Outlook::Step& step) const;
-  /// Begins to send some of that beside the launch, which `task` is about to issue at home. Where
-  /// memory for it has to be made first, the next launch finds it there.
+  /// A launch that would be split as `step` says, if it gains by that, is at home still: whether it
+  /// has something to send, and it is time to. Slows down if what was sent last is late.
+  bool look(Stream& stream, const Launch& launch, const Outlook::Step& step) const;
+  /// Begins to send some of that beside the launch, which `task` has issued at home. Where memory
+  /// for it has to be made first, the next launch finds it there.
   void send(Task& task, Launch& launch);
-  /// What has become of what launches of the queue were to send.
+  /// What has become of what launches of the queue's cycle were to send.
   static LaunchCycle::Ahead stateOf(Stream& stream);
 
 private:
