@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace libsplit {
@@ -268,13 +269,13 @@ const char* verb(const Access& access) {
 
 /// Buffers whose contents the regions depend on.
 std::string loadedBuffers(const KernelSummary& kernel) {
-  std::vector<bool> loaded(kernel.parameters.size(), false);
+  std::set<unsigned> loaded;
   for (const Access& access : kernel.accesses)
-    noteLoads(access, loaded);
+    eachLoad(access, [&](const Expr& load) { loaded.insert(load.index()); });
   std::string names;
-  for (std::size_t i = 0; i < loaded.size(); ++i)
-    if (loaded[i])
-      names += (names.empty() ? "`" : ", `") + kernel.parameters[i].name + "`";
+  for (const unsigned parameter : loaded)
+    if (parameter < kernel.parameters.size())
+      names += (names.empty() ? "`" : ", `") + kernel.parameters[parameter].name + "`";
   return names;
 }
 

@@ -483,11 +483,18 @@ Text print(const Expr& e, const std::vector<std::string>& names) {
 
 } // namespace
 
-void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
-  if (expr.op() == Expr::Op::Load && expr.index() < loaded.size())
-    loaded[expr.index()] = true;
+void eachLoad(const Expr& expr, const std::function<void(const Expr& load)>& visit) {
+  if (expr.op() == Expr::Op::Load)
+    visit(expr);
   for (const Expr& operand : expr.operands())
-    noteLoads(operand, loaded);
+    eachLoad(operand, visit);
+}
+
+void noteLoads(const Expr& expr, std::vector<bool>& loaded) {
+  eachLoad(expr, [&](const Expr& load) {
+    if (load.index() < loaded.size())
+      loaded[load.index()] = true;
+  });
 }
 
 std::string toString(const Expr& expr, const std::vector<std::string>& names) {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -89,6 +90,9 @@ private:
 
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);
+
+/// Calls `visit` for each Load of the expression, those within another one's offset included.
+void eachLoad(const Expr& expr, const std::function<void(const Expr& load)>& visit);
 
 /// Marks in `loaded` the parameters that `expr` loads from; those beyond its end are left out.
 void noteLoads(const Expr& expr, std::vector<bool>& loaded);

@@ -158,14 +158,14 @@ inline bool sameConditions(const Access& a, const Access& b) {
          });
 }
 
-/// Marks in `loaded` the parameters that the access's place, loops and guards load from.
-inline void noteLoads(const Access& access, std::vector<bool>& loaded) {
-  noteLoads(access.offset, loaded);
+/// Calls `visit` for each Load on which the access's place, loops and guards rest.
+inline void eachLoad(const Access& access, const std::function<void(const Expr& load)>& visit) {
+  eachLoad(access.offset, visit);
   for (const Loop& loop : access.loops)
-    noteLoads(loop.count, loaded);
+    eachLoad(loop.count, visit);
   for (const Guard& guard : access.guards) {
-    noteLoads(guard.left, loaded);
-    noteLoads(guard.right, loaded);
+    eachLoad(guard.left, visit);
+    eachLoad(guard.right, visit);
   }
 }
 

@@ -10,6 +10,14 @@
 
 namespace libsplit::runtime {
 
+/// Integers that a kernel loads from a buffer, to find what it reads or writes by them.
+struct LoadedElements {
+  unsigned parameter = 0;
+  unsigned width = 32; ///< bits
+  bool isSigned = true;
+  auto operator<=>(const LoadedElements&) const = default;
+};
+
 /// What is known of a buffer's bytes at one version of its directory. Session's lock held.
 struct KnownContents {
   std::uint64_t version = 0;

@@ -13,11 +13,11 @@ bool isFunction(const LaunchRequest& request, const KernelSummary& summary) {
   if (summary.dependsOnOrder)
     return false;
   std::vector<bool> reads(request.bufferCount), writes(request.bufferCount);
-  std::vector<bool> loaded(summary.parameters.size());
+  bool loads = false;
   for (const Access& access : summary.accesses) {
     if (access.effect != Effect::Read && access.effect != Effect::Write)
       return false;
-    noteLoads(access, loaded);
+    eachLoad(access, [&](const Expr&) { loads = true; });
     for (const BufferArgument& argument : request.buffers)
       if (argument.parameter == access.parameter)
         (access.effect == Effect::Read ? reads : writes)[argument.buffer] = true;
@@ -26,7 +26,7 @@ bool isFunction(const LaunchRequest& request, const KernelSummary& summary) {
     if (summary.parameters[argument.parameter].kind == ParameterKind::Image ||
         (reads[argument.buffer] && writes[argument.buffer]))
       return false;
-  return std::ranges::count(loaded, true) == 0;
+  return !loads;
 }
 
 /// Whether pieces of the plan may do more than is theirs.

@@ -140,9 +140,9 @@ struct KernelCode {
   CompiledGraphs compiled;
   TrialBudget trials;                       ///< under `auto`
   std::unique_ptr<Inspections> inspections; ///< null: there are none
-  /// By parameter: do the regions depend on what its buffer holds? Empty if none do.
-  std::vector<bool> loaded;
-  TracedCode traced; ///< what a trace knows of it
+  std::set<LoadedElements> elements;        ///< on whose values the regions depend, on any device
+  std::vector<bool> loaded; ///< by parameter: whether any of these are in its buffer
+  TracedCode traced;        ///< what a trace knows of it
 
   /// Drops the objects that libsplit made of it, which go with the result.
   std::shared_ptr<const void> dropKernels() {

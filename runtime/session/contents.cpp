@@ -17,12 +17,15 @@ constexpr std::uint64_t page = 65536;
 
 } // namespace
 
-std::vector<bool> contentParameters(const KernelSummary& summary) {
-  std::vector<bool> loaded(summary.parameters.size(), false);
+std::set<LoadedElements> contentElements(const KernelSummary& summary) {
+  std::set<LoadedElements> elements;
   for (const Access& access : summary.accesses)
     if (access.effect != Effect::Update) // these are evaluated without
-      noteLoads(access, loaded);
-  return loaded;
+      eachLoad(access, [&](const Expr& load) {
+        if (load.index() < summary.parameters.size())
+          elements.insert({load.index(), load.width(), load.isSigned()});
+      });
+  return elements;
 }
 
 // --- what is known

@@ -15,12 +15,13 @@
 // time, everything is known. The next launch finds its plan ready: the versions are the same.
 #pragma once
 
-#include "runtime/plan/extremes.h"
+#include "runtime/plan/known_contents.h"
 #include "runtime/plan/planner.h"
 #include "runtime/program/inspection.h"
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -88,7 +89,7 @@ private:
   std::map<std::size_t, Inspected> inspected_; ///< by inspector
 };
 
-/// The parameters whose contents the kernel's regions depend on, by parameter.
-std::vector<bool> contentParameters(const KernelSummary& summary);
+/// The elements on whose values the kernel's regions depend.
+std::set<LoadedElements> contentElements(const KernelSummary& summary);
 
 } // namespace libsplit::runtime

@@ -16,6 +16,8 @@ namespace {
 constexpr unsigned maxRounds = 8;
 /// Smaller buffers come to the host, larger ones are looked through where they lie.
 constexpr std::uint64_t leastOnDevice = 1 << 20;
+/// What is built may be of no use, and the program needs its processors.
+constexpr int stepsBelow = 5;
 
 /// One launch's demands on their way. Whatever happens to it, those that wait for `read` go on.
 struct ContentsFetch {
@@ -119,21 +121,37 @@ std::shared_ptr<ExtremesKernel> ContentsFetcher::extremesKernel(std::size_t devi
   if (known)
     return known;
   auto kernel = std::make_shared<ExtremesKernel>(cl_);
-  auto build = [this, kernel, layout, id = machine_->devices()[device].id,
+  auto build = [this, weak = std::weak_ptr(kernel), built = kernel->built, layout,
+                id = machine_->devices()[device].id,
                 in = Ref<cl_context>::retain(cl_, machine_->contextOf(device, context))] {
-    Ref<cl_kernel> built;
+    Ref<cl_kernel> made;
     try {
-      built = buildExtremesKernel(cl_, in.get(), id.get(), layout);
+      if (!weak.expired()) // else the program gave the context up
+        runBelow(stepsBelow, [&] { made = buildExtremesKernel(cl_, in.get(), id.get(), layout); });
     } catch (const std::exception& error) { // whoever waits for it must not wait for ever
       log(LogLevel::Info, "a kernel that looks through buffers can't be built: ", error.what());
     }
-    std::lock_guard lock(mutex_);
-    kernel->kernel = std::move(built);
-    kernel->built->finish(CL_SUCCESS);
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto kernel = weak.lock())
+        kernel->kernel = std::exchange(made, {});
+    }
+    built->finish(CL_SUCCESS);
   };
-  if (worker_.post(std::move(build)))
+  if (builder_.post(std::move(build)))
     known = std::move(kernel);
   return known;
+}
+
+void ContentsFetcher::expect(const Launch& launch) {
+  if (machine_->homeDevice().node == hostNode)
+    return;
+  for (const LoadedElements& each : launch.code->elements)
+    for (const BufferArgument& argument : launch.request.buffers)
+      if (const Buffer& buffer = *launch.buffers[argument.buffer];
+          argument.parameter == each.parameter && buffer.size() >= leastOnDevice)
+        extremesKernel(machine_->home(), buffer.context(),
+                       {each.width, each.isSigned, each.width / 8, 0});
 }
 
 bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {

@@ -7,6 +7,7 @@
 #include "runtime/session/launch.h"
 #include "runtime/session/mover.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +27,9 @@ public:
       : cl_(shared.cl), machine_(shared.machine), stats_(shared.stats), tracer_(shared.tracer),
         mutex_(mutex), issuer_(issuer), mover_(mover), found_(std::move(found)) {}
 
+  /// Launches like it may want to know what buffers hold: begins to build what looks through them
+  /// on the program's device, for which the first that is split would have to wait.
+  void expect(const Launch& launch);
   /// Sets out to get what the launch's last planning lacked; it is planned again then. False if
   /// that can't be, or does not pay.
   bool fetch(Task& task, const std::shared_ptr<Launch>& launch);
@@ -33,8 +37,12 @@ public:
   static bool inspectionsPay(Launch& launch);
   /// The program gave up `context`: drops what was made in it, which goes with the result.
   std::shared_ptr<const void> forget(cl_context context);
-  /// Nothing begins any more, and what has begun is waited for so long. Without the lock.
-  void stop(double seconds) { worker_.stop(seconds); }
+  /// Nothing begins any more, and what has begun is waited for so long; longer where a compiler is
+  /// at work. Without the lock.
+  void stop(double seconds) {
+    worker_.stop(seconds);
+    builder_.stop(std::max(seconds, untilBuilt));
+  }
 
 private:
   std::optional<std::size_t> deviceToLookThrough(const Buffer& buffer,
@@ -55,7 +63,9 @@ private:
   /// By device, the program's context, and the elements' width and sign.
   std::map<std::tuple<std::size_t, cl_context, unsigned, bool>, std::shared_ptr<ExtremesKernel>>
       extremesKernels_;
-  Worker worker_; ///< waits for contents, looks through them
+  static constexpr double untilBuilt = 30; ///< seconds
+  Worker worker_;                          ///< waits for contents, looks through them
+  Worker builder_;                         ///< of those kernels
 };
 
 } // namespace libsplit::runtime

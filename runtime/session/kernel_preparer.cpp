@@ -202,9 +202,11 @@ std::string KernelPreparer::build(const Program& program, Build& build, KernelCo
   for (const KernelSummary* summary : code.summaries)
     if (summary) {
       orInto(writes, writtenParameters(*summary));
-      orInto(code.loaded, contentParameters(*summary));
+      code.elements.merge(contentElements(*summary));
       orInto(code.decidingScalars, decidingScalars(*summary));
     }
+  for (const LoadedElements& each : code.elements)
+    code.loaded.at(each.parameter) = true;
   noteInspections(program, code);
   code.identity = identityOf(*origin, code.name);
   // Launches that go home meanwhile look at these.

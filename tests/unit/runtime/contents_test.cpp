@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 
 namespace libsplit::runtime {
 namespace {
@@ -129,17 +130,19 @@ TEST(ContentsBudget, whatIsAffordableIsSaidBeforehand) {
   EXPECT_EQ(tenthPaid, 2);
 }
 
-TEST(ContentParameters, areThoseThatOffsetsLoopsAndGuardsLoadFrom) {
+TEST(ContentElements, areThoseThatOffsetsLoopsAndGuardsLoad) {
   KernelSummary summary;
   summary.parameters.resize(5);
   Access access;
-  access.offset = Expr::load(1, Expr::load(2, Expr(), 32, true), 32, true);
+  access.offset = Expr::load(1, Expr::load(2, Expr(), 16, false), 32, true);
   access.loops = {{Expr::load(3, Expr(), 32, true)}};
+  access.guards = {{Expr::load(1, Expr(), 32, true), Guard::Relation::Less, Expr()}};
   Access update = access;
   update.effect = Effect::Update;
   update.offset = Expr::load(4, Expr(), 32, true);
   summary.accesses = {access, update};
-  EXPECT_EQ(contentParameters(summary), (std::vector<bool>{false, true, true, true, false}));
+  EXPECT_EQ(contentElements(summary),
+            (std::set<LoadedElements>{{1, 32, true}, {2, 16, false}, {3, 32, true}}));
 }
 
 } // namespace
