@@ -12,6 +12,14 @@ namespace libsplit::runtime {
 namespace {
 
 constexpr std::size_t maxRanges = 65536; ///< of a region
+/// … where all devices have one memory. Nothing travels there; regions only tell whether pieces
+/// disturb each other, and each range takes a tenth of a microsecond.
+constexpr std::size_t maxRangesInOneMemory = 1024;
+
+bool haveOneMemory(std::span<const PlanDevice> devices) {
+  return std::ranges::all_of(
+      devices, [&](const PlanDevice& device) { return device.node == devices.front().node; });
+}
 
 struct PieceRegions {
   PieceEffects effects;
@@ -42,11 +50,13 @@ ByteSet inPixels(const ByteSet& bytes, std::uint64_t pixel, bool partly) {
   return pixels;
 }
 
-/// `taken`: by parameter, whether the piece is taken to read all of it and to write nothing.
+/// `most`: ranges of a region. `taken`: by parameter, whether the piece is taken to read all of it
+/// and to write nothing.
 PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summary,
-                       const GroupBox& box, const std::vector<bool>& taken = {}) {
+                       const GroupBox& box, std::size_t most = maxRanges,
+                       const std::vector<bool>& taken = {}) {
   std::vector<ArgumentRegions> byArgument =
-      evaluate(summary, request.range, request.arguments, box, maxRanges, request.contents, taken);
+      evaluate(summary, request.range, request.arguments, box, most, request.contents, taken);
   for (std::size_t p = 0; p < taken.size() && p < byArgument.size(); ++p)
     if (taken[p])
       byArgument[p].reads = ByteSet(0, request.arguments[p].bufferSize);
@@ -80,10 +90,10 @@ PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summar
 /// so that finding out would be for nothing. It can take many times as long as a short launch.
 std::vector<bool> readFromOneMemory(const LaunchRequest& request,
                                     std::span<const PlanDevice> devices) {
+  if (!haveOneMemory(devices))
+    return {};
   std::vector<bool> changed(request.bufferCount), taken(request.arguments.size());
   for (const PlanDevice& device : devices) {
-    if (device.node != devices.front().node)
-      return {};
     if (!device.summary)
       continue;
     for (const Access& access : device.summary->accesses)
@@ -293,6 +303,7 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
   std::vector<PieceEffects> effects;
   bool inPlace = false, severalNodes = false;
   const std::vector<bool> taken = readFromOneMemory(request, devices);
+  const std::size_t most = haveOneMemory(devices) ? maxRangesInOneMemory : maxRanges;
   std::uint64_t begin = 0;
   for (std::size_t device = 0; device < devices.size(); ++device) {
     if (groups[device] == 0)
@@ -302,7 +313,7 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
       return Reason{"a device can't run this kernel", {}};
     GroupBox box = slab(request.range, dimension, begin, begin + groups[device]);
     begin += groups[device];
-    PieceRegions regions = regionsOf(request, *summary, box, taken);
+    PieceRegions regions = regionsOf(request, *summary, box, most, taken);
     regions.effects.node = devices[device].node;
     inPlace = inPlace || regions.inPlace;
     effects.push_back(std::move(regions.effects));
@@ -352,7 +363,7 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
   if (!asked.empty())
     for (const BufferArgument& argument : request.buffers)
       taken[argument.parameter] = !asked[argument.buffer];
-  PieceRegions regions = regionsOf(request, *devices[device].summary, box, taken);
+  PieceRegions regions = regionsOf(request, *devices[device].summary, box, maxRanges, taken);
   Piece piece{device, box, {}};
   for (BufferEffects& effects : regions.effects.buffers) {
     makeOwn(effects, effects.rewrites);

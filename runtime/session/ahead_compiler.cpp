@@ -60,7 +60,21 @@ bool AheadCompiler::isUsed() const {
 bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
   if (!history.compiled)
     history.compiled = begin(launch, history);
-  return !history.compiled->over() && isShort(launch, history);
+  // What is compiled for other launches takes a processor on which a part of this one would run,
+  // and what its parts take would not be seen.
+  const bool isDisturbed = history.splits == 0 && isAnyUnderWay() && usesProcessors();
+  return (!history.compiled->over() || isDisturbed) && isShort(launch, history);
+}
+
+bool AheadCompiler::isAnyUnderWay() const {
+  return std::ranges::any_of(begun_, [](const auto& each) { return !each.second->over(); });
+}
+
+/// Whether launches may be split over the processors that compile.
+bool AheadCompiler::usesProcessors() const {
+  return std::ranges::any_of(shared_.devices(), [](const Device& device) {
+    return device.participates && !device.failed && !device.isGpu;
+  });
 }
 
 bool AheadCompiler::forbidsChunks(const Launch& launch, const LaunchHistory& history) const {
@@ -166,17 +180,22 @@ std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
     order.dimensions = launch.range.dimensions;
     const KernelSummary& summary = *code.summaries[members[m]];
     const std::uint64_t part = groups / members.size();
-    const auto add = [&](std::uint64_t begin) {
-      const GroupBox box = slab(launch.range, dimension, begin, begin + part);
+    const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+      const GroupBox box = slab(launch.range, dimension, begin, end);
       const PieceRange range = launch.localGiven
                                    ? PieceRange{enqueuedRange(launch.range, true, box), {}}
                                    : pieceRange(launch.range, false, box, dimension,
                                                 groupLimits(code, devices), summary.idsFromGroups);
-      std::ranges::copy(leastLike(range.body, dimension), std::back_inserter(order.launches));
-      order.launches.insert(order.launches.end(), range.rests.begin(), range.rests.end());
+      std::vector<EnqueuedRange> forms = leastLike(range.body, dimension);
+      forms.insert(forms.end(), range.rests.begin(), range.rests.end());
+      std::ranges::copy_if(forms, std::back_inserter(order.launches), [&](const auto& form) {
+        return std::ranges::find(order.launches, form) == order.launches.end();
+      });
       return box;
     };
-    const GroupBox box = add(m * part);
+    const GroupBox box = add(m * part, (m + 1) * part);
+    if (launch.localGiven) // a part may come to be nearly all
+      add(m == 0 ? 0 : 1, m == 0 ? groups - 1 : groups);
     if (summary.needsPartitionArgument) {
       const PartitionArgument partition = partitionOf(launch.range, box);
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(&partition);

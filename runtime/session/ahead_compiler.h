@@ -8,9 +8,9 @@
 // thought of, it compiles in the launch.
 //
 // Forms are whether a piece begins where the NDRange does, and whether it is a large one. Those of
-// each device's part are compiled. A launch that takes longer at home than compiling its kernel
-// does is not held back, since what it would gain by being split is worth more, and only such a one
-// is given out in chunks, by which devices get parts of all forms.
+// each device's part are compiled, whatever part it may come to be. A launch that takes longer at
+// home than compiling its kernel does is not held back, since what it would gain by being split is
+// worth more, and only such a one is given out in chunks, by which devices get parts of all forms.
 #pragma once
 
 #include "runtime/core/disk_cache.h"
@@ -52,6 +52,8 @@ private:
   };
   static std::optional<std::vector<CompileOrder::Argument>> argumentsOf(const Launch& launch);
   bool isUsed() const;
+  bool isAnyUnderWay() const;
+  bool usesProcessors() const;
   bool isShort(const Launch& launch, const LaunchHistory& history) const;
   CompletionPtr begin(const Launch& launch, const LaunchHistory& history);
   std::vector<Named> ordersFor(const Launch& launch, const LaunchHistory& history) const;

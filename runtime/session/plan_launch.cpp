@@ -27,6 +27,9 @@ constexpr std::uint64_t learningSplits = 6;
 /// … after which a launch's load and regions are known well enough to judge a cycle by.
 constexpr std::uint64_t knownSplits = 3;
 
+/// Why one goes home whose plan was too large to be kept.
+constexpr const char* planningCosts = "to plan it would take longer than it is worth";
+
 /// A launch of one work-group goes to another device only if that seems so much faster.
 constexpr double muchFaster = 2;
 
@@ -160,6 +163,10 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     launch.isHeldBack = true;
     return adopt(launch, {ShareController::Action::Native, {}});
   }
+  // What looks through its buffers is built while nothing waits for it.
+  if (!launch.code->elements.empty() && history.controller->expectedHomeSeconds() > 0 &&
+      !isShort(launch))
+    contentsFetcher_.expect(launch);
   using Action = ShareController::Action;
   const LaunchCycle::Ruling ruling = rulingOf(stream, launch, history);
   launch.ticket = ruling.ticket;
@@ -185,7 +192,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     const bool isTimed = isDue || history.controller->expectedHomeSeconds() <= 0;
     if (isTimed)
       history.nextTimed = 2 * history.waiting;
-    if (ruling.sends && prefetcher_.wants(stream, launch, *ruling.sends) &&
+    if (ruling.sends && prefetcher_.look(stream, launch, *ruling.sends) &&
         observer_.mayHoldUp(stream)) {
       ++stream.prefetch.tries;
       launch.sends = *ruling.sends;
@@ -407,6 +414,10 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
     PlanKey before = key;
     before.groups = history.planned->groups;
     made = before == *history.planned ? launch.code->plans.find(before) : nullptr;
+    if (!made && before == *history.planned) {
+      why = planningCosts; // once more
+      return nullptr;
+    }
   }
   if (made) {
     why = made->whyNone;
@@ -627,12 +638,12 @@ std::string LaunchPlanner::planSplit(Task& task, const std::shared_ptr<Launch>& 
   launch->plan = plan;
   log(LogLevel::Debug, "kernel ", launch->code->name, ": ", [&] { return toString(*plan); });
   rehearsals_.rehearse(task, launch);
-  if (launch->sends)
-    prefetcher_.send(task, *launch);
   if (!task.stream->timed.next(wantsTimes(task, *launch, history), task.stream->active.size() == 1))
     task.timing = Timing::Off;
   // Where pieces overlap the next launch mostly needs nothing from elsewhere.
   executor_.issue(task, launch, plan == whole ? boundariesFirstOf(*launch, plan) : plan);
+  if (launch->sends)
+    prefetcher_.send(task, *launch);
   return {};
 }
 
