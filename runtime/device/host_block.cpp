@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -28,12 +29,25 @@ std::size_t numberIn(const char* path) {
   return file >> number ? number : unlimited;
 }
 
-/// What the control group at the root of what is mounted, a container's own, may still take.
-std::size_t leftInGroup(const char* limitPath, const char* usedPath) {
+/// The number behind `name` in a file of such lines; 0 if there is none.
+std::size_t numberBehind(const char* path, std::string_view name) {
+  std::ifstream file(path);
+  std::string key;
+  for (std::size_t number = 0; file >> key >> number;)
+    if (key == name)
+      return number;
+  return 0;
+}
+
+/// What the control group at the root of what is mounted, a container's own, may still take: what
+/// files have left in memory makes room when it is asked to.
+std::size_t leftInGroup(const char* limitPath, const char* usedPath, const char* statisticsPath,
+                        std::string_view reclaimable) {
   const std::size_t limit = numberIn(limitPath), used = numberIn(usedPath);
   if (limit == unlimited || used == unlimited)
     return unlimited;
-  return limit > used ? limit - used : 0;
+  const std::size_t kept = used - std::min(used, numberBehind(statisticsPath, reclaimable));
+  return limit > kept ? limit - kept : 0;
 }
 
 /// Only so that a driver which pins it finds it there. Leaves what it holds.
@@ -52,9 +66,11 @@ std::size_t availableMemory() {
   for (std::size_t kilobytes = 0; file >> name >> kilobytes; file.ignore(64, '\n'))
     if (name == "MemAvailable:")
       left = kilobytes * 1024;
-  left = std::min(left, leftInGroup("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"));
+  left = std::min(left, leftInGroup("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+                                    "/sys/fs/cgroup/memory.stat", "inactive_file"));
   return std::min(left, leftInGroup("/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                                    "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+                                    "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                                    "/sys/fs/cgroup/memory/memory.stat", "total_inactive_file"));
 }
 
 std::shared_ptr<HostBlock> HostBlock::reserve(std::size_t size) {

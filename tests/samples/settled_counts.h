@@ -3,7 +3,6 @@
 
 #include "tests/samples/sample.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <thread>
@@ -16,16 +15,19 @@ template <class Query, class Handle> cl_uint count(Query query, Handle handle, c
   return references;
 }
 
-/// The least that each of several counts, an array, is for a while: when drivers have let go of
-/// what their commands held, which PoCL's do a little after the end.
+/// The least that each of several counts, an array, is until none has been less for a while: when
+/// drivers have let go of what their commands held, which PoCL's do a little after the end.
 template <class Read> auto settled(const Read& read) {
-  constexpr int times = 40;
+  constexpr int longEnough = 100; // looks
   auto least = read();
-  for (int i = 0; i < times; ++i) {
+  for (int same = 0; same < longEnough; ++same) {
     std::this_thread::sleep_for(std::chrono::microseconds(500));
     const auto counts = read();
     for (std::size_t each = 0; each < least.size(); ++each)
-      least[each] = std::min(least[each], counts[each]);
+      if (counts[each] < least[each]) {
+        least[each] = counts[each];
+        same = 0;
+      }
   }
   return least;
 }

@@ -266,17 +266,22 @@ TEST(Lane, IsWokenWhereTheCallerRunsIfThatIsAskedFor) {
   };
   const int all = ran().second;
   EXPECT_EQ(all, static_cast<int>(pinned.processors().size()));
-  constexpr int rounds = 20;
+  constexpr int rounds = 20, enough = 16; // of which chance makes about a half
   for (const int processor : pinned.processors()) {
     pinned.to(processor);
-    int there = 0;
-    for (int i = 0; i < rounds; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1)); // until it sleeps
-      const auto [where, allowed] = ran();
-      there += where == processor;
-      EXPECT_EQ(allowed, all) << "it was to be for the wake-up alone";
+    // It may be moved once it runs, and is by a scheduler that has much else for that processor.
+    int most = 0;
+    for (int tries = 0; tries < 10 && most <= enough; ++tries) {
+      int there = 0;
+      for (int i = 0; i < rounds; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1)); // until it sleeps
+        const auto [where, allowed] = ran();
+        there += where == processor;
+        EXPECT_EQ(allowed, all) << "it was to be for the wake-up alone";
+      }
+      most = std::max(most, there);
     }
-    EXPECT_GT(there, rounds / 2) << "it may be moved once it runs";
+    EXPECT_GT(most, enough);
   }
 }
 
@@ -357,10 +362,14 @@ TEST(Worker, DropsWhatHasNotBegunWhenItStops) {
   }));
   EXPECT_TRUE(worker.post([&] { ++ran; }));
   begun->wait();
-  std::thread opener([&] { go->finish(CL_SUCCESS); });
+  std::thread opener([&] {
+    while (worker.post([] {})) // until it is being stopped
+      std::this_thread::yield();
+    go->finish(CL_SUCCESS);
+  });
   worker.stop(60);
   opener.join();
-  EXPECT_GE(ran, 1) << "what has begun is waited for";
+  EXPECT_EQ(ran, 1) << "what has begun is waited for, and nothing else";
   EXPECT_FALSE(worker.post([&] { ADD_FAILURE() << "it was stopped"; }));
 }
 
