@@ -72,6 +72,27 @@ TEST(Planner, BringsWholeRowsWhereTheirEndsWouldTravelOneByOne) {
   EXPECT_EQ(plan.pieces[1].uses[0].writes.size(), 128u * 124);
 }
 
+TEST(Planner, TellsOfFewRangesInOneMemoryWhereNothingTravels) {
+  KernelSummary summary = stencil(true);
+  summary.accesses[2].offset = Expr::constant(32) * Expr::id(Expr::Op::GlobalId, 0);
+  constexpr std::uint64_t items = 8192;
+  LaunchRequest launch = request(items);
+  launch.arguments[0].bufferSize = 32 * items;
+  std::vector<std::uint64_t> groups = {items / 16, items / 16};
+  for (const bool isOneMemory : {false, true}) {
+    std::vector<PlanDevice> devices = {{1, &summary}, {isOneMemory ? 1U : 2U, &summary}};
+    PlanResult result = planCut(launch, devices, 0, groups);
+    ASSERT_TRUE(std::holds_alternative<LaunchPlan>(result));
+    const LaunchPlan& plan = std::get<LaunchPlan>(result);
+    ASSERT_EQ(plan.pieces.size(), 2U);
+    for (const Piece& piece : plan.pieces)
+      if (isOneMemory)
+        EXPECT_LT(piece.uses[0].writes.ranges().size(), items / 4);
+      else
+        EXPECT_EQ(piece.uses[0].writes.ranges().size(), items / 2);
+  }
+}
+
 TEST(Planner, BringsOldBytesUnderUncertainWrites) {
   KernelSummary summary = stencil(false);
   std::vector<PlanDevice> devices = {{1, &summary}, {2, &summary}};
