@@ -28,6 +28,10 @@ constexpr double leastGain = 0.005;   ///< measured gain that is worth keeping
 /// A way that is slower than another is timed again as long as it gets so much faster by that: much
 /// happens once in its first cycles, plans are made, memory is pinned, kernels are compiled.
 constexpr double stillFalling = 0.95;
+/// … unless it takes so many times as long as home does, in so many cycles: that is no longer what
+/// happens once, but a device that is much slower than it was thought to be.
+constexpr double hopeless = 4;
+constexpr std::size_t hopelessCycles = 2;
 /// Own shares and home are tried if they promise no more than so many times what joint shares take:
 /// the promise comes from launches that shared the machine, or whose moving was hidden.
 constexpr double margin = 1.5;
@@ -219,7 +223,12 @@ void LaunchCycle::cycleEnded(const Passing& last) {
     // By now the data lies where it was to go; a launch that is alone with it goes on by itself.
     if (isAdmitted_ && places_.size() == 1 && phase_ == Phase::Joint)
       return enter(Phase::Free);
-    if (isTimed()) {
+    if (const std::optional<double> took = hopelessSeconds()) {
+      seconds_[static_cast<std::size_t>(way())] = *took;
+      if (seconds_[static_cast<std::size_t>(Way::Home)] > 0)
+        return settle();
+      trialEnded(last);
+    } else if (isTimed()) {
       const double took = cycleSeconds();
       if (mayGetFaster(took))
         return timeAgain(took);
@@ -455,6 +464,19 @@ bool LaunchCycle::mayGetFaster(double took) const {
   const double home = seconds_[static_cast<std::size_t>(Way::Home)];
   return isAdmitted_ && phase_ == Phase::Joint && home > 0 && took > home &&
          cycles_ < trialCycles && (!(lastTimed_ > 0) || took < stillFalling * lastTimed_);
+}
+
+/// What a cycle takes at least, if that is many times what it takes at home.
+std::optional<double> LaunchCycle::hopelessSeconds() const {
+  double least = 0, home = 0;
+  for (const Place& place : places_)
+    if (isUnderRule(place)) {
+      if (place.readings.size() < hopelessCycles || !(place.homeSeconds > 0))
+        return std::nullopt;
+      least += std::ranges::min(place.readings);
+      home += place.homeSeconds;
+    }
+  return way() != Way::Home && least > hopeless * home ? std::optional(least) : std::nullopt;
 }
 
 void LaunchCycle::timeAgain(double took) {

@@ -167,6 +167,7 @@ private:
   void settle();
   void takeHomeAsKnown();
   bool mayGetFaster(double took) const;
+  std::optional<double> hopelessSeconds() const;
   void timeAgain(double took);
   bool isTimed() const;
   double cycleSeconds() const;

@@ -52,6 +52,10 @@ constexpr double guessCaution = 0.25;
 constexpr double otherKernelsCaution = 0.7;
 /// What another launch of the kernel says of this one's length may be off by this factor.
 constexpr double lengthMargin = 4;
+/// A device that seems to be like home is not, if it takes so much more for its part than home
+/// would, whose readings may be off by as much as this.
+constexpr double farSlower = 0.25;
+constexpr double likelyError = 0.1;
 constexpr double leastGain = 1.02;
 
 std::vector<double> normalised(std::vector<double> values) {
@@ -97,7 +101,7 @@ ShareController::ShareController(Setup setup)
     if (setup_.speeds[i] > 0)
       usable_.push_back(i);
   shares_.assign(setup_.speeds.size(), 0.0);
-  speeds_ = shares_;
+  speeds_ = atMost_ = shares_;
   solver_ = makeSolver();
 }
 
@@ -169,16 +173,34 @@ ShareController::Expected ShareController::expected() const {
 std::vector<double> ShareController::expectedSpeeds() const {
   if (setup_.home >= setup_.speeds.size() || setup_.speeds[setup_.home] <= 0)
     return std::vector<double>(setup_.speeds.size());
-  std::vector<double> speeds = expected().speeds;
+  const std::vector<double> before = expected().speeds;
+  std::vector<double> speeds = before;
   const double home = speeds_[setup_.home];
   for (std::size_t i : usable_) {
     if (home > 0 && speeds_[i] > 0)
       speeds[i] = speeds_[i] / home;
-    // What one of them did slower lay in its part of the launch.
-    if (i < setup_.likeHome.size() && setup_.likeHome[i])
+    // What one of them did slower lay in its part of the launch, unless home does the rest of a
+    // launch in far less time than that, or it was so in an earlier run.
+    const double atMost = atMost_[i] > 0 ? atMost_[i] : before[i];
+    if (i < setup_.likeHome.size() && setup_.likeHome[i] && atMost >= farSlower)
       speeds[i] = 1;
   }
   return speeds;
+}
+
+/// What the others did home would have done in what it takes for the whole less what it took for
+/// its own part: so none of them can be faster, beside home, than that by its own time.
+void ShareController::bound(std::span<const solver::DeviceSample> samples) {
+  const double whole = homeWorkSeconds();
+  if (!(whole > 0) || setup_.home >= samples.size())
+    return;
+  const auto seconds = [&](std::size_t i) {
+    return samples[i].seconds - samples[i].transferSeconds;
+  };
+  const double rest = (1 + likelyError) * whole - seconds(setup_.home);
+  for (std::size_t i : usable_)
+    if (i != setup_.home && groupsOf(samples[i]) > 0 && seconds(i) > 0)
+      atMost_[i] = std::max(rest, likelyError * whole) / seconds(i);
 }
 
 /// The shares of the first split launch under `auto`: by what is known of the devices, else by what
@@ -394,6 +416,7 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
     usableSamples_.push_back(s);
     show(i, groupsOf(s), s.seconds - s.transferSeconds);
   }
+  bound(samples);
   const bool learns = circumstances.mayLearn || mustLearn(totalGroups, circumstances.isProposed);
   if (learns) {
     solver_->observe(usableSamples_, totalGroups);

@@ -188,6 +188,7 @@ private:
   void judge();
   void rest();
   bool isHomeAlone(const Decision& decision) const;
+  void bound(std::span<const solver::DeviceSample> samples);
   std::unique_ptr<solver::ShareSolver> makeSolver() const;
 
   Setup setup_;
@@ -198,6 +199,7 @@ private:
   std::vector<double> learntGroups_; ///< that each had in the one last learnt from
   unsigned learnt_ = 0;              ///< split launches
   std::vector<double> speeds_;       ///< by device: groups per second, smoothed
+  std::vector<double> atMost_;       ///< … by home's, as the last split shows; 0: nothing is known
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;      ///< that it is at work

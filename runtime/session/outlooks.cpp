@@ -56,11 +56,13 @@ void Outlooks::note(std::uint64_t id, const Launch& launch, const LaunchHistory&
   Noted& noted = steps_[id];
   cameWithCommands(noted);
   std::vector<double> speeds = history.controller->expectedSpeeds();
-  auto takesPart = [](double speed) { return speed > 0; };
+  const auto isAsKnown = [](double speed, double before) {
+    return (speed > 0) == (before > 0) && !isMuchBetterKnown(speed, before);
+  };
   const bool isNews = noted.code.lock() != launch.code ||
                       isMuchBetterKnown(home, noted.step.homeSeconds) ||
                       noted.step.isWaitedFor != history.isWaitedFor ||
-                      !std::ranges::equal(noted.step.speeds, speeds, {}, takesPart, takesPart);
+                      !std::ranges::equal(noted.step.speeds, speeds, isAsKnown);
   describe(launch, planKey_);
   noted.drifts = !isNews && planKey_ != noted.lastKey;
   std::swap(noted.lastKey, planKey_);

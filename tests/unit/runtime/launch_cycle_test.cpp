@@ -473,6 +473,18 @@ TEST(LaunchCycle, judgesWhatWasForeseenOnlyOnceItsCyclesGetNoShorter) {
   EXPECT_NE(jacobi.go(20, 0.3), Mode::Native);
 }
 
+TEST(LaunchCycle, doesNotWaitUntilWhatTakesManyTimesAsLongGetsFaster) {
+  Linked jacobi;
+  ASSERT_LT(jacobi.wait(20), 20);
+  EXPECT_EQ(jacobi.go(4, 50), Mode::Native);
+  // What the system held up once is no such thing.
+  Linked other;
+  ASSERT_LT(other.wait(20), 20);
+  EXPECT_EQ(other.go(1, 0.3), Mode::Split);
+  EXPECT_EQ(other.go(1, 50), Mode::Split);
+  EXPECT_NE(other.go(20, 0.3), Mode::Native);
+}
+
 TEST(LaunchCycle, goesHomeIfWhatWasForeseenStaysSlower) {
   Linked jacobi;
   ASSERT_LT(jacobi.wait(20), 20);

@@ -175,6 +175,24 @@ TEST(ShareController, AutoBeginsCautiouslyAndConverges) {
   EXPECT_NEAR(controller.next().shares[0], 0.75, 0.02);
 }
 
+/// Of two devices that seem alike; a launch takes 1 s at home, and this at each of 100 groups.
+double expectedOfTheOther(std::vector<double> perGroup) {
+  ShareController::Setup made = setup("auto");
+  made.likeHome = {true, true};
+  ShareController controller(std::move(made));
+  controller.next();
+  controller.observeHome(1.0, 100);
+  run(controller, std::vector{0.5, 0.5}, std::move(perGroup));
+  return controller.expectedSpeeds()[1];
+}
+
+TEST(ShareController, ADeviceThatSeemsToBeLikeHomeIsUnlessItIsFarSlower) {
+  EXPECT_EQ(expectedOfTheOther({0.01, 0.01}), 1);
+  EXPECT_EQ(expectedOfTheOther({0.002, 0.018}), 1) << "what takes long lies in its part";
+  EXPECT_LT(expectedOfTheOther({0.01, 1.0}), 0.02);
+  EXPECT_EQ(expectedOfTheOther({0.01, 0.03}), 1) << "it may have been held up";
+}
+
 /// Lets `controller` split until it asks for something else.
 Action splitAsSlowAs(ShareController& controller, double wall, int atMost) {
   for (int i = 0; i < atMost; ++i) {
