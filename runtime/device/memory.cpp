@@ -50,6 +50,61 @@ void Buffer::engage(Machine& machine) {
   ++engagements_;
 }
 
+bool Buffer::mayBeLetGo(const Machine& machine) const {
+  if (!engaged() || pooled_ || !maps.empty() || (search_ && !search_->done->over()) ||
+      !directory_->isValid(ownNode(machine), ByteSet(0, size_)))
+    return false;
+  std::vector<CompletionPtr> pending = merges_;
+  journal_.collect(pending);
+  for (NodeId node = 0; node < machine.nodes(); ++node)
+    accesses_.collectAll(node, pending);
+  return std::ranges::all_of(
+      pending, [](const CompletionPtr& each) { return each->poll() && each->succeeded(); });
+}
+
+std::shared_ptr<const void> Buffer::letGo() {
+  struct Given { // copies over host memory go before the memory does
+    Ref<cl_mem> home;
+    std::shared_ptr<HostBlock> block;
+    std::map<NodeId, Staging> staging;
+    std::map<Engine, Ref<cl_mem>> relays;
+    std::map<std::size_t, DeviceCopy> copies;
+    std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Ref<cl_mem>> parts;
+    std::map<std::size_t, std::shared_ptr<DeviceSnapshot>> snapshots;
+    std::vector<CompletionPtr> merges;
+  };
+  auto given = std::make_shared<Given>();
+  if (hostBlock_)
+    hostMemory_ = nullptr; // else it is home's own
+  given->home = std::exchange(keepsHome_, {});
+  given->block = std::exchange(hostBlock_, nullptr);
+  given->staging.swap(staging_);
+  given->relays.swap(relays_);
+  given->copies.swap(copies_);
+  given->parts.swap(parts_);
+  given->snapshots.swap(snapshots_);
+  given->merges.swap(merges_);
+  directory_.reset();
+  accesses_ = {};
+  journal_ = {};
+  forecast_ = {};
+  readers_ = {};
+  contents_ = {};
+  nativeWrites.clear();
+  unbooked = {};
+  places_ = newPlaces();
+  --engagements_;
+  return given;
+}
+
+std::uint64_t Buffer::bytesElsewhere(const Machine& machine) const {
+  std::uint64_t bytes = 0;
+  for (const auto& [device, copy] : copies_)
+    if (machine.devices()[device].node != hostNode && isCopiedTo(machine, device))
+      bytes += copy.holds.size();
+  return bytes;
+}
+
 std::vector<Directory::NeededMove> Buffer::bringAll(std::span<const Directory::Need> needs,
                                                     bool exactly) {
   for (const Directory::Need& each : needs) {

@@ -247,6 +247,14 @@ public:
 
   /// Starts keeping the directory.
   void engage(Machine& machine);
+  /// Whether it may become the program's alone again: home has all its bytes, and nothing that was
+  /// done to any copy is under way, or failed. Asks the driver.
+  bool mayBeLetGo(const Machine& machine) const;
+  /// Has it so. What it had besides is for the caller to destroy without the lock, before the
+  /// buffer itself.
+  std::shared_ptr<const void> letGo();
+  /// What copies in other devices' memories hold, current or not.
+  std::uint64_t bytesElsewhere(const Machine& machine) const;
   /// Where the home buffer lies, if that is in the host's memory: the way to find out, or null if
   /// it is known, was looked for in vain, or needs no looking for. The driver tells it by a map,
   /// which waits for earlier commands; so it is asked on the home device's lane, without the lock.

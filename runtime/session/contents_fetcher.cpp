@@ -86,7 +86,7 @@ struct ContentsFetch {
       if (inspections)
         inspections->keep(std::move(each.pass->key), std::move(each.cells));
     for (const Wanted& each : wanted) {
-      if (each.buffer->directory().version() != each.version)
+      if (!each.buffer->engaged() || each.buffer->directory().version() != each.version)
         continue;
       KnownContents& known = each.buffer->contents();
       known.onHost.uniteWith(each.onHost);

@@ -152,6 +152,7 @@ void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& comm
 cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments) {
   Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Undecided);
   Lock lock(shared_.mutex);
+  idleBuffers_.look(lock);
   std::shared_ptr<Stream> stream;
   std::shared_ptr<Kernel> kernel;
   auto asItCame = [&](const CompletionPtr& noted = nullptr) {

@@ -5,6 +5,7 @@
 #include "runtime/session/command.h"
 #include "runtime/session/command_timer.h"
 #include "runtime/session/commands.h"
+#include "runtime/session/idle_buffers.h"
 #include "runtime/session/kernels.h"
 #include "runtime/session/launch_planner.h"
 #include "runtime/session/preparer.h"
@@ -26,11 +27,12 @@ public:
   Launcher(Shared& shared, Scheduler& scheduler, Pumps& pumps, Kernels& kernels,
            const Samplers& samplers, Preparer& preparer, Commands& commands, NativeWork& nativeWork,
            LaunchPlanner& planner, LaunchObserver& observer, Verifier& verifier,
-           const GroupShapes& shapes)
+           const GroupShapes& shapes, IdleBuffers& idleBuffers)
       : shared_(shared), cl_(shared.cl), options_(shared.options), machine_(shared.machine),
         scheduler_(scheduler), pumps_(pumps), kernels_(kernels), samplers_(samplers),
         preparer_(preparer), commands_(commands), nativeWork_(nativeWork), planner_(planner),
-        observer_(observer), verifier_(verifier), shapes_(shapes), timer_(shared.cl) {}
+        observer_(observer), verifier_(verifier), shapes_(shapes), idleBuffers_(idleBuffers),
+        timer_(shared.cl) {}
 
   cl_int launch(const Command& command, const LaunchArguments& arguments);
   /// Ends what it does beside the program.
@@ -69,6 +71,7 @@ private:
   LaunchObserver& observer_;
   Verifier& verifier_;
   const GroupShapes& shapes_;
+  IdleBuffers& idleBuffers_;
   std::set<std::shared_ptr<KernelStats>> explained_; ///< kernels that LIBSPLIT_EXPLAIN told of
   CommandTimer timer_;
 };

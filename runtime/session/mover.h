@@ -106,6 +106,8 @@ public:
   std::vector<std::shared_ptr<Task>> takeSentAhead() { return std::exchange(sentAhead_, {}); }
   /// One of which it is known that it is over and failed; null: there is none.
   std::shared_ptr<Task> failedAhead() const;
+  /// Nothing was sent ahead that was not taken.
+  bool isIdle() const { return sentAhead_.empty(); }
   /// Whether some is under way. What failed is not; it stays until a recovery takes it.
   bool isSendingAhead() const;
   /// Whether a buffer on its way is one that nobody else uses any more.

@@ -137,6 +137,8 @@ public:
   /// Plans the task's instructions once more, of which there are none.
   void planAgain(Task& task) { callPlan(task); }
   bool isEmpty() const { return unfinished_ == 0; }
+  /// Tasks that were planned so far, each as often as it was.
+  std::uint64_t plannings() const { return plannings_; }
   /// Whether nothing that is pending there can be waiting for what the program does only later: a
   /// call that need not wait may then do so.
   bool maySettle(const Stream& stream) const;

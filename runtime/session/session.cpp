@@ -91,8 +91,8 @@ bool Session::bringHome(Lock& lock, std::span<const std::shared_ptr<MemoryObject
       parts.insert(parts.end(), task->parts.begin(), task->parts.end());
   for (const auto& object : objects) {
     Buffer& buffer = *object->buffer;
-    if (buffer.pooled())
-      continue;            // it is nobody else's business, now as before
+    if (buffer.pooled() || !buffer.engaged())
+      continue;            // it is nobody else's business, now as before, or again
     buffer.readers() = {}; // the program's writes go home alone
     work->outputs.emplace_back(object->buffer, ByteSet()); // which keeps it
     try {
@@ -162,7 +162,7 @@ bool Session::makeRoom(cl_context context) {
       given.push_back(std::move(memory));
   };
   for (const auto& object : holders)
-    if (isIdleAtHome(*object->buffer))
+    if (object->buffer->engaged() && isIdleAtHome(*object->buffer))
       given.push_back(object->buffer->yieldAtHome(*machine_));
   give(machine_->yieldRings());
   lock.unlock();

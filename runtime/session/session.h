@@ -14,6 +14,7 @@
 #include "runtime/session/contexts.h"
 #include "runtime/session/executor.h"
 #include "runtime/session/home_commands.h"
+#include "runtime/session/idle_buffers.h"
 #include "runtime/session/kernels.h"
 #include "runtime/session/launch_observer.h"
 #include "runtime/session/launch_planner.h"
@@ -172,8 +173,10 @@ private:
                                  provider_, issuer_,    mover_,    executor_, homeCommands_};
   Recovery recovery_{shared_,   scheduler_,    tracked_, issuer_,         mover_,  merger_,
                      executor_, homeCommands_, chunks_,  pooledLaunches_, planner_};
-  Launcher launcher_{shared_,   scheduler_,  pumps_,   kernels_,  samplers_, preparer_,
-                     commands_, nativeWork_, planner_, observer_, verifier_, groupShapes_};
+  IdleBuffers idleBuffers_{shared_, scheduler_, tracked_, mover_, chunks_, pooledLaunches_};
+  Launcher launcher_{shared_,   scheduler_,   pumps_,      kernels_, samplers_,
+                     preparer_, commands_,    nativeWork_, planner_, observer_,
+                     verifier_, groupShapes_, idleBuffers_};
 };
 
 } // namespace libsplit::runtime

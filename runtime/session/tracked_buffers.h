@@ -25,6 +25,12 @@ public:
     std::erase_if(all_, [](const std::weak_ptr<Buffer>& each) { return each.expired(); });
     all_.push_back(buffer.weak_from_this());
   }
+  /// Keeps none of it any more.
+  void forget(const std::shared_ptr<Buffer>& buffer) noexcept {
+    std::erase_if(all_, [&](const std::weak_ptr<Buffer>& each) {
+      return !each.owner_before(buffer) && !buffer.owner_before(each);
+    });
+  }
   /// Those that there still are.
   std::vector<std::shared_ptr<Buffer>> buffers() const {
     std::vector<std::shared_ptr<Buffer>> buffers;

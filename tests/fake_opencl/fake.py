@@ -216,6 +216,28 @@ def sent_ahead(bench, variant, count):
         raise Failure(f"in {tried} runs nothing was sent ahead")
 
 
+def let_go(bench):
+    """Buffers are the program's alone again once nothing was split for a while, whether anything was before or launches
+    were only timed, and are split again when that pays: the same bytes."""
+    gpu = GPU | {"item_ns": 150}
+    slow = GPU | {"item_ns": 15000}
+    for others, isSplit in ((gpu, True), (slow, False)):
+        fake = Fake(bench)
+        fake.platforms = [{"name": "Fake", "devices": [gpu, others]}]
+        seen = 0
+        for together in ("1", "7"):
+            arguments = ("--together", together)
+            native = fake.run("two_phases", arguments=arguments)
+            native.require_success()
+            run = fake.run("two_phases", {"POLICY": "auto", "LOG": "debug"}, arguments=arguments, clock="real")
+            run.require_same_as(native, stderr=False)
+            split = run.kernel("relax")["split_launches"]
+            run.require(split > 20 if isSplit else split < 20, f"{split} launches were split")
+            seen += run.stderr.count("the program's alone again")
+        if seen < 2:
+            raise Failure(f"{'split' if isSplit else 'timed'}: buffers were let go of {seen} times")
+
+
 def home_lost(bench):
     """A program that asks nothing but clFinish is told by it that its own device was lost, whichever command that was
     at."""
@@ -965,7 +987,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "late_callbacks": late_callbacks, "read_back": read_back,
+    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,
