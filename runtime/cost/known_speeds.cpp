@@ -68,6 +68,7 @@ Json toJson(const std::string& machine, const std::string& kernel, const LaunchK
             {"classes", key.classes},
             {"items", record.items},
             {"seconds_per_item", record.secondsPerItem},
+            {"at_most", record.atMost},
             {"home_seconds", record.homeSeconds},
             {"split_seconds", record.splitSeconds},
             {"seconds_per_byte", record.secondsPerByte},
@@ -93,6 +94,7 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
     // Files of before they were kept lack these.
     record.secondsPerByte = json.value("seconds_per_byte", 0.0);
     record.secondsPerMove = json.value("seconds_per_move", 0.0);
+    record.atMost = json.value("at_most", std::vector<double>());
     record.nativeSeconds = json.value("native_seconds", 0.0);
     record.launches = json.value("launches", std::uint64_t{0});
     if (json.contains("dimension"))
@@ -108,7 +110,8 @@ bool fromJson(const Json& json, std::size_t devices, LaunchKey& key, SpeedRecord
   return record.secondsPerItem.size() == devices && record.items > 0 && record.items < 1e30 &&
          isSpeed(record.homeSeconds) && isSpeed(record.splitSeconds) &&
          isSpeed(record.secondsPerByte) && isSpeed(record.secondsPerMove) &&
-         isSpeed(record.nativeSeconds) &&
+         isSpeed(record.nativeSeconds) && record.atMost.size() <= devices &&
+         std::ranges::all_of(record.atMost, isSpeed) &&
          std::all_of(record.secondsPerItem.begin(), record.secondsPerItem.end(), isSpeed);
 }
 
@@ -238,6 +241,8 @@ ShareController::Prior KnownSpeeds::prior(const std::string& kernel, const Launc
         measured ? best->homeSeconds * (items / best->items) : best->secondsPerItem[home_] * items;
     if (best->splitSeconds > 0 && best->homeSeconds > 0)
       prior.gain = best->homeSeconds / best->splitSeconds;
+    if (prior.from == Prior::From::SameLaunch)
+      prior.atMost = best->atMost;
     return prior;
   }
   prior.speeds = relativeSpeeds();

@@ -29,11 +29,13 @@ namespace libsplit::runtime {
 struct SpeedRecord {
   double items = 0;                   ///< work-items of the launch
   std::vector<double> secondsPerItem; ///< by device; 0: not known
-  double homeSeconds = 0;             ///< unsplit, on the program's own device; 0: not known
-  double splitSeconds = 0;            ///< split; 0: not known
-  double secondsPerByte = 0;          ///< that moving between nodes took then; 0: not known
-  double secondsPerMove = 0;          ///< … and each move, whatever its size
-  std::optional<unsigned> dimension;  ///< along which it was cut
+  /// By device, of how fast it is by home: no more than that, as a launch showed; 0: not known.
+  std::vector<double> atMost;
+  double homeSeconds = 0;            ///< unsplit, on the program's own device; 0: not known
+  double splitSeconds = 0;           ///< split; 0: not known
+  double secondsPerByte = 0;         ///< that moving between nodes took then; 0: not known
+  double secondsPerMove = 0;         ///< … and each move, whatever its size
+  std::optional<unsigned> dimension; ///< along which it was cut
   /// Of open local sizes; the keys are without their range.
   std::map<ShapeSearches::Key, ShapeSearch::Known> shapes;
   std::uint64_t launches = 0;    ///< in the last run before this one

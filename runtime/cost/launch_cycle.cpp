@@ -28,10 +28,9 @@ constexpr double leastGain = 0.005;   ///< measured gain that is worth keeping
 /// A way that is slower than another is timed again as long as it gets so much faster by that: much
 /// happens once in its first cycles, plans are made, memory is pinned, kernels are compiled.
 constexpr double stillFalling = 0.95;
-/// … unless it takes so many times as long as home does, in so many cycles: that is no longer what
-/// happens once, but a device that is much slower than it was thought to be.
+/// … unless it takes so many times as long as home does, and no less than in the cycle before: that
+/// is not what happens once, but a device that is much slower than it was thought to be.
 constexpr double hopeless = 4;
-constexpr std::size_t hopelessCycles = 2;
 /// Own shares and home are tried if they promise no more than so many times what joint shares take:
 /// the promise comes from launches that shared the machine, or whose moving was hidden.
 constexpr double margin = 1.5;
@@ -466,17 +465,21 @@ bool LaunchCycle::mayGetFaster(double took) const {
          cycles_ < trialCycles && (!(lastTimed_ > 0) || took < stillFalling * lastTimed_);
 }
 
-/// What a cycle takes at least, if that is many times what it takes at home.
+/// What a cycle takes at least, if that is many times what it takes at home, and falls no more.
 std::optional<double> LaunchCycle::hopelessSeconds() const {
-  double least = 0, home = 0;
+  double first = 0, second = 0, least = 0, home = 0;
   for (const Place& place : places_)
     if (isUnderRule(place)) {
-      if (place.readings.size() < hopelessCycles || !(place.homeSeconds > 0))
+      if (place.readings.size() < 2 || !(place.homeSeconds > 0))
         return std::nullopt;
-      least += std::ranges::min(place.readings);
+      first += place.readings[0];
+      second += place.readings[1];
+      least += std::min(place.readings[0], place.readings[1]);
       home += place.homeSeconds;
     }
-  return way() != Way::Home && least > hopeless * home ? std::optional(least) : std::nullopt;
+  const bool isHopeless =
+      way() != Way::Home && least > hopeless * home && second > stillFalling * first;
+  return isHopeless ? std::optional(least) : std::nullopt;
 }
 
 void LaunchCycle::timeAgain(double took) {

@@ -101,7 +101,9 @@ ShareController::ShareController(Setup setup)
     if (setup_.speeds[i] > 0)
       usable_.push_back(i);
   shares_.assign(setup_.speeds.size(), 0.0);
-  speeds_ = atMost_ = shares_;
+  speeds_ = shares_;
+  atMost_ = setup_.prior.atMost;
+  atMost_.resize(shares_.size());
   solver_ = makeSolver();
 }
 
@@ -173,16 +175,15 @@ ShareController::Expected ShareController::expected() const {
 std::vector<double> ShareController::expectedSpeeds() const {
   if (setup_.home >= setup_.speeds.size() || setup_.speeds[setup_.home] <= 0)
     return std::vector<double>(setup_.speeds.size());
-  const std::vector<double> before = expected().speeds;
-  std::vector<double> speeds = before;
+  std::vector<double> speeds = expected().speeds;
   const double home = speeds_[setup_.home];
   for (std::size_t i : usable_) {
     if (home > 0 && speeds_[i] > 0)
       speeds[i] = speeds_[i] / home;
     // What one of them did slower lay in its part of the launch, unless home does the rest of a
-    // launch in far less time than that, or it was so in an earlier run.
-    const double atMost = atMost_[i] > 0 ? atMost_[i] : before[i];
-    if (i < setup_.likeHome.size() && setup_.likeHome[i] && atMost >= farSlower)
+    // launch in far less time than that.
+    const bool isFarSlower = atMost_[i] > 0 && atMost_[i] < farSlower;
+    if (i < setup_.likeHome.size() && setup_.likeHome[i] && !isFarSlower)
       speeds[i] = 1;
   }
   return speeds;
@@ -192,7 +193,7 @@ std::vector<double> ShareController::expectedSpeeds() const {
 /// its own part: so none of them can be faster, beside home, than that by its own time.
 void ShareController::bound(std::span<const solver::DeviceSample> samples) {
   const double whole = homeWorkSeconds();
-  if (!(whole > 0) || setup_.home >= samples.size())
+  if (!homeIsMeasured_ || !(whole > 0) || setup_.home >= samples.size())
     return;
   const auto seconds = [&](std::size_t i) {
     return samples[i].seconds - samples[i].transferSeconds;
@@ -388,6 +389,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
     return;
   }
   homeSeconds_ = seconds;
+  homeIsMeasured_ = true;
   beginTrial();
   if (homeSeconds() < shortest.value_or(setup_.minLaunchSeconds)) {
     if (setup_.tellsWaits && waits_.known().empty() && !std::exchange(hasLookedTwice_, true)) {

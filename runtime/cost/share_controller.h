@@ -61,6 +61,7 @@ public:
     std::vector<double> speeds; ///< by device; 0: not known
     double homeSeconds = 0;     ///< expected at home; 0: not known
     double gain = 0;            ///< at home over split, as measured then; 0: not known
+    std::vector<double> atMost; ///< that each can be by home's speed, as seen then; 0: not known
   };
   struct Setup {
     Policy policy;
@@ -131,6 +132,8 @@ public:
   bool canUse(std::size_t device) const { return setup_.speeds[device] > 0; }
   /// Groups per second that each device showed, 0 where not known. Valid until the next call.
   std::span<const double> speeds() const { return speeds_; }
+  /// By device: it can't be more than so many times as fast as home; 0: not known.
+  std::span<const double> atMost() const { return atMost_; }
   /// How fast the devices are beside home, by all that is known or guessed; 0: takes no part.
   std::vector<double> expectedSpeeds() const;
   /// Seconds at home that are known, or known of a launch like it; 0: none are.
@@ -199,11 +202,12 @@ private:
   std::vector<double> learntGroups_; ///< that each had in the one last learnt from
   unsigned learnt_ = 0;              ///< split launches
   std::vector<double> speeds_;       ///< by device: groups per second, smoothed
-  std::vector<double> atMost_;       ///< … by home's, as the last split shows; 0: nothing is known
+  std::vector<double> atMost_;       ///< … by home's, as the last split shows; 0: not known
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;      ///< that it is at work
   Latest<4> waits_;              ///< what waiting cost for those at home that tell
+  bool homeIsMeasured_ = false;  ///< in this run
   bool homeIsGuessed_ = false;   ///< from what home did beside others
   double homeAlone_ = 0;         ///< … and from what it did before they began; 0: not known
   RestTimes rests_;              ///< after the launches

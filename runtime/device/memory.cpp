@@ -51,7 +51,9 @@ void Buffer::engage(Machine& machine) {
 }
 
 bool Buffer::mayBeLetGo(const Machine& machine) const {
-  if (!engaged() || pooled_ || !maps.empty() || (search_ && !search_->done->over()) ||
+  const bool isSoughtFor = search_ && search_->issued && !search_->done->over();
+  const bool isKnown = !contents_.tables.empty() || !contents_.onHost.empty();
+  if (!engaged() || pooled_ || !maps.empty() || isSoughtFor || isKnown ||
       !directory_->isValid(ownNode(machine), ByteSet(0, size_)))
     return false;
   std::vector<CompletionPtr> pending = merges_;
@@ -98,10 +100,14 @@ std::shared_ptr<const void> Buffer::letGo() {
 }
 
 std::uint64_t Buffer::bytesElsewhere(const Machine& machine) const {
-  std::uint64_t bytes = 0;
-  for (const auto& [device, copy] : copies_)
-    if (machine.devices()[device].node != hostNode && isCopiedTo(machine, device))
+  std::uint64_t bytes = hostBlock_ ? size_ : 0;
+  for (const auto& [device, copy] : copies_) // those in the host's memory are the block, or home's
+    if (machine.devices()[device].node != hostNode)
       bytes += copy.holds.size();
+  for (const auto& [device, snapshot] : snapshots_)
+    bytes += snapshot ? snapshot->end - snapshot->begin : 0;
+  for (const auto& [node, staging] : staging_)
+    bytes += staging.block ? staging.block->size() : 0;
   return bytes;
 }
 

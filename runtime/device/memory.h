@@ -247,20 +247,23 @@ public:
 
   /// Starts keeping the directory.
   void engage(Machine& machine);
-  /// Whether it may become the program's alone again: home has all its bytes, and nothing that was
-  /// done to any copy is under way, or failed. Asks the driver.
+  /// Whether it may become the program's alone again: home has all its bytes, nobody knows what
+  /// they are (that would have to be found out anew), and nothing that was done to any copy is
+  /// under way, or failed. Asks the driver.
   bool mayBeLetGo(const Machine& machine) const;
   /// Has it so. What it had besides is for the caller to destroy without the lock, before the
   /// buffer itself.
   std::shared_ptr<const void> letGo();
-  /// What copies in other devices' memories hold, current or not.
+  /// What copies of it hold, current or not, staging memory included: it would have to be made, and
+  /// filled, anew.
   std::uint64_t bytesElsewhere(const Machine& machine) const;
   /// Where the home buffer lies, if that is in the host's memory: the way to find out, or null if
   /// it is known, was looked for in vain, or needs no looking for. The driver tells it by a map,
   /// which waits for earlier commands; so it is asked on the home device's lane, without the lock.
   std::shared_ptr<AddressSearch> addressSearch(Machine& machine);
-  Directory& directory() { return *directory_; }
-  const Directory& directory() const { return *directory_; }
+  /// Of an engaged one. Throws std::bad_optional_access of another.
+  Directory& directory() { return directory_.value(); }
+  const Directory& directory() const { return directory_.value(); }
   /// The work that is under way on its copies.
   Accesses& accesses() { return accesses_; }
   const Accesses& accesses() const { return accesses_; }

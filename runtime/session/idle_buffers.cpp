@@ -19,6 +19,8 @@ constexpr std::uint64_t firstLook = SplitsOfLate::longestRound;
 constexpr std::uint64_t longestPause = std::uint64_t{1} << 14;
 /// Part of the time since copies were of use that bringing them back may take.
 constexpr double smallPart = 0.01;
+/// Launches in a row at which something may be in the way.
+constexpr unsigned mostObstacles = 16;
 
 } // namespace
 
@@ -26,19 +28,23 @@ void IdleBuffers::look(Lock& lock) noexcept {
   ++launches_;
   if (const std::uint64_t plannings = scheduler_.plannings(); plannings != plannings_) {
     plannings_ = plannings;
-    lastOfUse_ = Clock::now();
+    lastOfUse_ = notBefore_ = Clock::now();
     pause_ = firstLook;
     due_ = launches_ + pause_;
+    obstacles_ = 0;
   }
-  if (launches_ < due_ || shared_.isQuiet() || CallbackScope::active())
+  if (launches_ < due_ || shared_.isQuiet() || CallbackScope::active() || Clock::now() < notBefore_)
     return;
-  due_ = launches_ + pause_;
-  pause_ = std::min(2 * pause_, longestPause);
   try {
-    letGo(lock);
+    const Uncancelled whole;
+    if (!letGo(lock) && ++obstacles_ < mostObstacles)
+      return; // the next launch tries again
   } catch (const std::exception& error) {
     log(LogLevel::Debug, "buffers that are of no use any more stay: ", error.what());
   }
+  obstacles_ = 0;
+  due_ = launches_ + pause_;
+  pause_ = std::min(2 * pause_, longestPause);
 }
 
 /// Whether something may still refer to a buffer's copies, or to what is known of its bytes.
@@ -49,37 +55,35 @@ bool IdleBuffers::isAnythingUnderWay() {
          !scheduler_.calls().await(nullptr, CallTable::Queues::Others).areOver();
 }
 
-bool IdleBuffers::isWorthKeeping(const Buffer& buffer, Clock::time_point now) const {
-  const std::uint64_t held = buffer.bytesElsewhere(*machine_);
-  const double passed = std::chrono::duration<double>(now - lastOfUse_).count();
-  return held > 0 && shared_.moving.seconds(held) > smallPart * passed;
-}
-
-void IdleBuffers::letGo(Lock& lock) {
+/// False if something is in the way, which need not be so for long.
+bool IdleBuffers::letGo(Lock& lock) {
   if (!machine_ || !scheduler_.isEmpty())
-    return;
-  const Uncancelled whole;
-  // Destroyed without the lock, and after which nothing is looked at.
-  struct Held {
+    return false;
+  struct Held { // destroyed without the lock, buffers last
+    std::vector<std::shared_ptr<const void>> given;
     std::vector<std::shared_ptr<Task>> arrived;
     std::vector<std::shared_ptr<Buffer>> buffers;
-    std::vector<std::shared_ptr<const void>> given;
   };
   GoesUnlocked held(lock, Held{});
   held->arrived = mover_.takeArrived();
   if (isAnythingUnderWay())
-    return;
+    return false;
   held->buffers = tracked_.buffers();
   held->given.reserve(held->buffers.size());
-  const Clock::time_point now = Clock::now();
+  std::uint64_t elsewhere = 0;
   for (const std::shared_ptr<Buffer>& buffer : held->buffers)
-    if (buffer->mayBeLetGo(*machine_) && !isWorthKeeping(*buffer, now)) {
+    elsewhere += buffer->pooled() ? 0 : buffer->bytesElsewhere(*machine_);
+  const std::chrono::duration<double> back(shared_.moving.seconds(elsewhere) / smallPart);
+  notBefore_ = lastOfUse_ + std::chrono::duration_cast<Clock::duration>(back);
+  const bool keepsCopies = elsewhere > 0 && Clock::now() < notBefore_;
+  for (const std::shared_ptr<Buffer>& buffer : held->buffers)
+    if (buffer->mayBeLetGo(*machine_) && !(keepsCopies && buffer->bytesElsewhere(*machine_) > 0))
       held->given.push_back(buffer->letGo());
-      tracked_.forget(buffer);
-    }
+  tracked_.forgetLetGo(held->buffers);
   if (!held->given.empty())
     log(LogLevel::Debug, held->given.size(),
         " buffers are the program's alone again: nothing was split for a while");
+  return !keepsCopies;
 }
 
 } // namespace libsplit::runtime

@@ -8,8 +8,8 @@
 // bytes become the program's alone again, as if they had never been engaged. Once all have, the
 // session is quiet (shared.h).
 //
-// Copies may be wanted again. To bring back what they hold takes time that is known, and they are
-// kept until that is a small part of what has passed since they were of use.
+// Copies may be wanted again. To bring back what they all hold takes time that is known, and they
+// are kept until that is a small part of what has passed since they were of use.
 //
 // Worked example: a solver is split for a second, with 2 GB on another GPU; then come short kernels
 // that are not. At 40 GB/s it takes 50 ms to bring those back: they stay for 5 s. The buffers of a
@@ -41,9 +41,8 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  void letGo(Lock& lock);
+  bool letGo(Lock& lock);
   bool isAnythingUnderWay();
-  bool isWorthKeeping(const Buffer& buffer, Clock::time_point now) const;
 
   Shared& shared_;
   const std::unique_ptr<Machine>& machine_;
@@ -55,8 +54,10 @@ private:
   std::uint64_t launches_ = 0;  ///< so far
   std::uint64_t plannings_ = 0; ///< tasks that were planned when the last launch came
   Clock::time_point lastOfUse_; ///< when that had just changed
+  Clock::time_point notBefore_; ///< copies may be wanted again till then
   std::uint64_t due_ = 0;       ///< launches at which to look
   std::uint64_t pause_ = 0;     ///< launches between two looks
+  unsigned obstacles_ = 0;      ///< launches in a row at which something was in the way
 };
 
 } // namespace libsplit::runtime

@@ -394,6 +394,8 @@ void LaunchObserver::remember(const KernelCode& code, LaunchHistory& history,
   for (std::size_t i = 0; i < record.secondsPerItem.size(); ++i)
     if (speeds[i] > 0)
       record.secondsPerItem[i] = 1 / (speeds[i] * groupItems);
+  const std::span<const double> atMost = history.controller->atMost();
+  record.atMost.assign(atMost.begin(), atMost.end());
   const double home = history.controller->homeSeconds();
   if (home > 0 && !history.controller->homeIsDoubtful())
     record.homeSeconds = home;

@@ -74,7 +74,9 @@ bool Prefetcher::look(Stream& stream, const Launch& launch, const Outlook::Step&
     return false;
   bool isAny = false;
   forEachNeed(*machine_, launch, step, [&](std::size_t b, NodeId node, const ByteSet& bytes) {
-    isAny = isAny || !launch.buffers[b]->directory().missing(node, bytes).empty();
+    const Buffer& buffer = *launch.buffers[b];
+    // Of one that no launch was planned with yet, or none of late, all is at home.
+    isAny = isAny || !(buffer.engaged() ? buffer.directory().missing(node, bytes) : bytes).empty();
   });
   if (!isAny)
     return false;

@@ -25,11 +25,12 @@ public:
     std::erase_if(all_, [](const std::weak_ptr<Buffer>& each) { return each.expired(); });
     all_.push_back(buffer.weak_from_this());
   }
-  /// Keeps none of it any more.
-  void forget(const std::shared_ptr<Buffer>& buffer) noexcept {
-    std::erase_if(all_, [&](const std::weak_ptr<Buffer>& each) {
-      return !each.owner_before(buffer) && !buffer.owner_before(each);
-    });
+  /// Keeps no book any more of those of `buffers`, which are all, that are not engaged.
+  void forgetLetGo(const std::vector<std::shared_ptr<Buffer>>& buffers) noexcept {
+    all_.clear();
+    for (const std::shared_ptr<Buffer>& each : buffers)
+      if (each->engaged())
+        all_.push_back(each); // for which there is room
   }
   /// Those that there still are.
   std::vector<std::shared_ptr<Buffer>> buffers() const {

@@ -26,7 +26,7 @@ TEST_F(IdleBuffer, GoesWithItsCopiesAndIsAsNewWhenItIsTrackedAgain) {
   EXPECT_EQ(buffer->bytesElsewhere(machine), 5000U);
   ASSERT_TRUE(buffer->mayBeLetGo(machine));
   buffer->letGo();
-  world.tracked.forget(buffer);
+  world.tracked.forgetLetGo(world.tracked.buffers());
   EXPECT_FALSE(buffer->engaged());
   EXPECT_TRUE(world.shared.isQuiet());
   EXPECT_TRUE(world.tracked.buffers().empty());
@@ -57,6 +57,11 @@ TEST_F(IdleBuffer, StaysWhileTheProgramHasMappedIt) {
   EXPECT_TRUE(buffer->mayBeLetGo(machine));
 }
 
+TEST_F(IdleBuffer, StaysWhileItIsKnownWhatItHolds) {
+  buffer->contents().onHost = ByteSet(0, 8);
+  EXPECT_FALSE(buffer->mayBeLetGo(machine));
+}
+
 TEST_F(IdleBuffer, StaysWhileAnythingWorksOnIt) {
   const CompletionPtr work = world.completion();
   buffer->accesses().add({node, ByteSet(0, 10), {}, work});
@@ -77,7 +82,7 @@ TEST_F(IdleBuffer, IsNotLookedForByOthersOfTheSameKind) {
   const auto other = world.buffer(bytes);
   const auto keeps = Ref<cl_mem>::retain(world.cl, other->home());
   other->letGo();
-  world.tracked.forget(other);
+  world.tracked.forgetLetGo(world.tracked.buffers());
   ASSERT_EQ(world.tracked.buffers().size(), 1U);
   EXPECT_EQ(world.tracked.buffers().front(), buffer);
 }
