@@ -296,7 +296,7 @@ void Explorer::end(const std::string& result) {
 }
 
 std::string Explorer::callbacks(bool expected) {
-  for (int i = 0; i < 3000 && expected && called == 0; ++i)
+  for (int i = 0; i < 300 && expected && called == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return std::to_string(called.load()) + " callbacks";
 }
