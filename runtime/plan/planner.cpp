@@ -53,8 +53,7 @@ ByteSet inPixels(const ByteSet& bytes, std::uint64_t pixel, bool partly) {
 /// `most`: ranges of a region. `taken`: by parameter, whether the piece is taken to read all of it
 /// and to write nothing.
 PieceRegions regionsOf(const LaunchRequest& request, const KernelSummary& summary,
-                       const GroupBox& box, std::size_t most = maxRanges,
-                       const std::vector<bool>& taken = {}) {
+                       const GroupBox& box, std::size_t most, const std::vector<bool>& taken) {
   std::vector<ArgumentRegions> byArgument =
       evaluate(summary, request.range, request.arguments, box, most, request.contents, taken);
   for (std::size_t p = 0; p < taken.size() && p < byArgument.size(); ++p)
