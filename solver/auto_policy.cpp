@@ -424,7 +424,9 @@ private:
       return;
     candidate_.setZero();
     candidate_[fastest] = 1;
-    if (!affordsTrial(candidate_, predicted, total))
+    const bool isNew = seenAlone_[fastest] <= 0 && !options_.aloneOnce.empty();
+    const double once = isNew ? options_.aloneOnce[static_cast<std::size_t>(fastest)] : 0;
+    if (!affordsTrial(candidate_, predicted, total, once))
       return;
     const double most = (seenAlone_[fastest] > 0 ? clearlyLessThanSeen : clearlyLess) * least;
     trial_.consider(least, age(), predicted < most ? probePart : likelyTrialPart);
@@ -433,9 +435,9 @@ private:
   }
 
   /// Whether the launches since the last trial that changed something, of `seconds` each, are worth
-  /// moving the data to where `shares` want it and, perhaps, back.
-  bool affordsTrial(const Vector& shares, double seconds, double total) const {
-    return 2 * movingCost(shares, total) <= trialPart * seconds * trial_.since(age());
+  /// moving the data to where `shares` want it and, perhaps, back, and `once` beside that.
+  bool affordsTrial(const Vector& shares, double seconds, double total, double once = 0) const {
+    return 2 * movingCost(shares, total) + once <= trialPart * seconds * trial_.since(age());
   }
 
   /// Launches of this kind so far, seen or not.

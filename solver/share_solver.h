@@ -142,6 +142,8 @@ struct AutoOptions {
   std::vector<double> knownSpeeds;
   double tolerance = 0.01;  ///< predicted gain below which shares are left alone
   double movingSeconds = 0; ///< that moving the data of all groups seems to take, until it is seen
+  /// Seconds, by device, that the first launch on it alone takes more than others; empty: none.
+  std::vector<double> aloneOnce;
 };
 /// Learns speeds, fixed costs and the load's profile over the groups; drops and revives devices;
 /// weighs the data that a change moves. See auto_policy.cpp.

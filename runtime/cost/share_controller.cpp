@@ -147,6 +147,9 @@ std::unique_ptr<solver::ShareSolver> ShareController::makeSolver() const {
   for (std::size_t i : usable_)
     options.knownSpeeds.push_back(shares[i]);
   options.movingSeconds = setup_.movingSeconds;
+  if (!setup_.aloneOnce.empty())
+    for (std::size_t i : usable_)
+      options.aloneOnce.push_back(setup_.aloneOnce[i]);
   return solver::makeAuto(std::move(options));
 }
 

@@ -76,7 +76,9 @@ public:
     double minLaunchSeconds = 0;  ///< `auto`: shorter ones stay at home if they are waited for
     double minChunkedSeconds = 0; ///< what takes less stays there, too, where it begins in chunks
     double movingSeconds = 0;     ///< that moving all its data to another memory seems to take
-    bool tellsWaits = false;      ///< `observeHome` may get to know what the program waits for
+    /// By device, that the first launch on it alone takes more than others; empty: none.
+    std::vector<double> aloneOnce;
+    bool tellsWaits = false;  ///< `observeHome` may get to know what the program waits for
     double timedAtHome = 0;   ///< what such launches took there before any was split; 0: not known
     std::uint64_t groups = 0; ///< of such a launch, in the dimension that has most; 0: not known
     Prior prior;

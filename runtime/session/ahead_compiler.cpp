@@ -84,12 +84,28 @@ bool AheadCompiler::forbidsChunks(const Launch& launch, const LaunchHistory& his
          });
 }
 
-/// Whether it takes less at home than compiling its kernel does, as far as one knows.
-bool AheadCompiler::isShort(const Launch& launch, const LaunchHistory& history) const {
+std::vector<double> AheadCompiler::aloneOnce(const Launch& launch) const {
+  std::vector<double> seconds;
+  bool isBehind = false; // another's part lies before its own
+  for (const Device& device : shared_.devices()) {
+    const bool isCompiledFor = device.isHome || !isBehind || !device.keepsCompiled;
+    seconds.push_back(isCompiledFor ? 0 : compilingSeconds(launch));
+    isBehind = isBehind || (device.participates && !device.failed);
+  }
+  return seconds;
+}
+
+/// What compiling its kernel for a device takes, as far as one knows.
+double AheadCompiler::compilingSeconds(const Launch& launch) {
   const Build& build = *launch.program->build;
+  return std::max({build.compiling, build.earlierCompiling, guessedPreparation});
+}
+
+/// Whether it takes less at home than that.
+bool AheadCompiler::isShort(const Launch& launch, const LaunchHistory& history) const {
   const double known = history.controller->expectedHomeSeconds();
   const double home = known > 0 ? known : launch.code->times.secondsOf(itemsOf(launch.range));
-  return home < std::max({build.compiling, build.earlierCompiling, guessedPreparation});
+  return home < compilingSeconds(launch);
 }
 
 CompletionPtr AheadCompiler::begin(const Launch& launch, const LaunchHistory& history) {

@@ -40,6 +40,10 @@ public:
   /// Whether the launch is better not given out in chunks, for which drivers would compile yet
   /// other forms of its kernel.
   bool forbidsChunks(const Launch& launch, const LaunchHistory& history) const;
+  /// Seconds, by device, that the first launch on it alone would take more than others, for what
+  /// its driver would have to compile then: no device's part but the first begins where the NDRange
+  /// does.
+  std::vector<double> aloneOnce(const Launch& launch) const;
   /// Ends what is under way, and begins nothing any more. Without the lock.
   void stop();
 
@@ -54,6 +58,7 @@ private:
   bool isUsed() const;
   bool isAnyUnderWay() const;
   bool usesProcessors() const;
+  static double compilingSeconds(const Launch& launch);
   bool isShort(const Launch& launch, const LaunchHistory& history) const;
   CompletionPtr begin(const Launch& launch, const LaunchHistory& history);
   std::vector<Named> ordersFor(const Launch& launch, const LaunchHistory& history) const;

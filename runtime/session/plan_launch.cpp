@@ -115,6 +115,7 @@ void LaunchPlanner::takeControl(const Launch& launch, LaunchHistory& history) {
   for (unsigned d = 0; d < launch.range.dimensions; ++d)
     setup.groups = std::max(setup.groups, launch.range.groups(d));
   setup.movingSeconds = movingSeconds(launch);
+  setup.aloneOnce = ahead_.aloneOnce(launch);
   const double native = setup.timedAtHome;
   history.controller = std::make_unique<ShareController>(std::move(setup));
   history.learning = {};

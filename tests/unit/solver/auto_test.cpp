@@ -218,6 +218,25 @@ TEST(Auto, whatMovedThereDearlyIsNotFetchedBackForALittleGain) {
   EXPECT_NEAR(solver->propose()[0], 0.5, 0.01);
 }
 
+// Two devices that are as fast alone: 0.5 s a launch together, 1 s on either. What the first launch
+// on the second alone takes more has to be worth it first.
+TEST(Auto, aDeviceWhoseDriverWouldHaveToCompileForThatIsNotTriedAloneSoon) {
+  const auto firstAlone = [](double once) {
+    const auto solver = makeAuto({2, {0.99, 1}, 0.01, 0, {0, once}});
+    Pair machine{{1000, 1010}};
+    int launch = 0;
+    for (; launch < 1000 && solver->propose()[1] < 0.999; ++launch) {
+      solver->begins();
+      solver->observe(machine.run(solver->propose()), total);
+    }
+    return launch;
+  };
+  const int soon = firstAlone(0);
+  ASSERT_LT(soon, 100) << "or nothing is shown";
+  EXPECT_GT(firstAlone(100), 2 * soon);
+  EXPECT_LT(firstAlone(100), 1000) << "it pays in the end";
+}
+
 TEST(Auto, oneLaunchThatStumblesIsNotBelievedTwoAre) {
   const auto solver = two();
   Pair machine{{3000, 1000}};
