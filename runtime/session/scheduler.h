@@ -137,6 +137,8 @@ public:
   /// Plans the task's instructions once more, of which there are none.
   void planAgain(Task& task) { callPlan(task); }
   bool isEmpty() const { return unfinished_ == 0; }
+  /// Whether a task, whose end the program may know of, still holds what it used.
+  bool isAnyKnownToEnd() const;
   /// Tasks that were planned so far, each as often as it was.
   std::uint64_t plannings() const { return plannings_; }
   /// Whether nothing that is pending there can be waiting for what the program does only later: a

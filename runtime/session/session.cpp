@@ -134,19 +134,23 @@ bool Session::makeRoom(cl_context context) {
   std::vector<std::shared_ptr<MemoryObject>> engaged, holders;
   std::vector<std::shared_ptr<const void>> given;
   Lock lock(shared_.mutex);
-  if (!machine_ || !shared_.isActive() || shared_.steppingAside || CallbackScope::active())
+  if (!machine_ || !shared_.isActive() || shared_.steppingAside)
     return false;
+  constexpr std::chrono::milliseconds patience(100);
   // What a task held goes when it retires, of whose end the program may have heard before: what it
   // gave up then was still there when it wanted the room. Now it is not.
   const Scheduler::Streams streams = scheduler_.streams();
   const bool mayHaveHeld =
       std::ranges::any_of(streams, [](const auto& each) { return each.second->submitted > 0; });
+  if (CallbackScope::active()) { // which may wait for nothing but what may be ending just now
+    shared_.progress.wait_for(lock, patience, [&] { return !scheduler_.isAnyKnownToEnd(); });
+    return mayHaveHeld;
+  }
   for (const auto& [queue, stream] : streams)
     if (scheduler_.maySettle(*stream))
       scheduler_.waitAll(lock, stream);
   // What may be waiting for the program mostly is not, and ends by itself. Natively it would have.
   // What is not over by then may wait for this very thread.
-  constexpr std::chrono::milliseconds patience(100);
   if (!shared_.progress.wait_for(lock, patience, [&] { return scheduler_.isEmpty(); }))
     return mayHaveHeld;
   engaged = memory_.engaged();
