@@ -28,6 +28,13 @@ void Accesses::collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
       after.push_back(access.done);
 }
 
+void Accesses::collectForArrival(NodeId node, const ByteSet& bytes,
+                                 std::vector<CompletionPtr>& after) const {
+  for (const BufferAccess& access : accesses_)
+    if (access.node == node && !access.done->succeeded() && conflicts(access, {}, bytes))
+      after.push_back(access.done);
+}
+
 bool Accesses::arrives(NodeId node, const ByteSet& bytes) const {
   return std::ranges::any_of(accesses_, [&](const BufferAccess& access) {
     return access.node == node && !access.mayBeRepeated && access.writes.intersects(bytes) &&

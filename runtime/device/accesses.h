@@ -6,7 +6,8 @@
 //
 // On other nodes there are other copies, and who writes here need not wait for who reads there; but
 // for one thing. Work that may have to be done again, should a device fail, must find what it
-// started from. So whoever changes bytes waits for such work on all nodes that uses them.
+// started from. So whoever changes bytes waits for such work on all nodes that uses them. Who only
+// brings them as they are elsewhere does not: whoever changed them has waited.
 //
 // A program that keeps its queue filled has many launches under way that use the same bytes. Each
 // piece waits for the one before on its node; so the last that writes all that an earlier one uses
@@ -44,6 +45,9 @@ public:
   /// What must be over before bytes are used so on `node`.
   void collect(NodeId node, const ByteSet& reads, const ByteSet& writes,
                std::vector<CompletionPtr>& after) const;
+  /// … before `bytes`, as they are on another node, arrive on `node`.
+  void collectForArrival(NodeId node, const ByteSet& bytes,
+                         std::vector<CompletionPtr>& after) const;
   /// Whether some of `bytes` are on their way to `node`, by a copy. Asks the driver.
   bool arrives(NodeId node, const ByteSet& bytes) const;
   /// What must be over before the copy on `node` goes.

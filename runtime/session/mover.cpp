@@ -223,8 +223,8 @@ std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
     if (transfer.to.size() == 1)
       transfer.buffer->accesses().collect(transfer.from, transfer.bytes, {},
                                           transfer.beforeLeaving);
-    transfer.buffer->accesses().collect(each.move.to, {}, transfer.bytes,
-                                        transfer.beforeArriving.emplace_back());
+    transfer.buffer->accesses().collectForArrival(each.move.to, transfer.bytes,
+                                                  transfer.beforeArriving.emplace_back());
     transfer.arrived.emplace_back();
     transfer.firstArrived.emplace_back();
   }

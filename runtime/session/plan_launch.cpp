@@ -360,7 +360,7 @@ bool LaunchPlanner::canLookAhead() const {
 }
 
 void LaunchPlanner::lookAhead(Stream& stream, LaunchCycle::Passing& passing) {
-  passing.ahead = [&stream] { return Prefetcher::stateOf(stream); };
+  passing.ahead = [this, &stream] { return prefetcher_.stateOf(stream); };
   passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
 }
 

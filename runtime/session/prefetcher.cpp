@@ -17,6 +17,10 @@ namespace {
 /// Launches of a queue that may try in vain, since memory is being made, or there is none.
 constexpr unsigned mostTries = 16;
 
+/// What is sent beside launches takes so much of their time, for what the program reads after them
+/// to find the link free.
+constexpr double partOfLaunch = 0.75;
+
 /// Less takes a link no longer.
 constexpr std::uint64_t leastAtOnce = std::uint64_t{1} << 20;
 constexpr std::uint64_t mostAtOnce = std::uint64_t{1} << 30;
@@ -58,54 +62,74 @@ void forEachNeed(const Machine& machine, const Launch& launch, const Outlook::St
 } // namespace
 
 bool Prefetcher::look(Stream& stream, const Launch& launch, const Outlook::Step& step) const {
-  if (stream.prefetch.cycle != stream.cycle.number()) { // how another one fared says nothing
-    std::vector<std::weak_ptr<Task>> underWay = std::move(stream.prefetch.underWay);
-    stream.prefetch = {};
-    stream.prefetch.cycle = stream.cycle.number();
-    stream.prefetch.underWay = std::move(underWay);
+  Stream::Prefetch& prefetch = stream.prefetch;
+  if (prefetch.cycle != stream.cycle.number()) { // how another one fared says nothing
+    std::vector<Stream::Prefetch::Sent> underWay = std::move(prefetch.underWay);
+    prefetch = {};
+    prefetch.cycle = stream.cycle.number();
+    prefetch.underWay = std::move(underWay);
   }
-  unsigned& tries = stream.prefetch.tries;
   // In the host's memory home would copy, and not compute.
   if (!step.plan || machine_->homeDevice().node == hostNode ||
       step.isConstant.size() != launch.buffers.size() ||
       std::ranges::any_of(launch.buffers, &Buffer::isImage))
-    tries = mostTries;
-  if (shared_.ending || shared_.steppingAside || scheduler_.isRecovering() || tries == mostTries)
+    prefetch.tries = mostTries;
+  if (shared_.ending || shared_.steppingAside || scheduler_.isRecovering() ||
+      prefetch.tries == mostTries)
     return false;
-  bool isAny = false;
+  std::vector<NodeId> nodes;
   forEachNeed(*machine_, launch, step, [&](std::size_t b, NodeId node, const ByteSet& bytes) {
     const Buffer& buffer = *launch.buffers[b];
     // Of one that no launch was planned with yet, or none of late, all is at home.
-    isAny = isAny || !(buffer.engaged() ? buffer.directory().missing(node, bytes) : bytes).empty();
+    if (!(buffer.engaged() ? buffer.directory().missing(node, bytes) : bytes).empty())
+      nodes.push_back(node);
   });
-  if (!isAny)
-    return false;
-  stream.prefetch.isWanted = true;
-  std::uint64_t& atOnce = stream.prefetch.atOnce;
-  if (!isUnderWay(stream))
+  prefetch.isWanted = prefetch.isWanted || !nodes.empty();
+  noteArrived(prefetch);
+  return std::ranges::any_of(
+      nodes, [&](NodeId node) { return allowed(stream, launch, node) >= leastAtOnce; });
+}
+
+/// Takes note of what has arrived.
+void Prefetcher::noteArrived(Stream::Prefetch& prefetch) const {
+  std::erase_if(prefetch.underWay, [&](const Stream::Prefetch::Sent& sent) {
+    if (!std::ranges::all_of(sent.moves, [](const Moved& each) { return each.arrived->poll(); }))
+      return false;
+    if (const double seconds = secondsOf(sent.moves); seconds > 0) {
+      prefetch.secondsPerByte = seconds / static_cast<double>(sent.bytes);
+      shared_.moving.note(sent.moves.size(), sent.bytes, seconds);
+    }
     return true;
-  if (!std::exchange(stream.prefetch.isLate, true))
-    atOnce = std::max(leastAtOnce, atOnce / 2);
-  return false;
-}
-
-bool Prefetcher::isUnderWay(Stream& stream) {
-  std::erase_if(stream.prefetch.underWay, [](const std::weak_ptr<Task>& each) {
-    const std::shared_ptr<Task> task = each.lock();
-    return !task || std::ranges::all_of(std::views::reverse(task->parts),
-                                        [](const CompletionPtr& part) { return part->poll(); });
   });
-  return !stream.prefetch.underWay.empty();
 }
 
-LaunchCycle::Ahead Prefetcher::stateOf(Stream& stream) {
+/// So many bytes more may be under way to that node.
+std::uint64_t Prefetcher::allowed(const Stream& stream, const Launch& launch, NodeId node) const {
+  const Stream::Prefetch& prefetch = stream.prefetch;
+  const LaunchHistory& history = launch.code->histories.at(launch.key);
+  const double seconds = history.controller ? history.controller->expectedHomeSeconds() : 0;
+  const double perByte =
+      prefetch.secondsPerByte > 0 ? prefetch.secondsPerByte : shared_.moving.perByteOrGuess();
+  const auto launches = static_cast<double>(std::max<std::size_t>(stream.active.size(), 1));
+  if (!(seconds > 0))
+    return 0;
+  const double arriving = launches * partOfLaunch * seconds / perByte;
+  auto bytes = static_cast<std::uint64_t>(std::clamp<double>(arriving, leastAtOnce, mostAtOnce));
+  for (const Stream::Prefetch::Sent& sent : prefetch.underWay)
+    if (sent.node == node)
+      bytes -= std::min(bytes, sent.bytes);
+  return bytes;
+}
+
+LaunchCycle::Ahead Prefetcher::stateOf(Stream& stream) const {
   using Ahead = LaunchCycle::Ahead;
   if (stream.prefetch.cycle != stream.cycle.number())
     return Ahead::Arrived; // none of its launches was asked to send anything
   if (stream.prefetch.tries == mostTries)
     return Ahead::Refused;
+  noteArrived(stream.prefetch);
   const bool isWanted = std::exchange(stream.prefetch.isWanted, false);
-  return isWanted || isUnderWay(stream) ? Ahead::UnderWay : Ahead::Arrived;
+  return isWanted || !stream.prefetch.underWay.empty() ? Ahead::UnderWay : Ahead::Arrived;
 }
 
 void Prefetcher::send(Task& task, Launch& launch) try {
@@ -135,7 +159,9 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
   }
   std::deque<ByteSet> parts;
   std::vector<std::vector<Directory::Need>> needs(launch.buffers.size());
-  std::vector<std::uint64_t> left(machine_->nodes(), prefetch.atOnce);
+  std::vector<std::uint64_t> left;
+  for (NodeId node = 0; node < machine_->nodes(); ++node)
+    left.push_back(allowed(*task.stream, launch, node));
   forEachNeed(*machine_, launch, step, [&](std::size_t b, NodeId node, const ByteSet& bytes) {
     if (left[node] == 0)
       return;
@@ -158,19 +184,26 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
   work->call = task.call;
   for (const std::shared_ptr<Buffer>& buffer : launch.buffers)
     work->outputs.emplace_back(buffer, ByteSet()); // which keeps it
-  prefetch.underWay.push_back(work);
   mover_.note(work);
   CountedMoves counted;
   for (std::size_t b = 0; b < needs.size(); ++b)
     counted.add(*launch.buffers[b], needs[b]);
   std::vector<BufferMove> moves = counted.take();
-  mover_.transfer(*work, moves);
+  const std::vector<Moved> moved = mover_.transfer(*work, moves);
+  for (NodeId node = 0; node < machine_->nodes(); ++node) {
+    Stream::Prefetch::Sent sent{node, 0, {}};
+    for (std::size_t m = 0; m < moves.size(); ++m)
+      if (moves[m].move.to == node) {
+        sent.bytes += moves[m].move.bytes.size();
+        sent.moves.push_back(moved[m]);
+      }
+    if (!sent.moves.empty())
+      prefetch.underWay.push_back(std::move(sent));
+  }
   if (!std::exchange(task.stream->hasSentAhead, true))
     log(LogLevel::Info, "kernel ", launch.code->name,
         ": what it only reads is sent ahead of the first launch that is split");
   prefetch.tries = 0;
-  prefetch.isLate = false;
-  prefetch.atOnce = std::min(prefetch.atOnce + prefetch.atOnce / 2, mostAtOnce);
 }
 
 } // namespace libsplit::runtime

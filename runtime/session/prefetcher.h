@@ -7,13 +7,13 @@
 //
 // What is sent is a task of no queue, as what is sent ahead of a later launch is (mover.h): nobody
 // waits for it but who uses the same bytes there, or writes them at home. But other copies of a
-// device come behind it, such as what the program reads after each launch. So no launch sends more
-// than goes while it runs: each sends half as much again as the one before it, if that was over in
-// time, or waits for it, and then half.
+// device come behind it, such as what the program reads after each launch. So no more is under way
+// than arrives within three quarters of what the launches take that are under way, by what the last
+// of it took.
 //
-// Worked example: launches of 1.6 ms beside a link of 40 GB/s. They send 8, 12, 18, 27, 40, 60 and
-// 90 MiB, of which the last is late; the next sends nothing, the one after it 45 MiB, and so
-// on: 2.4 GB in about 50 launches.
+// Worked example: launches of 1.6 ms, each waited for, beside a link of 40 GB/s, of which it is
+// only known that it might be a bus's 10. The first sends 12 MB, which arrive after 0.3 ms; those
+// behind it send 48 MB each, the next only once these are there: 2.4 GB in about 50 launches.
 #pragma once
 
 #include "runtime/cost/outlook.h"
@@ -33,16 +33,17 @@ public:
         mover_(mover), executor_(executor) {}
 
   /// A launch that would be split as `step` says, if it gains by that, is at home still: whether it
-  /// has something to send, and it is time to. Slows down if what was sent last is late.
+  /// has something to send, and it is time to.
   bool look(Stream& stream, const Launch& launch, const Outlook::Step& step) const;
   /// Begins to send some of that beside the launch, which `task` has issued at home. Where memory
   /// for it has to be made first, the next launch finds it there.
   void send(Task& task, Launch& launch);
   /// What has become of what launches of the queue's cycle were to send.
-  static LaunchCycle::Ahead stateOf(Stream& stream);
+  LaunchCycle::Ahead stateOf(Stream& stream) const;
 
 private:
-  static bool isUnderWay(Stream& stream);
+  void noteArrived(Stream::Prefetch& prefetch) const;
+  std::uint64_t allowed(const Stream& stream, const Launch& launch, NodeId node) const;
   void trySend(Task& task, Launch& launch);
 
   Shared& shared_;

@@ -27,6 +27,7 @@
 #include "runtime/cost/splits_of_late.h"
 #include "runtime/cost/timed_turns.h"
 #include "runtime/device/memory.h"
+#include "runtime/session/moved.h"
 #include "runtime/trace/trace.h"
 
 #include <atomic>
@@ -130,12 +131,17 @@ struct Stream {
   SplitsOfLate splitsOfLate;
   /// Of what launches of its cycle will need elsewhere (prefetcher.h).
   struct Prefetch {
+    /// What one launch sent to one node.
+    struct Sent {
+      NodeId node = hostNode;
+      std::uint64_t bytes = 0;
+      std::vector<Moved> moves;
+    };
     std::uint64_t cycle = 0; ///< its number
-    std::vector<std::weak_ptr<Task>> underWay;
-    std::uint64_t atOnce = std::uint64_t{8} << 20; ///< bytes for each node
-    bool isLate = false;   ///< what was sent last was not there when there was more to send
-    bool isWanted = false; ///< some is to be sent
-    unsigned tries = 0;    ///< launches that were to send some, since one did
+    std::vector<Sent> underWay;
+    double secondsPerByte = 0; ///< that the last of it took, by the devices' clocks; 0: not known
+    bool isWanted = false;     ///< some is to be sent
+    unsigned tries = 0;        ///< launches that were to send some, since one did
   } prefetch;
   bool hasSentAhead = false; ///< of which the log has told
 

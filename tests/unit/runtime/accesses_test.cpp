@@ -44,6 +44,20 @@ TEST(Accesses, letOtherNodesWriteOnlyWhatNobodyMayHaveToReadAgain) {
   EXPECT_EQ(before(accesses, 2, {}, ByteSet(80, 100)), Works{});
 }
 
+// What is sent ahead beside a launch at home must be there when it ends.
+TEST(Accesses, letBytesArriveThatAreReadElsewhere) {
+  Accesses accesses;
+  const CompletionPtr reading = work(), there = work();
+  accesses.add({1, ByteSet(0, 60), {}, reading});
+  accesses.add({2, ByteSet(0, 10), {}, there});
+  Works after;
+  accesses.collectForArrival(2, ByteSet(20, 40), after);
+  EXPECT_EQ(after, Works{});
+  accesses.collectForArrival(2, ByteSet(0, 40), after);
+  EXPECT_EQ(after, Works{there});
+  EXPECT_EQ(before(accesses, 2, {}, ByteSet(20, 40)), Works{reading}) << "who changes them waits";
+}
+
 TEST(Accesses, areForgottenOnceTheySucceeded) {
   Accesses accesses;
   const CompletionPtr first = work(), failing = work();
