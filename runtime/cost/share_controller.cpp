@@ -27,9 +27,14 @@ constexpr double sureness = 1;
 /// drivers warm up, shares get better. What came first counts no more by then: one launch that was
 /// ten times as slow would keep the verdict open for a long while.
 constexpr double stillFalling = 0.95;
-/// If none of the first splits comes near home's time, the rest is not waited for.
+/// If none of the first splits comes near home's time, the rest is not waited for, nor the third of
+/// them where both others took much longer.
 constexpr unsigned hopelessSplits = 3;
 constexpr double hopelessFactor = 1.1;
+constexpr double utterlyHopelessFactor = 2;
+/// What was never faster split is not tried again before so much of the time in between makes up
+/// for what that would cost.
+constexpr double retryPart = 0.05;
 /// Nor is it where all of the last ones were slower, and what was lost by that, moving included,
 /// comes to this part of what all launches would have taken at home.
 constexpr double ruinousPart = 0.5;
@@ -345,6 +350,11 @@ bool ShareController::isHomeAlone(const Decision& decision) const {
 }
 
 void ShareController::rest() {
+  if (!hasPaid_ && comparedHome() > 0) {
+    const double lost = std::max(0.0, split_.mean / comparedHome() - 1);
+    rest_ = std::max(rest_, static_cast<unsigned>(
+                                std::min<double>(longestRest, hopelessSplits * lost / retryPart)));
+  }
   restingLaunches_ = rest_;
   solver_->skip(rest_);
   rest_ = std::min(longestRest, rest_ * 2);
@@ -494,7 +504,9 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   if (isTypical)
     judged_.push_back(seconds);
-  const bool isHopeless = tried_ == hopelessSplits && fastestSplit_ + restCosts() > hopeless;
+  const bool isHopeless =
+      (tried_ == hopelessSplits && fastestSplit_ + restCosts() > hopeless) ||
+      (tried_ + 1 == hopelessSplits && fastestSplit_ > utterlyHopelessFactor * home);
   const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * home;
   if (isHopeless || isRuinous)
     split_ = {isRuinous ? seconds : fastestSplit_, 0};
@@ -585,6 +597,7 @@ void ShareController::judge() {
     rest();
     verdictAfter_ = firstVerdict;
   } else {
+    hasPaid_ = true;
     rest_ = firstRest;
     verdictAfter_ = std::min(longestVerdict, verdictAfter_ * 2);
   }

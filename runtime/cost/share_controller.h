@@ -236,6 +236,7 @@ private:
   bool isFirst_ = true;
   bool hasSplit_ = false;        ///< the solver has seen the other devices
   bool hasMoved_ = false;        ///< a launch was split by shares
+  bool hasPaid_ = false;         ///< splits were found to be faster, once
   bool hasPaidForTrial_ = false; ///< of what an earlier run found to be slower
   bool hasLookedTwice_ = false;  ///< before the first launch that seemed too short was one
   bool chunksRefused_ = false;
