@@ -121,6 +121,7 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
     of.uniteWith(part);
   }
   issuer_.issueMarkers(task, true);
+  const ByteSet whole(bytes);
   ByteSet written;
   for (const auto& [node, part] : parts) {
     const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
@@ -136,7 +137,8 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
       ++stats_.transfers;
       log(LogLevel::Debug, "the application to node ", node, ": ", [&] { return toString(part); });
     }
-    buffer.accesses().add({node, {}, part, copy.done});
+    // Should one part fail, all are written again: whoever changes any of them waits for all.
+    buffer.accesses().add({node, whole, part, copy.done});
     // What several nodes get is the first one's, and then valid on the others, too.
     const ByteSet shared = intersect(part, written), own = subtract(part, written);
     Directory& directory = buffer.directory();
@@ -220,7 +222,8 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
       ++stats_.transfers;
       log(LogLevel::Debug, "node ", node, " to the application: ", [&] { return toString(part); });
     }
-    buffer.accesses().add({node, std::move(part), {}, copy.done});
+    // Should one part fail, all are read again.
+    buffer.accesses().add({node, wanted, {}, copy.done});
     issuer_.issue(task, device, machine_->devices()[device].lane(Engine::CopyOut), std::move(copy));
   };
   auto readInHost = [&](ByteSet part) {
@@ -233,7 +236,7 @@ void HomeCommands::planRead(Task& task, Buffer& buffer, ByteRange bytes, std::by
     };
     buffer.accesses().collect(hostNode, part, {}, copy.after);
     collectEarlier(task, copy.after);
-    buffer.accesses().add({hostNode, std::move(part), {}, copy.done});
+    buffer.accesses().add({hostNode, wanted, {}, copy.done});
     issuer_.issue(task, machine_->home(), machine_->hostLane(), std::move(copy));
   };
   for (Directory::Part& part : buffer.directory().sources(home, wanted)) {

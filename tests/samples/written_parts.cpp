@@ -1,0 +1,43 @@
+// Numbers that the program writes, has a kernel change in place, and reads, all without waiting:
+// again and again, so that what each device is going to need may go straight there.
+#include "kernels/written_parts.h"
+#include "tests/samples/sample.h"
+
+#include <deque>
+
+namespace {
+
+void writtenParts(sample::Sample& s) {
+  const std::size_t n = s.options().size, bytes = n * sizeof(cl_int);
+  const auto queue = s.queue();
+  const auto program = s.program(sample::writtenPartsSource);
+  const auto kernel = sample::kernel(program, "change");
+  const auto numbers = s.array<cl_int>(n);
+  sample::setArguments(kernel, numbers);
+  std::deque<std::vector<cl_int>> written, read; // which are the driver's until the end
+  for (unsigned i = 0; i < s.options().iterations; ++i) {
+    std::vector<cl_int>& from = written.emplace_back(n);
+    for (std::size_t k = 0; k < n; ++k)
+      from[k] = static_cast<cl_int>(k + i);
+    sample::check(
+        clEnqueueWriteBuffer(queue, numbers, CL_FALSE, 0, bytes, from.data(), 0, nullptr, nullptr),
+        "clEnqueueWriteBuffer");
+    sample::launch(queue, kernel, {n}, {64});
+    for (unsigned times = 0; times < 2; ++times) {
+      std::vector<cl_int>& to = read.emplace_back(n);
+      sample::check(
+          clEnqueueReadBuffer(queue, numbers, CL_FALSE, 0, bytes, to.data(), 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+      sample::launch(queue, kernel, {n}, {64});
+    }
+  }
+  sample::check(clFinish(queue), "clFinish");
+  for (const std::vector<cl_int>& each : read)
+    s.output(each);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return sample::run(argc, argv, {.size = 65536, .iterations = 3}, writtenParts);
+}
