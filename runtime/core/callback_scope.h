@@ -2,7 +2,7 @@
 //
 // Such a thread may be the driver's only one, which does nothing else before the callback returns.
 // What is called there may take libsplit's lock, since nobody holds it while he waits for a driver,
-// but it must not wait for anything that a driver has yet to do.
+// but it must not wait for long for anything that a driver has yet to do.
 #pragma once
 
 namespace libsplit::runtime {

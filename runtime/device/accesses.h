@@ -7,7 +7,8 @@
 // On other nodes there are other copies, and who writes here need not wait for who reads there; but
 // for one thing. Work that may have to be done again, should a device fail, must find what it
 // started from. So whoever changes bytes waits for such work on all nodes that uses them. Who only
-// brings them as they are elsewhere does not: whoever changed them has waited.
+// brings them as they are elsewhere does not: whoever changed them has waited, or computed the same
+// once more, for a halo.
 //
 // A program that keeps its queue filled has many launches under way that use the same bytes. Each
 // piece waits for the one before on its node; so the last that writes all that an earlier one uses

@@ -88,8 +88,8 @@ std::vector<double> AheadCompiler::aloneOnce(const Launch& launch) const {
   std::vector<double> seconds;
   bool isBehind = false; // another's part lies before its own
   for (const Device& device : shared_.devices()) {
-    const bool isCompiledFor = device.isHome || !isBehind || !device.keepsCompiled;
-    seconds.push_back(isCompiledFor ? 0 : compilingSeconds(launch));
+    const bool mustCompile = device.keepsCompiled && !device.isHome && isBehind;
+    seconds.push_back(mustCompile ? compilingSeconds(launch) : 0);
     isBehind = isBehind || (device.participates && !device.failed);
   }
   return seconds;

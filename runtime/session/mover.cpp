@@ -223,8 +223,13 @@ std::vector<Mover::Transfer> Mover::asTransfers(std::span<BufferMove> moves) {
     if (transfer.to.size() == 1)
       transfer.buffer->accesses().collect(transfer.from, transfer.bytes, {},
                                           transfer.beforeLeaving);
-    transfer.buffer->accesses().collectForArrival(each.move.to, transfer.bytes,
-                                                  transfer.beforeArriving.emplace_back());
+    std::vector<CompletionPtr>& before = transfer.beforeArriving.emplace_back();
+    // From another device of the host's it goes in the same queue as who wrote it; where that was
+    // skipped, a queue that goes on after an error would run both.
+    if (each.move.to == hostNode)
+      transfer.buffer->accesses().collect(hostNode, {}, transfer.bytes, before);
+    else
+      transfer.buffer->accesses().collectForArrival(each.move.to, transfer.bytes, before);
     transfer.arrived.emplace_back();
     transfer.firstArrived.emplace_back();
   }

@@ -3,8 +3,8 @@
 // A copy from device to device goes through the sender's ring of host memory (staging_ring.h),
 // chunk by chunk: an instruction of the sender's lane for copies out, then one for copies in of
 // each receiver. All that a launch needs leaves before anything arrives, from all nodes at once, so
-// that no two of them wait for each other; and a chunk waits only for work on the same bytes, and
-// for those that used its part of the ring before.
+// that no two of them wait for each other; and a chunk waits only for work of its own node on the
+// same bytes, and for those that used its part of the ring before.
 //
 // Lanes take instructions in an order in which each depends on earlier ones alone. So chunks that
 // arrive are issued at the latest when a part of a ring is wanted that still waits for them.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -85,49 +84,59 @@ bool Prefetcher::look(Stream& stream, const Launch& launch, const Outlook::Step&
       nodes.push_back(node);
   });
   prefetch.isWanted = prefetch.isWanted || !nodes.empty();
-  noteArrived(prefetch);
-  return std::ranges::any_of(
-      nodes, [&](NodeId node) { return allowed(stream, launch, node) >= leastAtOnce; });
+  noteArrived(stream);
+  return std::ranges::any_of(nodes, [&](NodeId node) { return allowed(stream, launch, node) > 0; });
 }
 
 /// Takes note of what has arrived.
-void Prefetcher::noteArrived(Stream::Prefetch& prefetch) const {
+void Prefetcher::noteArrived(Stream& stream) const {
+  Stream::Prefetch& prefetch = stream.prefetch;
   std::erase_if(prefetch.underWay, [&](const Stream::Prefetch::Sent& sent) {
     if (!std::ranges::all_of(sent.moves, [](const Moved& each) { return each.arrived->poll(); }))
       return false;
-    if (const double seconds = secondsOf(sent.moves); seconds > 0) {
-      prefetch.secondsPerByte = seconds / static_cast<double>(sent.bytes);
+    const bool isThere = std::ranges::all_of(
+        sent.moves, [](const Moved& each) { return each.arrived->succeeded(); });
+    if (const double seconds = isThere ? secondsOf(sent.moves) : 0; seconds > 0) {
+      prefetch.secondsPerByte.resize(machine_->nodes());
+      prefetch.secondsPerByte[sent.node] = seconds / static_cast<double>(sent.bytes);
       shared_.moving.note(sent.moves.size(), sent.bytes, seconds);
     }
+    if (stream.mayLeaveAftermath()) // its events are not let go of under the lock
+      for (const Moved& each : sent.moves)
+        for (const CompletionPtr& part :
+             {each.left, each.arrived, each.firstLeft, each.firstArrived})
+          if (part)
+            stream.aftermath.spent.completions.push_back(part);
     return true;
   });
 }
 
-/// So many bytes more may be under way to that node.
+/// So many bytes more may be under way to that node; not so few that they take a link no less time.
 std::uint64_t Prefetcher::allowed(const Stream& stream, const Launch& launch, NodeId node) const {
   const Stream::Prefetch& prefetch = stream.prefetch;
   const LaunchHistory& history = launch.code->histories.at(launch.key);
   const double seconds = history.controller ? history.controller->expectedHomeSeconds() : 0;
-  const double perByte =
-      prefetch.secondsPerByte > 0 ? prefetch.secondsPerByte : shared_.moving.perByteOrGuess();
-  const auto launches = static_cast<double>(std::max<std::size_t>(stream.active.size(), 1));
   if (!(seconds > 0))
     return 0;
+  const double seen = node < prefetch.secondsPerByte.size() ? prefetch.secondsPerByte[node] : 0;
+  const double perByte = seen > 0 ? seen : shared_.moving.perByteOrGuess();
+  const auto launches =
+      static_cast<double>(std::max<std::size_t>(Scheduler::launchesOf(stream), 1));
   const double arriving = launches * partOfLaunch * seconds / perByte;
   auto bytes = static_cast<std::uint64_t>(std::clamp<double>(arriving, leastAtOnce, mostAtOnce));
   for (const Stream::Prefetch::Sent& sent : prefetch.underWay)
     if (sent.node == node)
       bytes -= std::min(bytes, sent.bytes);
-  return bytes;
+  return bytes / leastAtOnce * leastAtOnce;
 }
 
 LaunchCycle::Ahead Prefetcher::stateOf(Stream& stream) const {
   using Ahead = LaunchCycle::Ahead;
   if (stream.prefetch.cycle != stream.cycle.number())
     return Ahead::Arrived; // none of its launches was asked to send anything
+  noteArrived(stream);
   if (stream.prefetch.tries == mostTries)
     return Ahead::Refused;
-  noteArrived(stream.prefetch);
   const bool isWanted = std::exchange(stream.prefetch.isWanted, false);
   return isWanted || !stream.prefetch.underWay.empty() ? Ahead::UnderWay : Ahead::Arrived;
 }

@@ -13,7 +13,7 @@
 //
 // Worked example: launches of 1.6 ms, each waited for, beside a link of 40 GB/s, of which it is
 // only known that it might be a bus's 10. The first sends 12 MB, which arrive after 0.3 ms; those
-// behind it send 48 MB each, the next only once these are there: 2.4 GB in about 50 launches.
+// behind it send 48 MB each, and none while these are under way: 2.4 GB in about 50 launches.
 #pragma once
 
 #include "runtime/cost/outlook.h"
@@ -42,7 +42,7 @@ public:
   LaunchCycle::Ahead stateOf(Stream& stream) const;
 
 private:
-  void noteArrived(Stream::Prefetch& prefetch) const;
+  void noteArrived(Stream& stream) const;
   std::uint64_t allowed(const Stream& stream, const Launch& launch, NodeId node) const;
   void trySend(Task& task, Launch& launch);
 

@@ -349,7 +349,6 @@ bool Scheduler::canPlan(const Stream& stream, const Task& task) const {
   return std::ranges::none_of(stream.active, isLearning) && launchesOf(stream) < window;
 }
 
-/// Launches that are planned and not retired.
 std::size_t Scheduler::launchesOf(const Stream& stream) {
   return static_cast<std::size_t>(
       std::ranges::count_if(stream.active, [](const auto& task) { return task->isLaunch; }));

@@ -137,6 +137,8 @@ public:
   /// Plans the task's instructions once more, of which there are none.
   void planAgain(Task& task) { callPlan(task); }
   bool isEmpty() const { return unfinished_ == 0; }
+  /// Launches that are planned there, and not retired.
+  static std::size_t launchesOf(const Stream& stream);
   /// Whether a task, whose end the program may know of, still holds what it used.
   bool isAnyKnownToEnd() const;
   /// Tasks that were planned so far, each as often as it was.
@@ -162,7 +164,6 @@ private:
   void tell(const std::shared_ptr<ForeignEnd>& end);
   void pump(const std::shared_ptr<Stream>& stream);
   bool canPlan(const Stream& stream, const Task& task) const;
-  static std::size_t launchesOf(const Stream& stream);
   void beginBook();
   static void activate(const std::shared_ptr<Task>& task, std::size_t index);
   static bool parkAgain(const std::shared_ptr<Task>& task, std::size_t index);

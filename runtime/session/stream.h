@@ -139,9 +139,9 @@ struct Stream {
     };
     std::uint64_t cycle = 0; ///< its number
     std::vector<Sent> underWay;
-    double secondsPerByte = 0; ///< that the last of it took, by the devices' clocks; 0: not known
-    bool isWanted = false;     ///< some is to be sent
-    unsigned tries = 0;        ///< launches that were to send some, since one did
+    std::vector<double> secondsPerByte; ///< by node, that the last took there; 0: not known
+    bool isWanted = false;              ///< some is to be sent
+    unsigned tries = 0;                 ///< launches that were to send some, since one did
   } prefetch;
   bool hasSentAhead = false; ///< of which the log has told
 

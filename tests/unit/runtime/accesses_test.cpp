@@ -44,7 +44,7 @@ TEST(Accesses, letOtherNodesWriteOnlyWhatNobodyMayHaveToReadAgain) {
   EXPECT_EQ(before(accesses, 2, {}, ByteSet(80, 100)), Works{});
 }
 
-// What is sent ahead beside a launch at home must be there when it ends.
+// Bytes as they are elsewhere disturb nobody there.
 TEST(Accesses, letBytesArriveThatAreReadElsewhere) {
   Accesses accesses;
   const CompletionPtr reading = work(), there = work();
