@@ -6,15 +6,17 @@ namespace libsplit {
 
 namespace {
 
-/// Has the driver make an object; again, if it had no memory for it and libsplit may have had some.
+/// Has the driver make an object; again, as long as it has no memory for it and libsplit may have
+/// some.
 template <class Make> cl_mem made(cl_context context, cl_int* error, const Make& make) {
   cl_int status = CL_SUCCESS;
   cl_mem object = make(&status);
-  if (lacksMemory(status)) {
+  for (unsigned attempt = 0; lacksMemory(status); ++attempt) {
     bool mayTryAgain = false;
-    tracked([&] { mayTryAgain = session().makeRoom(context); });
-    if (mayTryAgain)
-      object = make(&status);
+    tracked([&] { mayTryAgain = session().makeRoom(context, attempt); });
+    if (!mayTryAgain)
+      break;
+    object = make(&status);
   }
   report(error, status);
   return object;

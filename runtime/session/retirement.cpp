@@ -266,7 +266,6 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   tryTo(lock, [&] { shared_.tracer.retired(*task, shared_.devices()); });
   // Where nobody but a wait hears of it, that comes first.
   const bool endsLate = runsCallbacks(*task);
-  task->isKnownToEnd = !endsLate;
   if (!endsLate)
     completeEvent(lock, *task);
   // What it held goes before anybody sees it retired, so that objects which the application gave
@@ -293,13 +292,6 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   }
   if (unfinished_ == 0 && shared_.allRetired)
     shared_.allRetired(lock);
-}
-
-bool Scheduler::isAnyKnownToEnd() const {
-  return std::ranges::any_of(streams_, [](const auto& entry) {
-    const std::deque<std::shared_ptr<Task>>& active = entry.second->active;
-    return !active.empty() && active.front()->isKnownToEnd;
-  });
 }
 
 /// Before the process ends: lets what is under way come to its end, since handlers that follow may

@@ -139,8 +139,6 @@ public:
   bool isEmpty() const { return unfinished_ == 0; }
   /// Launches that are planned there, and not retired.
   static std::size_t launchesOf(const Stream& stream);
-  /// Whether a task, whose end the program may know of, still holds what it used.
-  bool isAnyKnownToEnd() const;
   /// Tasks that were planned so far, each as often as it was.
   std::uint64_t plannings() const { return plannings_; }
   /// Whether nothing that is pending there can be waiting for what the program does only later: a

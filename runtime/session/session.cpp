@@ -129,7 +129,7 @@ bool Session::isIdleAtHome(const Buffer& buffer) const {
   return buffer.directory().isValid(home, all) && buffer.accesses().isIdle(home, all, false);
 }
 
-bool Session::makeRoom(cl_context context) {
+bool Session::makeRoom(cl_context context, unsigned attempt) {
   // Destroyed after the lock is gone.
   std::vector<std::shared_ptr<MemoryObject>> engaged, holders;
   std::vector<std::shared_ptr<const void>> given;
@@ -142,10 +142,14 @@ bool Session::makeRoom(cl_context context) {
   const Scheduler::Streams streams = scheduler_.streams();
   const bool mayHaveHeld =
       std::ranges::any_of(streams, [](const auto& each) { return each.second->submitted > 0; });
-  if (CallbackScope::active()) { // which may wait for nothing but what may be ending just now
-    shared_.progress.wait_for(lock, patience, [&] { return !scheduler_.isAnyKnownToEnd(); });
-    return mayHaveHeld;
+  if (CallbackScope::active()) { // which may not wait for long, and not know for what
+    constexpr unsigned looks = 20;
+    if (mayHaveHeld && attempt < looks)
+      shared_.progress.wait_for(lock, patience / looks);
+    return mayHaveHeld && attempt < looks;
   }
+  if (attempt > 0)
+    return false;
   for (const auto& [queue, stream] : streams)
     if (scheduler_.maySettle(*stream))
       scheduler_.waitAll(lock, stream);

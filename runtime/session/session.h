@@ -76,8 +76,9 @@ public:
   void callbackGiven() { shared_.callbacks = true; }
   /// The driver had no memory for what the program makes there: waits for what ends by itself, and
   /// gives up what libsplit has on the program's own device, unless what is pending needs it.
-  /// Whether the program may try again.
-  bool makeRoom(cl_context context);
+  /// Whether the program may try again, for the `attempt`-th time, from 0 on. In a callback, where
+  /// it may not wait for anything, that is now and then for a tenth of a second.
+  bool makeRoom(cl_context context, unsigned attempt);
   /// The driver's own memory, or what it was given as such: no pump is needed there.
   void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
 

@@ -206,9 +206,8 @@ struct Task : std::enable_shared_from_this<Task> {
   /// When the first kernel of a launch was about to be enqueued, as natively it would have been.
   std::chrono::steady_clock::time_point issued{};
   cl_int status = CL_SUCCESS;
-  bool isUntold = false;     ///< it failed, and home's driver knows nothing of that
-  bool isKnownToEnd = false; ///< the program may know of its end, and what it used is held yet
-  unsigned helpers = 0;      ///< threads of the application that wait for it
+  bool isUntold = false; ///< it failed, and home's driver knows nothing of that
+  unsigned helpers = 0;  ///< threads of the application that wait for it
   std::shared_ptr<TaskEvent> event;
   CompletionPtr begin; ///< profiling: starts the event's times
   CompletionPtr end;   ///< ends them
