@@ -152,19 +152,19 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
   const Outlook::Step& step = *launch.sends;
   Stream::Prefetch& prefetch = task.stream->prefetch;
   const NodeId home = machine_->homeDevice().node;
+  Provisions pending;
   for (const Piece& piece : step.plan->pieces) {
     if (machine_->devices()[piece.device].failed)
       return;
-    Provisions pending;
     const std::string why = executor_.reserveOn(task, launch, piece.device, piece.uses, pending);
     if (std::exchange(launch.lacksRoom, {}))
       prefetch.tries = mostTries; // when it is split, others take its part
     if (!why.empty())
       return;
-    if (!provider_.provide(pending).empty()) { // which takes its time
-      prefetch.tries -= prefetch.tries > 0;
-      return;
-    }
+  }
+  if (!provider_.provide(pending).empty()) { // which takes its time
+    prefetch.tries -= prefetch.tries > 0;
+    return;
   }
   std::deque<ByteSet> parts;
   std::vector<std::vector<Directory::Need>> needs(launch.buffers.size());
