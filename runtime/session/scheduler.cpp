@@ -340,9 +340,15 @@ bool Scheduler::canPlan(const Stream& stream, const Task& task) const {
       (reservedFor_ && reservedFor_ != task.verification) ||
       !std::all_of(task.awaited.begin(), task.awaited.end(), isOver))
     return false;
+  // Of what could not be issued, and is not done again yet, there is nothing to wait for.
+  const auto isOpen = [](const std::shared_ptr<Task>& before) {
+    return before->planFailed && before->state != Task::State::Retired;
+  };
   for (const auto& before : task.waitTasks)
-    if (before->isParked())
+    if (before->isParked() || isOpen(before))
       return false;
+  if (std::ranges::any_of(stream.active, isOpen))
+    return false;
   if (!task.isLaunch)
     return true;
   auto isLearning = [](const std::shared_ptr<Task>& active) { return active->learning; };

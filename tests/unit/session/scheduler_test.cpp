@@ -21,6 +21,8 @@ namespace {
 struct Failures final : FailureHandler {
   bool recover(Lock&, const Task&) override {
     ++recovered;
+    if (whileRecovering)
+      whileRecovering();
     if (std::exchange(lacksMemory, false))
       throw std::bad_alloc();
     return false;
@@ -28,6 +30,7 @@ struct Failures final : FailureHandler {
   void loseOutputs(const Task&) override { ++lost; }
   int recovered = 0, lost = 0;
   bool lacksMemory = false; ///< the next time
+  std::function<void()> whileRecovering;
 };
 
 struct QueueWorld : World {
@@ -224,6 +227,25 @@ TEST(Scheduler, AsksForARecoveryBeforeATaskFails) {
   EXPECT_EQ(world.wait(task), CL_OUT_OF_RESOURCES);
   EXPECT_EQ(world.failures.recovered, 1);
   EXPECT_EQ(world.failures.lost, 1);
+}
+
+TEST(Scheduler, PlansNothingBehindWhatCouldNotBeIssuedBeforeThatIsSeenTo) {
+  QueueWorld world;
+  {
+    Command command;
+    command.queue = world.queue.get();
+    const Lock lock(world.shared.mutex);
+    const auto failing = world.scheduler.create(world.stream, command);
+    failing->plan = [&](Task&) {
+      world.order += "a";
+      throw std::runtime_error("no queue");
+    };
+    world.scheduler.submit(failing);
+  }
+  world.failures.whileRecovering = [&] { EXPECT_EQ(world.order, "a"); };
+  EXPECT_EQ(world.wait(world.submit("b")), CL_SUCCESS);
+  EXPECT_EQ(world.order, "ab");
+  EXPECT_EQ(world.failures.recovered, 1);
 }
 
 TEST(Scheduler, PlansATaskAnewThatFoundSomethingOnItsWay) {
