@@ -28,7 +28,7 @@ constexpr double sureness = 1;
 /// ten times as slow would keep the verdict open for a long while.
 constexpr double stillFalling = 0.95;
 /// If none of the first splits comes near home's time, the rest is not waited for, nor the third of
-/// them where both others took much longer.
+/// them where two that bring nothing over took much longer, and none was ever faster.
 constexpr unsigned hopelessSplits = 3;
 constexpr double hopelessFactor = 1.1;
 constexpr double utterlyHopelessFactor = 2;
@@ -504,12 +504,18 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   if (isTypical)
     judged_.push_back(seconds);
+  const bool isUtterlyHopeless = !hasPaid_ && judged_.size() + 1 == hopelessSplits &&
+                                 std::ranges::all_of(judged_, [&](double each) {
+                                   return each > utterlyHopelessFactor * comparedHome();
+                                 });
   const bool isHopeless =
-      (tried_ == hopelessSplits && fastestSplit_ + restCosts() > hopeless) ||
-      (tried_ + 1 == hopelessSplits && fastestSplit_ > utterlyHopelessFactor * home);
+      isUtterlyHopeless || (tried_ == hopelessSplits && fastestSplit_ + restCosts() > hopeless);
   const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * home;
   if (isHopeless || isRuinous)
-    split_ = {isRuinous ? seconds : fastestSplit_, 0};
+    split_ = {isRuinous           ? seconds
+              : isUtterlyHopeless ? std::ranges::min(judged_)
+                                  : fastestSplit_,
+              0};
   else if (!concludes())
     return;
   beginTrial();
@@ -519,6 +525,8 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
   isToJudge_ = false;
   if (isSlower(rests_.mostSplitCosts()))
     toRemeasure_ = toHear_ = remeasures;
+  else
+    notePaid();
 }
 
 void ShareController::changeHome(double factor) {
@@ -591,14 +599,19 @@ bool ShareController::keepsShares(std::uint64_t totalGroups) {
   return same;
 }
 
+/// Splits are faster.
+void ShareController::notePaid() {
+  hasPaid_ = true;
+  rest_ = firstRest;
+}
+
 /// Both sides of the comparison are fresh.
 void ShareController::judge() {
   if (isSlower()) {
     rest();
     verdictAfter_ = firstVerdict;
   } else {
-    hasPaid_ = true;
-    rest_ = firstRest;
+    notePaid();
     verdictAfter_ = std::min(longestVerdict, verdictAfter_ * 2);
   }
   verdictAt_ = verdictAfter_;

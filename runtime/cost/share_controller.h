@@ -186,6 +186,7 @@ private:
   };
   static Estimate estimate(std::span<const double> readings);
   void beginTrial();
+  void notePaid();
   bool concludes();
   double comparedHome() const;
   bool isSlower(double restCosts) const;

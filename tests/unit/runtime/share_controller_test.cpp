@@ -462,6 +462,26 @@ TEST(ShareController, MovingThatNeverEndsIsNotPutUpWithForLong) {
   EXPECT_LE(lost, 25);
 }
 
+// Two devices that hinder each other: 1 s at home, 5 s split, of which nothing is moving.
+TEST(ShareController, WhatTakesFarLongerSplitIsGivenUpAfterTwoAndTriedRarely) {
+  ShareController controller(setup("auto"));
+  std::vector<int> splits;
+  for (int launch = 0; launch < 700; ++launch) {
+    const auto decision = controller.next();
+    if (decision.action == Action::Measure)
+      controller.observeHome(1, 100);
+    if (decision.action != Action::Split)
+      continue;
+    splits.push_back(launch);
+    const solver::DeviceSample samples[] = {{0, 50, 5}, {50, 100, 5}};
+    controller.observeSplit(samples, 100, 5);
+  }
+  ASSERT_GE(splits.size(), 3) << "the machine may have changed";
+  EXPECT_LE(splits.size(), 6);
+  EXPECT_EQ(splits[1], splits[0] + 1);
+  EXPECT_GT(splits[2], splits[1] + 200) << "so many launches make up for two that lost 8 s";
+}
+
 TEST(ShareController, AutoGoesOnSplittingWhereHomeHasBecomeSlowToo) {
   ShareController controller(setup("auto"));
   controller.next();
