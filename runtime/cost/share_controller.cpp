@@ -511,11 +511,9 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
   const bool isHopeless =
       isUtterlyHopeless || (tried_ == hopelessSplits && fastestSplit_ + restCosts() > hopeless);
   const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * home;
+  const double least = isUtterlyHopeless ? std::ranges::min(judged_) : fastestSplit_;
   if (isHopeless || isRuinous)
-    split_ = {isRuinous           ? seconds
-              : isUtterlyHopeless ? std::ranges::min(judged_)
-                                  : fastestSplit_,
-              0};
+    split_ = {isRuinous ? seconds : least, 0};
   else if (!concludes())
     return;
   beginTrial();

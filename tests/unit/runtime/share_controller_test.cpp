@@ -37,6 +37,19 @@ void run(ShareController& controller, std::span<const double> shares,
   controller.observeSplit(samples, 100, wall);
 }
 
+/// So many launches as `controller` asks for them, of 100 groups, which take 1 s at home; what is
+/// split is `visit`'s, to be reported.
+template <class Visit>
+void forEachSplit(ShareController& controller, int launches, const Visit& visit) {
+  for (int launch = 0; launch < launches; ++launch) {
+    const Action action = controller.next().action;
+    if (action == Action::Measure)
+      controller.observeHome(1, 100);
+    if (action == Action::Split)
+      visit(launch);
+  }
+}
+
 /// A launch as `controller` asks for it, of 100 groups that take 10 ms each on two devices alike.
 /// What passes until the next one takes so many seconds. Whether it was split.
 bool launchWithRests(ShareController& controller, double atHome, double split) {
@@ -448,17 +461,12 @@ TEST(ShareController, MovingThatNeverEndsIsNotPutUpWithForLong) {
   // Each split would be fast, were it not for what it moves, again and again with other shares.
   ShareController controller(setup("auto"));
   double lost = 0;
-  for (int launch = 0; launch < 100; ++launch) {
-    const auto decision = controller.next();
-    if (decision.action == Action::Measure)
-      controller.observeHome(1, 100);
-    if (decision.action != Action::Split)
-      continue;
+  forEachSplit(controller, 100, [&](int launch) {
     const auto half = static_cast<std::uint64_t>(40 + 10 * (launch % 2));
     const solver::DeviceSample samples[] = {{0, half, 3.5, 3}, {half, 100, 3.5, 3}};
     controller.observeSplit(samples, 100, 3.5);
     lost += 2.5;
-  }
+  });
   EXPECT_LE(lost, 25);
 }
 
@@ -466,16 +474,11 @@ TEST(ShareController, MovingThatNeverEndsIsNotPutUpWithForLong) {
 TEST(ShareController, WhatTakesFarLongerSplitIsGivenUpAfterTwoAndTriedRarely) {
   ShareController controller(setup("auto"));
   std::vector<int> splits;
-  for (int launch = 0; launch < 700; ++launch) {
-    const auto decision = controller.next();
-    if (decision.action == Action::Measure)
-      controller.observeHome(1, 100);
-    if (decision.action != Action::Split)
-      continue;
+  forEachSplit(controller, 700, [&](int launch) {
     splits.push_back(launch);
     const solver::DeviceSample samples[] = {{0, 50, 5}, {50, 100, 5}};
     controller.observeSplit(samples, 100, 5);
-  }
+  });
   ASSERT_GE(splits.size(), 3) << "the machine may have changed";
   EXPECT_LE(splits.size(), 6);
   EXPECT_EQ(splits[1], splits[0] + 1);
