@@ -134,22 +134,25 @@ KernelSummary elimination(std::int64_t row) {
   return kernel;
 }
 
+/// Planning launches that drift is counted by the clock: what is asked for here is far longer.
 TEST(Outlook, SeesWhatLaunchesThatDriftHaveToMove) {
-  const TwoDevices two;
+  TwoDevices two;
+  two.machine.secondsPerMove = 20;
   const KernelSummary first = elimination(0), second = elimination(1);
   const auto step = [&](const KernelSummary& kernel) {
     OutlookStep made = two.step(kernel, 0, 1);
     made.request.range.global[0] = rows - 2;
+    made.homeSeconds = 100;
     return made;
   };
   OutlookStep drifting = step(first);
   const double alike = two.of({drifting}).seconds; // the row is there for ever
-  EXPECT_NEAR(alike, 0.5e-3 + 1e-5, 1e-6);
+  EXPECT_NEAR(alike, 50, 1e-3);
   drifting.later = std::make_shared<const OutlookStep>(step(second));
   const Outlook outlook = two.of({drifting});
   ASSERT_TRUE(outlook.steps[0].plan);
   // The next row, which one device has just written.
-  EXPECT_GE(outlook.seconds, alike + two.machine.secondsPerMove + 1e-9 * width - 1e-6);
+  EXPECT_GE(outlook.seconds, alike + two.machine.secondsPerMove);
 }
 
 TEST(Outlook, StaysAtHomeWhereNeighboursAreNotSplit) {
