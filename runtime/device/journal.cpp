@@ -19,19 +19,26 @@ bool isSame(const Directory::State& a, const Directory::State& b) {
 } // namespace
 
 template <class Visit> void Journal::Entry::forEach(const Visit& visit) const {
+  std::vector<CompletionPtr> done;
   if (changes)
-    for (const Changes::Change& each : changes->each)
-      visit(each.effect, each.node, each.bytes, std::span(&(*ends)[each.by], 1));
+    for (const Changes::Change& each : changes->each) {
+      done.assign(1, ends->kernels[each.by]);
+      for (const auto& [kernel, arrival] : ends->arrivals)
+        if (kernel == each.by)
+          done.push_back(arrival);
+      visit(each.effect, each.node, each.bytes, std::span<const CompletionPtr>(done));
+    }
   for (const Item& each : items)
-    visit(each.effect, each.node, each.bytes, std::span(each.done));
+    visit(each.effect, each.node, each.bytes, std::span<const CompletionPtr>(each.done));
 }
 
 bool Journal::Entry::succeeded() const {
-  const auto areDone = [](const std::vector<CompletionPtr>& done) {
-    return std::ranges::all_of(done, [](const CompletionPtr& each) { return each->succeeded(); });
-  };
-  return (!ends || areDone(*ends)) &&
-         std::ranges::all_of(items, [&](const Item& item) { return areDone(item.done); });
+  const auto isDone = [](const CompletionPtr& each) { return each->succeeded(); };
+  return (!ends || (std::ranges::all_of(ends->kernels, isDone) &&
+                    std::ranges::all_of(ends->arrivals, isDone,
+                                        &std::pair<std::size_t, CompletionPtr>::second))) &&
+         std::ranges::all_of(
+             items, [&](const Item& item) { return std::ranges::all_of(item.done, isDone); });
 }
 
 /// What is known to have succeeded with all before it needs no putting right.

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -48,8 +49,14 @@ public:
     Directory::State before;
     std::vector<Change> each;
   };
-  using Ends = std::vector<CompletionPtr>;
-  /// The same of all that it counted at once. `ends`: of the kernels.
+  struct Ends {
+    std::vector<CompletionPtr> kernels;
+    /// Of what is merged of a kernel's, once that is on its way, with the kernel's number. If it
+    /// gets lost the kernel's part is done again, from what it started from: so what else the
+    /// kernel changed doesn't count either.
+    std::vector<std::pair<std::size_t, CompletionPtr>> arrivals;
+  };
+  /// The same of all that it counted at once. Arrivals are added under the session's lock, too.
   void note(std::shared_ptr<const Changes> changes, std::shared_ptr<const Ends> ends);
   /// All that is not known to have succeeded.
   void collect(std::vector<CompletionPtr>& pending) const;

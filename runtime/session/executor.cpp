@@ -335,7 +335,7 @@ void Executor::book(const Launch& launch, const CompiledGraph& compiled,
     std::size_t earlier = accesses.count();
     for (std::size_t p = 0; p < graph.kernels.size(); ++p)
       accesses.addBehind({graph.kernels[p].node, graph.plan->pieces[p].uses[b].needs,
-                          graph.kernels[p].stores[b], (*ends)[p]},
+                          graph.kernels[p].stores[b], ends->kernels[p]},
                          earlier);
     for (const Piece& piece : launch.plan->pieces)
       if (const ByteSet& writes = piece.uses[b].writes; !writes.empty())
@@ -391,8 +391,8 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   launch->shapesVersion = launch->code->shapes.version();
   std::vector<Instruction> kernels;
   kernels.reserve(plan->pieces.size());
-  Journal::Ends ends;
-  ends.reserve(plan->pieces.size());
+  launch->ends = std::make_shared<Journal::Ends>();
+  launch->ends->kernels.reserve(plan->pieces.size());
   for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
     const Piece& piece = plan->pieces[p];
     const InstructionGraph::Kernel& kernel = graph->kernels[p];
@@ -407,7 +407,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     for (std::size_t b = 0; b < launch->buffers.size(); ++b)
       launch->buffers[b]->accesses().collect(kernel.node, piece.uses[b].needs, kernel.stores[b],
                                              instruction.after);
-    ends.push_back(instruction.done);
+    launch->ends->kernels.push_back(instruction.done);
   }
   const std::vector<Moved> moved = copy(task, *launch, *graph);
   const std::vector<Merger::Kept> kept = merger_.snapshot(task, *launch);
@@ -422,7 +422,7 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
       if (node == kernel.node)
         after.push_back(done);
   }
-  book(*launch, *compiled, std::make_shared<const Journal::Ends>(std::move(ends)));
+  book(*launch, *compiled, launch->ends);
   for (std::size_t p = 0; p < kernels.size(); ++p) {
     launch->issued[p].kernel = kernels[p].done;
     if (atHome(plan->pieces[p]) && (p == 0 || !atHome(plan->pieces[p - 1])))

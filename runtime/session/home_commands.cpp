@@ -184,6 +184,7 @@ void HomeCommands::planInHost(Task& task, const std::vector<HeldUse>& uses, cons
     return CL_SUCCESS;
   };
   issuer_.issue(task, machine_->home(), machine_->hostLane(), std::move(instruction));
+  std::vector<Moved> arriving;
   for (const HomeUse& use : of) {
     Buffer& buffer = *use.buffer;
     if (!use.changes.empty()) {
@@ -195,8 +196,11 @@ void HomeCommands::planInHost(Task& task, const std::vector<HeldUse>& uses, cons
     tracer_.planned(task, buffer, use.needs, false);
     tracer_.planned(task, buffer, use.changes, true);
     if (const NodeId own = buffer.ownNode(*machine_); own != hostNode)
-      mover_.bring(task, buffer, own, use.changes);
+      mover_.bring(task, buffer, own, use.changes, &arriving);
   }
+  for (const Moved& each : arriving) // should one fail, all of it is done again
+    for (const HomeUse& use : of)
+      use.buffer->accesses().add({hostNode, use.needs, use.changes, each.arrived});
   issuer_.issueMarkers(task, false);
 }
 

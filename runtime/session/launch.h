@@ -99,6 +99,7 @@ struct Launch {
   std::uint64_t bytesMoved = 0; ///< between nodes, for its pieces
   std::shared_ptr<const LaunchPlan> plan;
   std::shared_ptr<const CompiledGraph> compiled; ///< what its instructions go by
+  std::shared_ptr<Journal::Ends> ends;           ///< of `issued`, in this order
   std::vector<std::shared_ptr<MergeJob>> merges; ///< of the plan's
 
   /// Why it was decided that the home device does it as without libsplit.

@@ -400,6 +400,8 @@ std::vector<CompletionPtr> Merger::readParts(Task& task, Launch& launch) {
         continue;
       issued->transfers.push_back({part.arrived, part.arrived});
       issued->arrivals.push_back(part.arrived);
+      if (part.device != machine_->home()) // what home did stays there, to be read again
+        launch.ends->arrivals.emplace_back(issued - launch.issued.begin(), part.arrived);
       for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
         const PieceUse& use = issued->piece->uses[b];
         launch.buffers[b]->accesses().add(

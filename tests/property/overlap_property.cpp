@@ -340,9 +340,9 @@ private:
       Outcome outcome = Outcome::Succeeded;
       if (node != home && chance(random_, 50))
         outcome = chance(random_, 50) ? Outcome::Failed : Outcome::Refused;
-      ends->push_back(std::make_shared<Completion>(cl_));
-      ends->back()->finish(outcome == Outcome::Succeeded ? CL_SUCCESS : CL_OUT_OF_RESOURCES,
-                           outcome);
+      ends->kernels.push_back(std::make_shared<Completion>(cl_));
+      ends->kernels.back()->finish(outcome == Outcome::Succeeded ? CL_SUCCESS : CL_OUT_OF_RESOURCES,
+                                   outcome);
       if (outcome == Outcome::Succeeded)
         runOn(kernel, piece.box, which, node);
       for (std::size_t i = 0; i < which.size(); ++i) {
@@ -368,7 +368,7 @@ private:
       check(expected);
     }
     for (std::size_t p = 0; p < pieces.size() && !hasLost_; ++p) {
-      if ((*ends)[p]->succeeded())
+      if (ends->kernels[p]->succeeded())
         continue;
       const Piece& own = pieces[p].own ? *pieces[p].own : pieces[p];
       for (std::size_t i = 0; i < which.size(); ++i) {

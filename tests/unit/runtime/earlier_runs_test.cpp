@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <locale>
 
+#include <unistd.h>
+
 namespace libsplit::runtime {
 namespace {
 
@@ -13,9 +15,9 @@ namespace fs = std::filesystem;
 class EarlierRunsTest : public testing::Test {
 protected:
   void SetUp() override {
-    folder =
-        fs::path(testing::TempDir()) /
-        (std::string("earlier_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder = fs::path(testing::TempDir()) /
+             (std::string("earlier_") + std::to_string(::getpid()) +
+              testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder);
   }
   void TearDown() override { fs::remove_all(folder); }

@@ -168,7 +168,7 @@ TEST_F(JournalTest, PutsALaunchThatRepeatsRightByItsOwnEnds) {
       {{Effect::Writes, home, ByteSet(0, 4), 0}, {Effect::Writes, helper, ByteSet(4, 8), 1}}});
   auto launch = [&](CompletionPtr first, CompletionPtr second) {
     journal.note(changes, std::make_shared<const Journal::Ends>(
-                              Journal::Ends{std::move(first), std::move(second)}));
+                              Journal::Ends{{std::move(first), std::move(second)}, {}}));
   };
   launch(succeeded(), succeeded());
   launch(succeeded(), failed());
@@ -178,6 +178,26 @@ TEST_F(JournalTest, PutsALaunchThatRepeatsRightByItsOwnEnds) {
   EXPECT_TRUE(journal.settle(directory));
   EXPECT_EQ(directory.valid(home), ByteSet(0, 4));
   EXPECT_EQ(directory.lost(ByteSet(0, 8)), ByteSet(4, 8));
+}
+
+/// Of the counts beside it, say: the part that lost them is done again from what was there.
+TEST_F(JournalTest, WhatAKernelWroteCountsOnceWhatIsMergedOfItHasArrived) {
+  const auto changes = std::make_shared<const Journal::Changes>(Journal::Changes{
+      directory.state(),
+      {{Effect::Writes, home, ByteSet(0, 4), 0}, {Effect::Writes, helper, ByteSet(4, 8), 1}}});
+  const auto ends = std::make_shared<Journal::Ends>(Journal::Ends{{succeeded(), succeeded()}, {}});
+  journal.note(changes, ends);
+  directory.wrote(home, ByteSet(0, 4));
+  directory.wrote(helper, ByteSet(4, 8));
+  const auto arrival = std::make_shared<Completion>(cl);
+  ends->arrivals.emplace_back(1, arrival);
+  std::vector<CompletionPtr> pending;
+  journal.collect(pending);
+  EXPECT_EQ(std::ranges::count(pending, arrival), 1);
+  arrival->finish(CL_OUT_OF_RESOURCES);
+  EXPECT_TRUE(journal.settle(directory));
+  EXPECT_EQ(directory.valid(home), ByteSet(0, 8)) << "the old bytes, and what home wrote";
+  EXPECT_TRUE(directory.valid(helper).empty());
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <unistd.h>
+
 namespace libsplit::runtime {
 namespace {
 
@@ -14,7 +16,8 @@ class Origins : public testing::Test {
 protected:
   void SetUp() override {
     folder = fs::path(testing::TempDir()) /
-             testing::UnitTest::GetInstance()->current_test_info()->name();
+             (testing::UnitTest::GetInstance()->current_test_info()->name() +
+              std::to_string(::getpid()));
     fs::remove_all(folder);
   }
   void TearDown() override { fs::remove_all(folder); }

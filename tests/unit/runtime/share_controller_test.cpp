@@ -563,7 +563,7 @@ TEST(ShareController, DevicesThatSlowEachOtherDownCostTwoPercentAtMost) {
 
 ShareController::Setup known(ShareController::Prior::From from, double homeSeconds, double gain) {
   auto made = setup("auto");
-  made.prior = {from, {300, 100}, homeSeconds, gain};
+  made.prior = {from, {300, 100}, homeSeconds, gain, {}};
   return made;
 }
 

@@ -164,9 +164,9 @@ TEST(CompiledGraph, CountsWhatARepeaterWroteWhereNobodyElseDid) {
   const auto settled = [&](Outcome ofHome, Outcome ofHelper) {
     auto ends = std::make_shared<Journal::Ends>();
     for (const Outcome outcome : {ofHome, ofHelper}) {
-      ends->push_back(world.completion());
-      ends->back()->finish(outcome == Outcome::Succeeded ? CL_SUCCESS : CL_OUT_OF_RESOURCES,
-                           outcome);
+      ends->kernels.push_back(world.completion());
+      ends->kernels.back()->finish(outcome == Outcome::Succeeded ? CL_SUCCESS : CL_OUT_OF_RESOURCES,
+                                   outcome);
     }
     Directory directory = world.buffers[0]->directory();
     directory.wrote(helper, ByteSet(192, 256)); // which is old, and nowhere else
