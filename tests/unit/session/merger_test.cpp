@@ -56,6 +56,7 @@ struct MergeWorld : World {
         each->make();
     }
     merger.prepare(task, launch, plan);
+    launch.ends = std::make_shared<Journal::Ends>();
     for (const Piece& piece : plan.pieces) {
       LaunchIssued issued;
       issued.device = piece.device;
