@@ -57,7 +57,6 @@ void reset(Task& task) {
   task.after = task.events; // of all else it is known to be over
   for (const auto& before : task.waitTasks)
     task.after.insert(task.after.end(), before->parts.begin(), before->parts.end());
-  ++task.redone;
 }
 
 } // namespace
@@ -97,6 +96,13 @@ bool Recovery::recover(Lock& lock, const Task& failed) {
 void Recovery::putRight(Lock& lock) {
   chunks_.awaitNone(lock);
   pooled_.awaitNone(lock);
+  while (!redoAll(lock)) {
+  }
+}
+
+/// All that failed. False if something could not be issued: those behind it have to wait until it
+/// is, so all is to be looked at again.
+bool Recovery::redoAll(Lock& lock) {
   drain(lock);
   GoesUnlocked tasks(lock, scheduler_.planned());
   leaveOutFailed(*tasks);
@@ -120,7 +126,10 @@ void Recovery::putRight(Lock& lock) {
       tryRedo(*task);
     if (task->status < 0)
       loseOutputs(*task);
+    else if (task->planFailed)
+      return false;
   }
+  return true;
 }
 
 void Recovery::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
@@ -136,15 +145,22 @@ void Recovery::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
     }
 }
 
+/// Without an error, but `planFailed` afterwards: it is to be tried once more.
 void Recovery::tryRedo(Task& task) {
+  const unsigned round = task.redone;
   try {
     redo(task);
   } catch (const LostBytes&) {
     task.status = CL_OUT_OF_RESOURCES;
     task.isUntold = true;
   } catch (const std::exception& error) {
-    log(LogLevel::Info, "a launch could not be issued: ", error.what());
+    log(LogLevel::Info, "a command could not be issued: ", error.what());
     task.planFailed = true;
+  }
+  task.redone = round + 1;
+  if (task.planFailed && round >= machine_->devices().size() && task.status >= 0) {
+    task.status = CL_OUT_OF_HOST_MEMORY;
+    task.isUntold = true;
   }
 }
 
@@ -187,6 +203,7 @@ void Recovery::redo(Task& task) {
     for (std::size_t i = 0; i < task.parts.size(); ++i)
       if (isHomesFailure(i))
         task.status = std::min(task.status, task.parts[i]->wait());
+    task.isUntold = task.status < 0 && task.hasFailedUntold(home);
     if (task.status < 0)
       return;
     reset(task);
@@ -209,6 +226,7 @@ void Recovery::redo(Task& task) {
       if (each.device == home && part->outcome() == Outcome::Failed)
         task.status = std::min(task.status, part->wait());
   }
+  task.isUntold = task.status < 0 && task.hasFailedUntold(home);
   if (task.status < 0)
     return;
   reset(task);

@@ -30,6 +30,7 @@ public:
 
 private:
   void putRight(Lock& lock);
+  bool redoAll(Lock& lock);
   void drain(Lock& lock) const;
   void leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks);
   void tryRedo(Task& task);

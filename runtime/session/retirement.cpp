@@ -15,16 +15,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Whether home's driver knows nothing of it that the task failed: something did on another device,
-/// or home was not given all that it was to do, or did not take it.
-bool isUntold(const Task& task, std::size_t home) {
-  for (std::size_t i = 0; i < task.parts.size(); ++i)
-    if (task.parts[i]->hasFailed() &&
-        (task.partDevices[i] != home || task.parts[i]->outcome() == Outcome::Refused))
-      return true;
-  return task.planFailed;
-}
-
 bool runsCallbacks(const Task& task) {
   return task.event && task.event->callbacks;
 }
@@ -186,7 +176,7 @@ void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
       continue;
     if (!task.isEnding() && status < 0 && task.status >= 0) {
       task.status = status;
-      task.isUntold = isUntold(task, machine_->home());
+      task.isUntold = task.hasFailedUntold(machine_->home());
       failures_.loseOutputs(task);
     }
     return;

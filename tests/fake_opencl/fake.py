@@ -937,6 +937,32 @@ def failures(bench, name, goes_on="0", machine="two_gpus", stride="1", depth="0"
     print(f"{2 * commands} commands failed: {counts['same']} times as natively, {counts['error']} times an error")
 
 
+def refused_recovery(bench, name, runs, machine="two_gpus", *arguments):
+    """A command of the helper fails, and a call of home's is refused, by chance one that was to do it again: the same
+    result, or an error; never another result, and no hang."""
+    fake = Fake(bench, machine)
+    helper = "0.1" if len(fake.platforms) == 1 else "1.0"
+    devices = sum(len(platform["devices"]) for platform in fake.platforms)
+    options = {"POLICY": "static:" + ",".join(["1"] * devices), "LOG": "error"}
+    native = fake.run(name, arguments=arguments)
+    native.require_success()
+    fake.run(name, options, arguments=arguments).require_same_as(native)
+    commands, calls = fake.calls(helper)["commands"], len(fake.calls("0.0")["calls"])
+    counts = {"same": 0, "error": 0}
+    draw = random.Random(name)
+    for _ in range(int(runs)):
+        kind, error = draw.choice(("fail_command", "lose")), draw.choice(ERRORS)
+        script = [{kind: {"device": helper, "number": draw.randint(1, commands), "error": -5}},
+                  {"fail_call": {"device": "0.0", "number": draw.randint(calls // 3, 2 * calls), "error": error}}]
+        run = fake.run(name, options, arguments=arguments, script=script)
+        if run.code == 1 and "CL_" in run.stderr:
+            counts["error"] += 1
+        else:
+            run.require_same_as(native, stderr=False)
+            counts["same"] += 1
+    print(f"{runs} runs: {counts['same']} times as natively, {counts['error']} times an error")
+
+
 def random_calls(bench, count, first="1", threads="1"):
     """Random calls on shared buffers, by several threads at once: the same bytes on every machine by every policy; with
     a call refused, too; with a command that fails the same or an error."""
@@ -1000,7 +1026,7 @@ if __name__ == "__main__":
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,
           "held_up": held_up,
           "application_table": application_table, "deeper_halos": deeper_halos,
-          "refusals": refusals, "failures": failures, "windowed": windowed, "full_home": full_home,
+          "refusals": refusals, "failures": failures, "refused_recovery": refused_recovery, "windowed": windowed, "full_home": full_home,
           "full_device": full_device, "full_device_late": full_device_late,
           "few_threads": few_threads,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full, "pooled_pending": pooled_pending,

@@ -19,6 +19,7 @@ void countedChanges(sample::Sample& s) {
       s.buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, none.size() * sizeof(cl_int), none.data());
   sample::setArguments(kernel, numbers, counts);
   std::deque<std::vector<cl_int>> written, read; // which are the driver's until the end
+  const sample::FinishesFirst finishes(queue);
   for (unsigned i = 0; i < s.options().iterations; ++i) {
     std::vector<cl_int>& from = written.emplace_back(n);
     for (std::size_t k = 0; k < n; ++k)

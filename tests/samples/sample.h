@@ -89,6 +89,18 @@ using Memory = Handle<cl_mem, clReleaseMemObject>;
 using Event = Handle<cl_event, clReleaseEvent>;
 using Sampler = Handle<cl_sampler, clReleaseSampler>;
 
+/// Waits in the end for all that a queue was given: declared behind memory that the driver reads or
+/// writes until then, which goes after it, also where a call fails.
+class FinishesFirst {
+public:
+  explicit FinishesFirst(cl_command_queue queue) : queue_(queue) {}
+  FinishesFirst(const FinishesFirst&) = delete;
+  ~FinishesFirst() { clFinish(queue_); }
+
+private:
+  cl_command_queue queue_;
+};
+
 /// A device with its context, and the files that the run leaves behind.
 class Sample {
 public:

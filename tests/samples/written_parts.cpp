@@ -15,6 +15,7 @@ void writtenParts(sample::Sample& s) {
   const auto numbers = s.array<cl_int>(n);
   sample::setArguments(kernel, numbers);
   std::deque<std::vector<cl_int>> written, read; // which are the driver's until the end
+  const sample::FinishesFirst finishes(queue);
   for (unsigned i = 0; i < s.options().iterations; ++i) {
     std::vector<cl_int>& from = written.emplace_back(n);
     for (std::size_t k = 0; k < n; ++k)
