@@ -73,6 +73,12 @@ inline std::uint64_t itemsOf(const LaunchArguments& arguments) {
   return items;
 }
 
+/// Whether it is over only once all that came before it in its queue is, whatever its order.
+inline bool isBehindAllBefore(const Command& command) {
+  return command.waitCount == 0 &&
+         (command.type == CL_COMMAND_BARRIER || command.type == CL_COMMAND_MARKER);
+}
+
 /// A command of the home device.
 struct HomeCall {
   NativeCall enqueue;

@@ -214,8 +214,10 @@ cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<Buf
     };
   auto held = isHint ? memory_.hold({}) : memory_.hold(uses);
   HomeCommands::noteOutputs(*task, held);
-  task->plan = [this, held = std::move(held), call = std::move(call)](Task& planned) {
-    homeCommands_.plan(planned, held, {call});
+  // Behind a list it would not be behind what the queue has natively.
+  const bool isBehindAll = !task->stream->inOrder && isBehindAllBefore(command);
+  task->plan = [this, held = std::move(held), call = std::move(call), isBehindAll](Task& planned) {
+    homeCommands_.plan(planned, held, {.enqueue = call, .takesWaitList = !isBehindAll});
   };
   return submit(lock, command, task);
 }

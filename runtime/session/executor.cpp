@@ -248,8 +248,7 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece)
   return instructionOf(std::move(command), compiles);
 }
 
-/// What the plan comes to with the bytes where they are. The directories say from now on that its
-/// copies are done.
+/// What the plan comes to with the bytes where they are.
 std::shared_ptr<const InstructionGraph>
 Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const {
   std::vector<Directory*> directories;
@@ -277,19 +276,19 @@ Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const 
     memo.keep(graph);
     log(LogLevel::Debug, "kernel ", launch.code->name, ":\n", [&] { return toString(*graph); });
   }
-  for (std::size_t b = 0; b < directories.size(); ++b)
-    directories[b]->follow(graph->states[b].arrived, false);
-  for (const InstructionGraph::Copy& copy : graph->copies)
-    launch.buffers[copy.buffer]->forecast().moved(copy.move);
   return graph;
 }
 
-/// Issues the graph's copies.
+/// Issues the graph's copies. The directories say from now on that they are done.
 std::vector<Moved> Executor::copy(Task& task, Launch& launch, const InstructionGraph& graph) {
   std::vector<BufferMove> moves;
   for (const InstructionGraph::Copy& copy : graph.copies)
     moves.push_back(
         {launch.buffers[copy.buffer].get(), copy.move, graph.states[copy.buffer].before});
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+    launch.buffers[b]->directory().follow(graph.states[b].arrived, false);
+  for (const InstructionGraph::Copy& copy : graph.copies)
+    launch.buffers[copy.buffer]->forecast().moved(copy.move);
   std::vector<Moved> moved = mover_.transfer(task, moves);
   for (std::size_t c = 0; c < moved.size(); ++c) {
     launch.issued[graph.copies[c].piece].transfers.push_back(moved[c]);

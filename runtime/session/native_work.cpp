@@ -98,15 +98,17 @@ std::optional<std::vector<CompletionPtr>> NativeWork::workBeside(const Stream& s
 
 bool NativeWork::book(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
                       CompletionPtr* noted) {
-  const bool severalQueues = scheduler_.streams().size() > 1;
+  // Then a launch need not come behind it (Scheduler::needsMarker).
+  const bool isUnordered =
+      scheduler_.streams().size() > 1 || (!stream->inOrder && shared_.userEvents);
   for (const BufferUse& use : uses) {
     auto object = use.writes && use.object ? memory_.find(use.object) : nullptr;
     if (!object || !object->buffer || !object->buffer->engaged())
       continue;
     Buffer& buffer = *object->buffer;
-    if (severalQueues && !noted) {
+    if (isUnordered && !noted) {
       buffer.unbooked = {};
-    } else if (severalQueues) {
+    } else if (isUnordered) {
       if (shared_.userEvents)
         return false;
       if (!*noted)

@@ -202,7 +202,7 @@ void Scheduler::markNatives(const std::shared_ptr<Task>& task) {
 void Scheduler::addBarriers(const std::shared_ptr<Task>& task, const Command& command) {
   Stream& stream = *task->stream;
   const bool isBarrier = command.type == CL_COMMAND_BARRIER;
-  if ((isBarrier || command.type == CL_COMMAND_MARKER) && command.waitCount == 0) {
+  if (isBehindAllBefore(command)) {
     task->waitTasks.insert(task->waitTasks.end(), stream.parked.begin(), stream.parked.end());
     task->waitTasks.insert(task->waitTasks.end(), stream.active.begin(), stream.active.end());
   } else if (auto barrier = stream.barrier.lock()) {
