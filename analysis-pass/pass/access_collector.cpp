@@ -53,6 +53,7 @@ std::vector<Access> AccessCollector::take() {
     whole.parameter = access.parameter;
     whole.effect = access.effect;
     whole.update = access.update;
+    whole.length = std::max<std::uint64_t>(access.length, 1); // of none, nothing would be touched
     whole.offset = Expr::unknown("too many accesses", access.where.line);
     whole.where = access.where;
   }
@@ -65,10 +66,12 @@ void AccessCollector::add(Access access, const PathOfBlock& path) {
   if (containsUnknown(access.offset))
     doubt(access, "its place is not known", 0);
   // The address is a number of 64 bits like any other.
-  if (auto unknown = findUnknown(access.offset))
+  if (auto unknown = findUnknown(access.offset)) {
     access.offset = *unknown;
-  else
+    access.length = std::max<std::uint64_t>(access.length, 1); // which may not be known, either
+  } else {
     access.offset = viewed(access.offset, 64, View::Signed);
+  }
   for (const auto& guards : path.condition.anyOf) {
     Access alternative = access;
     alternative.guards = guards;

@@ -202,12 +202,16 @@ private:
     for (const llvm::BasicBlock* each : between(skipped, meeting))
       if (each == block || !llvm::all_of(*each, isQuiet)) // who skips does not ask again
         return false;
+    bool isAnyUpdated = false; // else it only waits for what others find
+    const auto isHarmless = [&](llvm::Instruction& instruction) {
+      const bool isUpdate = updates(instruction, test, read);
+      isAnyUpdated = isAnyUpdated || isUpdate;
+      return isUpdate || isQuiet(instruction);
+    };
     return staysInside(region, *block, meeting) && isNeverBetter(region, block, test, read) &&
-           llvm::all_of(region, [&](llvm::BasicBlock* each) {
-             return llvm::all_of(*each, [&](llvm::Instruction& instruction) {
-               return isQuiet(instruction) || updates(instruction, test, read);
-             });
-           });
+           llvm::all_of(region,
+                        [&](llvm::BasicBlock* each) { return llvm::all_of(*each, isHarmless); }) &&
+           isAnyUpdated;
   }
 
   /// Whether nothing that depends on the way that was taken is used behind the meeting.

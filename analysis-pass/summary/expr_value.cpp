@@ -193,8 +193,8 @@ private:
     switch (e.op()) {
     case Op::Constant:
       return commonDivisor(e.value(), 0);
-    case Op::Wrap:
-      return factorOf(e.operands()[0]);
+    case Op::Wrap: // less a multiple of a power of two
+      return commonDivisor(factorOf(e.operands()[0]), Int{1} << e.width());
     case Op::Add:
     case Op::Min:
     case Op::Max: {

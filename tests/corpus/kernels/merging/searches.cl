@@ -4,6 +4,7 @@
 //@ splits last
 //@ splits_from_source strides
 //@ splits_never count_skipped
+//@ splits_never polls
 //@ buffer data 131072 below:100 23
 //@ buffer found 256 below:2000000 29
 //@ buffer lasts 256 zero
@@ -12,6 +13,7 @@
 //@ run last g=512,64 l=64,1 : data lasts
 //@ run strides g=1024 l=32 : data found
 //@ run count_skipped g=64 l=64 : data found skipped
+//@ run polls g=256 l=64 : lasts found
 kernel void first(global const uint* data, volatile global uint* found) {
   const uint i = get_global_id(0);
   if (i >= found[0])
@@ -46,4 +48,15 @@ kernel void count_skipped(global const uint* data, global uint* found, global ui
     atomic_inc(skipped);
   else if (data[i] == 42)
     atomic_min(&found[16], i);
+}
+
+// Who waits for others, however long, is no search.
+kernel void polls(global int* flag, global uint* found) {
+  const int i = get_global_id(0);
+  if (i == 0)
+    atomic_max(&flag[63], 1);
+  for (int t = 0; t < 1000; ++t)
+    if (atomic_or(&flag[63], 0) > 0)
+      break;
+  found[i & 63] = 7;
 }
