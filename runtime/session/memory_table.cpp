@@ -1,5 +1,7 @@
 #include "runtime/session/memory_table.h"
 
+#include "runtime/core/callback_scope.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -95,15 +97,28 @@ void MemoryTable::released(cl_mem object) {
   // Destroyed after the lock is gone.
   std::vector<std::shared_ptr<MemoryObject>> last;
   std::vector<std::shared_ptr<Task>> arrived;
-  const Lock lock(shared_.mutex);
+  Lock lock(shared_.mutex);
   for (auto found = objects_.find(object);
        found != objects_.end() && --found->second.references == 0; found = objects_.find(object)) {
     last.push_back(std::move(found->second.object));
     object = found->second.parent;
     objects_.erase(found);
   }
-  if (!last.empty())
-    arrived = mover_.takeArrived();
+  if (last.empty())
+    return;
+  // Memory that the program gave a buffer it may free now: all that it knows of is over.
+  const auto isStillSent = [&](const std::shared_ptr<MemoryObject>& each) {
+    return each->buffer && mover_.sends(*each->buffer) && isInProgramsMemory(*each->buffer);
+  };
+  if (!CallbackScope::active() && std::ranges::any_of(last, isStillSent))
+    mover_.awaitSentAhead(lock);
+  arrived = mover_.takeArrived();
+}
+
+bool MemoryTable::isInProgramsMemory(const Buffer& buffer) const {
+  return buffer.pooled() ||
+         (property<cl_mem_flags>(cl_.clGetMemObjectInfo, buffer.home(), CL_MEM_FLAGS) &
+          CL_MEM_USE_HOST_PTR) != 0;
 }
 
 std::shared_ptr<MemoryObject> MemoryTable::find(cl_mem object) const {

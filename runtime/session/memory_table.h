@@ -64,6 +64,7 @@ private:
     cl_mem parent = nullptr; ///< what it is made over
   };
   void add(cl_mem handle, std::shared_ptr<MemoryObject> object, cl_mem parent = nullptr);
+  bool isInProgramsMemory(const Buffer& buffer) const;
 
   Shared& shared_;
   const Dispatch& cl_;

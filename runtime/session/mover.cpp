@@ -372,6 +372,13 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
   }
 }
 
+bool Mover::sends(const Buffer& buffer) const {
+  return std::ranges::any_of(sentAhead_, [&](const std::shared_ptr<Task>& each) {
+    return std::ranges::any_of(each->outputs,
+                               [&](const auto& of) { return of.first.get() == &buffer; });
+  });
+}
+
 bool Mover::works(std::size_t device) const {
   return std::ranges::any_of(sentAhead_, [&](const std::shared_ptr<Task>& each) {
     return each->retired && std::ranges::count(each->partDevices, device) > 0;

@@ -97,6 +97,8 @@ public:
   /// Work of no queue, beside a launch that it waits for first if there is one: noted as what is
   /// sent ahead is. Once it is over, and the launch has retired, it is `retired`.
   void note(std::shared_ptr<Task> work) { sentAhead_.push_back(std::move(work)); }
+  /// Whether some of the buffer's bytes are on their way so.
+  bool sends(const Buffer& buffer) const;
   /// Whether some such work with a `retired` of its own is under way on `device`.
   bool works(std::size_t device) const;
   /// What has arrived, of launches that have retired, which may hold the last reference to a
