@@ -219,8 +219,8 @@ struct Task : std::enable_shared_from_this<Task> {
     status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     isUntold = isUntold || before.isUntold;
   }
-  /// Whether home's driver knows nothing of it that the task failed: something did on another device,
-  /// or home was not given all that it was to do, or did not take it.
+  /// Whether home's driver knows nothing of it that the task failed: something did on another
+  /// device, or home was not given all that it was to do, or did not take it.
   bool hasFailedUntold(std::size_t home) const {
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (parts[i]->hasFailed() &&
