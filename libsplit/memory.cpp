@@ -158,9 +158,12 @@ cl_int CL_API_CALL retainSampler(cl_sampler sampler) {
 
 cl_int CL_API_CALL setMemoryCallback(cl_mem object, void(CL_CALLBACK* notify)(cl_mem, void*),
                                      void* data) {
-  return DestructorCallback<cl_mem>::give(notify, data, [=](auto* own, void* with) {
+  const cl_int status = DestructorCallback<cl_mem>::give(notify, data, [=](auto* own, void* with) {
     return next().clSetMemObjectDestructorCallback(object, own, with);
   });
+  if (status == CL_SUCCESS)
+    tracked([&] { session().memory().endIsTold(object); });
+  return status;
 }
 
 cl_int CL_API_CALL releaseSampler(cl_sampler sampler) {

@@ -17,6 +17,10 @@ Builtin of(BuiltinKind kind) {
   return {.kind = kind};
 }
 
+Builtin ofSubGroups() {
+  return {.kind = BuiltinKind::GroupSensitive, .asksSubGroups = true};
+}
+
 Builtin idQuery(Expr::Op op, bool needsPartitionArgument) {
   return {BuiltinKind::IdQuery, op, needsPartitionArgument};
 }
@@ -38,10 +42,12 @@ const llvm::StringMap<Builtin>& namedBuiltins() {
     t["get_local_linear_id"] = of(BuiltinKind::LocalLinearId);
 
     for (StringRef name :
-         {"barrier", "work_group_barrier", "sub_group_barrier", "wait_group_events",
-          "get_sub_group_size", "get_max_sub_group_size", "get_num_sub_groups",
-          "get_enqueued_num_sub_groups", "get_sub_group_id", "get_sub_group_local_id"})
+         {"barrier", "work_group_barrier", "sub_group_barrier", "wait_group_events"})
       t[name] = of(BuiltinKind::GroupSensitive);
+    for (StringRef name :
+         {"get_sub_group_size", "get_max_sub_group_size", "get_num_sub_groups",
+          "get_enqueued_num_sub_groups", "get_sub_group_id", "get_sub_group_local_id"})
+      t[name] = ofSubGroups();
     for (StringRef name :
          {"mem_fence", "read_mem_fence", "write_mem_fence", "prefetch", "atomic_work_item_fence",
           "get_fence", "__translate_sampler_initializer"})
@@ -148,7 +154,9 @@ Builtin classifyBuiltin(StringRef name) {
                            "__get_kernel_", "create_user_event", "set_user_event", "retain_event",
                            "release_event", "is_valid_event", "capture_event"}))
     return of(BuiltinKind::DeviceEnqueue);
-  if (startsWithAny(name, {"sub_group_", "work_group_"}))
+  if (name.starts_with("sub_group_"))
+    return ofSubGroups();
+  if (name.starts_with("work_group_"))
     return of(BuiltinKind::GroupSensitive);
   return {};
 }

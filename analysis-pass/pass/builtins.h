@@ -47,6 +47,8 @@ struct Builtin {
   Expr::Op query = Expr::Op::Unknown; ///< of IdQuery
   /// The answer changes when a launch covers only a part of the NDRange.
   bool needsPartitionArgument = false;
+  /// … with how the device divides work-groups into sub-groups.
+  bool asksSubGroups = false;
 };
 
 /// "get_global_id" of "_Z13get_global_idj", "sin" of PoCL's own "_Z7_cl_sinf"; names that are not

@@ -327,6 +327,7 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
       call.getCalledFunction() ? call.getCalledFunction()->getName() : llvm::StringRef();
   std::string name = builtinName(symbol).str();
   summary_.needsPartitionArgument |= builtin.needsPartitionArgument;
+  summary_.dependsOnSubGroups |= builtin.asksSubGroups;
 
   switch (builtin.kind) {
   case BuiltinKind::Harmless:
@@ -419,6 +420,7 @@ void KernelWalk::noteQueries(const llvm::Function& function,
                                   builtin.kind == BuiltinKind::LocalLinearId ||
                                   builtin.kind == BuiltinKind::GroupSensitive;
       summary_.needsPartitionArgument |= builtin.needsPartitionArgument;
+      summary_.dependsOnSubGroups |= builtin.asksSubGroups;
       if (const llvm::Function* callee = call->getCalledFunction())
         noteQueries(*callee, seen);
     }

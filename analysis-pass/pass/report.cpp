@@ -99,6 +99,8 @@ std::string describe(const KernelSummary& kernel) {
               std::to_string(kernel.requiredLocal[2]) + " required\n";
   if (kernel.dependsOnGroups)
     result += "  depends on work-groups\n";
+  if (kernel.dependsOnSubGroups)
+    result += "  depends on sub-groups\n";
   if (kernel.dependsOnOrder)
     result += "  depends on the order of work-items\n";
   if (kernel.needsPartitionArgument)

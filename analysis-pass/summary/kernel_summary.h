@@ -199,6 +199,8 @@ struct KernelSummary {
   /// The kernel's result depends on how the NDRange is cut into work-groups (local or group ids,
   /// local sizes, barriers, local memory): with a NULL local size it can't be split.
   bool dependsOnGroups = false;
+  /// … and on how a device divides these into sub-groups, which another may do otherwise.
+  bool dependsOnSubGroups = false;
   /// What a work-group writes may depend on which of its work-items are first: it uses atomic
   /// operations on local memory. Done twice, on devices that are equal, it may write other bytes.
   bool dependsOnOrder = false;

@@ -170,6 +170,8 @@ private:
     }
     if (kernel.dependsOnGroups)
       out_ += "\n  (depends-on-groups)";
+    if (kernel.dependsOnSubGroups)
+      out_ += "\n  (depends-on-sub-groups)";
     if (kernel.dependsOnOrder)
       out_ += "\n  (depends-on-order)";
     if (kernel.idsFromGroups)
@@ -382,6 +384,8 @@ private:
         result.obstacles.push_back(std::move(o));
       } else if (name == "depends-on-groups") {
         result.dependsOnGroups = true;
+      } else if (name == "depends-on-sub-groups") {
+        result.dependsOnSubGroups = true;
       } else if (name == "depends-on-order") {
         result.dependsOnOrder = true;
       } else if (name == "ids-from-groups") {

@@ -43,7 +43,27 @@ kernel void pipe_reader(read_only pipe int p, global int* a) {
   a[0] = value;
 }
 
-// CHECK-LABEL: kernel sub_groups(
+// CHECK-LABEL: kernel work_groups(
 // CHECK-NEXT: depends on work-groups
 // CHECK-NEXT: writes a at 4*G0, 4 bytes{{$}}
-kernel void sub_groups(global int* a) { a[get_global_id(0)] = work_group_reduce_add(3); }
+kernel void work_groups(global int* a) { a[get_global_id(0)] = work_group_reduce_add(3); }
+
+// CHECK-LABEL: kernel sub_groups(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: depends on sub-groups
+// CHECK-NEXT: writes a at 4*G0, 4 bytes{{$}}
+kernel void sub_groups(global int* a) { a[get_global_id(0)] = sub_group_reduce_add(3); }
+
+// CHECK-LABEL: kernel which_sub_group(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: depends on sub-groups
+// CHECK-NEXT: writes a at 4*G0, 4 bytes{{$}}
+kernel void which_sub_group(global uint* a) { a[get_global_id(0)] = get_sub_group_id(); }
+
+// CHECK-LABEL: kernel sub_group_fence(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: writes a at 4*G0, 4 bytes{{$}}
+kernel void sub_group_fence(global uint* a) {
+  sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+  a[get_global_id(0)] = 1;
+}

@@ -145,6 +145,13 @@ std::shared_ptr<AddressSearch> Buffer::addressSearch(Machine& machine) {
   return nullptr;
 }
 
+bool Buffer::isInProgramsMemory() const {
+  if (pooled_)
+    return !pooled_->block;
+  return (property<cl_mem_flags>(cl_.clGetMemObjectInfo, home_, CL_MEM_FLAGS) &
+          CL_MEM_USE_HOST_PTR) != 0;
+}
+
 KnownContents& Buffer::contents() {
   if (contents_.version != directory_->version())
     contents_ = {directory_->version(), {}, {}};

@@ -238,6 +238,12 @@ public:
   /// Why the buffer must stay on the home device (an image over it, a foreign API), if it must.
   const std::string& homeOnly() const { return homeOnly_; }
   void setHomeOnly(std::string why) { homeOnly_ = std::move(why); }
+  /// The program has given it up, with work on it pending, or none.
+  bool isReleased() const { return isReleased_; }
+  void setReleased() { isReleased_ = true; }
+  /// Whether bytes of it are, or may be, in memory that the program can free once the buffer is
+  /// gone (CL_MEM_USE_HOST_PTR).
+  bool isInProgramsMemory() const;
   /// Regions that the application has mapped; while any is, launches on it are not split.
   std::vector<MappedRegion> maps;
   bool mapsWrite = false;      ///< any of them may be written to
@@ -360,6 +366,7 @@ private:
   TakenMemory taken_;
   std::atomic<std::size_t>& engagements_;
   std::string homeOnly_;
+  bool isReleased_ = false;
   Ref<cl_mem> keepsHome_; ///< while engaged
   std::optional<Directory> directory_;
   Accesses accesses_;

@@ -101,6 +101,11 @@ void applyRange(ByteRange range, const UpdateKind& kind, const std::byte* from, 
   using Unsigned = std::make_unsigned_t<Signed>;
   const auto least = [](auto a, auto b) { return std::min(a, b); };
   const auto most = [](auto a, auto b) { return std::max(a, b); };
+  // What nobody added to stays as it is, bit for bit: it may be no number at all.
+  const auto sum = [](Float a, Float b) {
+    const bool isNeutral = std::bit_cast<Unsigned>(b) == std::bit_cast<Unsigned>(-Float{0});
+    return isNeutral ? a : a + b;
+  };
   switch (kind.operation) {
   case Operation::Add:
     return applyAll<Unsigned>(range, from, into, std::plus<>());
@@ -117,7 +122,7 @@ void applyRange(ByteRange range, const UpdateKind& kind, const std::byte* from, 
     return kind.isSigned ? applyAll<Signed>(range, from, into, most)
                          : applyAll<Unsigned>(range, from, into, most);
   case Operation::FloatAdd:
-    return applyAll<Float>(range, from, into, std::plus<>());
+    return applyAll<Float>(range, from, into, sum);
   }
 }
 

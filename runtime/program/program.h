@@ -271,6 +271,8 @@ public:
   std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;
   SourceUnits units;  ///< of the last compilation, where that is known: it may be linked
   std::string opaque; ///< why there is neither
+  /// Of what it is made by its next build nothing is known, whatever its last one was made from.
+  bool buildsAnew = false;
   /// Made from binaries of which nothing is known: from before the program ran under libsplit.
   bool isForeign = false;
   std::shared_ptr<Build> build = std::make_shared<Build>();

@@ -214,10 +214,12 @@ cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<Buf
     };
   auto held = isHint ? memory_.hold({}) : memory_.hold(uses);
   HomeCommands::noteOutputs(*task, held);
-  // Behind a list it would not be behind what the queue has natively.
+  // Behind a list it would not be behind what the queue has natively, which no task may be, either,
+  // once there are user events.
   const bool isBehindAll = !task->stream->inOrder && isBehindAllBefore(command);
   task->plan = [this, held = std::move(held), call = std::move(call), isBehindAll](Task& planned) {
-    homeCommands_.plan(planned, held, {.enqueue = call, .takesWaitList = !isBehindAll});
+    const bool takesList = !isBehindAll || !shared_.userEvents;
+    homeCommands_.plan(planned, held, {.enqueue = call, .takesWaitList = takesList});
   };
   return submit(lock, command, task);
 }

@@ -1,5 +1,6 @@
 #include "runtime/session/event_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -29,12 +30,25 @@ void EventTable::released(cl_event event) {
   Ref<cl_command_queue> queue;     // and so is this, though the task may hold the other
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
-  if (found != events_.end() && --found->second->references == 0) {
+  // Those who are to be told of its end may ask for it then.
+  if (found != events_.end() && --found->second->references == 0 &&
+      (!found->second->callbacks || found->second->complete)) {
     last = std::move(found->second);
     queue = std::move(last->queue);
     events_.erase(found);
     count_ = events_.size();
   }
+}
+
+std::shared_ptr<TaskEvent> EventTable::completed(cl_event event) {
+  std::shared_ptr<TaskEvent> last;
+  const auto found = events_.find(event);
+  if (found != events_.end() && found->second->references == 0) {
+    last = std::move(found->second);
+    events_.erase(found);
+    count_ = events_.size();
+  }
+  return last;
 }
 
 bool EventTable::contains(cl_event event) {
@@ -55,7 +69,7 @@ std::optional<cl_int> EventTable::info(cl_event event, cl_event_info name, std::
   case CL_EVENT_COMMAND_TYPE:
     return answer(ours.type, size, value, sizeRet);
   case CL_EVENT_REFERENCE_COUNT:
-    return answer(static_cast<cl_uint>(ours.references), size, value, sizeRet);
+    return answer(static_cast<cl_uint>(std::max(ours.references, 1)), size, value, sizeRet);
   case CL_EVENT_COMMAND_EXECUTION_STATUS: {
     auto task = ours.task.lock();
     cl_int status = ours.ended ? ours.status : task && task->isParked() ? CL_QUEUED : CL_SUBMITTED;

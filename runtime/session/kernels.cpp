@@ -71,7 +71,7 @@ void Kernels::released(cl_kernel handle) {
   if (found != kernels_.end() && --found->second->references == 0) {
     last = std::move(found->second);
     kernels_.erase(found);
-    --last->program->kernelObjects;
+    programs_.lostKernel(last->program);
   }
 }
 

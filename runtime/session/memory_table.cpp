@@ -93,32 +93,38 @@ void MemoryTable::retained(cl_mem object) {
     ++found->second.references;
 }
 
+void MemoryTable::endIsTold(cl_mem object) {
+  const Lock lock(shared_.mutex);
+  if (auto found = objects_.find(object); found != objects_.end())
+    found->second.isEndTold = true;
+}
+
 void MemoryTable::released(cl_mem object) {
   // Destroyed after the lock is gone.
   std::vector<std::shared_ptr<MemoryObject>> last;
   std::vector<std::shared_ptr<Task>> arrived;
+  bool isTold = false, isAwaited = false;
   Lock lock(shared_.mutex);
   for (auto found = objects_.find(object);
        found != objects_.end() && --found->second.references == 0; found = objects_.find(object)) {
+    isTold = isTold || found->second.isEndTold;
     last.push_back(std::move(found->second.object));
     object = found->second.parent;
     objects_.erase(found);
   }
   if (last.empty())
     return;
-  // Memory that the program gave a buffer it may free now: all that it knows of is over.
-  const auto isStillSent = [&](const std::shared_ptr<MemoryObject>& each) {
-    return each->buffer && mover_.sends(*each->buffer) && isInProgramsMemory(*each->buffer);
-  };
-  if (!CallbackScope::active() && std::ranges::any_of(last, isStillSent))
+  // Memory that the program gave a buffer it may free now, or once what is pending is over; or it
+  // waits to be told of the buffer's end.
+  for (const std::shared_ptr<MemoryObject>& each : last)
+    if (const auto& buffer = each->buffer) {
+      buffer->setReleased();
+      isAwaited = isAwaited || (mover_.sends(*buffer) && (isTold || buffer->isInProgramsMemory()));
+    }
+  // In a callback, what is sent may wait for the thread that is in it.
+  if (isAwaited && !CallbackScope::active())
     mover_.awaitSentAhead(lock);
   arrived = mover_.takeArrived();
-}
-
-bool MemoryTable::isInProgramsMemory(const Buffer& buffer) const {
-  return buffer.pooled() ||
-         (property<cl_mem_flags>(cl_.clGetMemObjectInfo, buffer.home(), CL_MEM_FLAGS) &
-          CL_MEM_USE_HOST_PTR) != 0;
 }
 
 std::shared_ptr<MemoryObject> MemoryTable::find(cl_mem object) const {

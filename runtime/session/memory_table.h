@@ -34,6 +34,8 @@ public:
   void keepAtHome(cl_mem buffer, const std::string& why);
   void retained(cl_mem object);
   void released(cl_mem object);
+  /// The program is to be told of the object's end.
+  void endIsTold(cl_mem object);
 
   // Maps.
   /// One map more. `writes`: it may be written to.
@@ -62,9 +64,9 @@ private:
     std::shared_ptr<MemoryObject> object;
     int references = 1;      ///< the program's, and of what is made over it
     cl_mem parent = nullptr; ///< what it is made over
+    bool isEndTold = false;  ///< the program has a destructor callback
   };
   void add(cl_mem handle, std::shared_ptr<MemoryObject> object, cl_mem parent = nullptr);
-  bool isInProgramsMemory(const Buffer& buffer) const;
 
   Shared& shared_;
   const Dispatch& cl_;

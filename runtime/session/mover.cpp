@@ -346,7 +346,7 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
   std::shared_ptr<Task> ahead;
   for (const std::shared_ptr<Buffer>& buffer : buffers) {
     const std::vector<Move> due = buffer->forecast().due();
-    if (due.empty())
+    if (due.empty() || buffer->isReleased())
       continue;
     std::vector<Directory::Need> needs;
     for (const Move& each : due)
@@ -423,9 +423,26 @@ bool Mover::isSendingAhead() const {
 }
 
 void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {
+  awaitThose(lock, [](const Task&) { return true; });
+}
+
+void Mover::awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock) {
+  awaitThose(lock, [](const Task& sent) {
+    const auto isEnding = [](const std::shared_ptr<Task>& before) { return before->isEnding(); };
+    return std::ranges::all_of(sent.waitTasks, isEnding) &&
+           std::ranges::any_of(sent.outputs,
+                               [](const auto& of) { return of.first->isInProgramsMemory(); });
+  });
+}
+
+template <class IsOne>
+void Mover::awaitThose(std::unique_lock<std::mutex>& lock, const IsOne& isOne) {
   GoesUnlocked<std::vector<CompletionPtr>> pending(lock, {});
   for (const std::shared_ptr<Task>& each : sentAhead_)
-    std::ranges::copy(each->parts, std::back_inserter(*pending));
+    if (isOne(*each))
+      std::ranges::copy(each->parts, std::back_inserter(*pending));
+  if (pending->empty())
+    return;
   awaitUnlocked(lock, *pending);
   const GoesUnlocked arrived(lock, takeArrived());
 }

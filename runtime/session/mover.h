@@ -117,8 +117,12 @@ public:
   /// Waits, without `lock`, until what was sent ahead has arrived, or failed. Nothing that it waits
   /// for itself may depend on the program.
   void awaitSentAhead(std::unique_lock<std::mutex>& lock);
+  /// The same of what comes of tasks that are ending, if buffers are in memory that the program may
+  /// free once it knows that they have.
+  void awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock);
 
 private:
+  template <class IsOne> void awaitThose(std::unique_lock<std::mutex>& lock, const IsOne& isOne);
   struct Transfer;
   bool isDestination(NodeId node) const;
   bool isLost(NodeId node) const;

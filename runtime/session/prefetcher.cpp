@@ -152,6 +152,8 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
   const Outlook::Step& step = *launch.sends;
   Stream::Prefetch& prefetch = task.stream->prefetch;
   const NodeId home = machine_->homeDevice().node;
+  if (std::ranges::any_of(launch.buffers, &Buffer::isReleased))
+    return; // who may free its memory
   Provisions pending;
   for (const Piece& piece : step.plan->pieces) {
     if (machine_->devices()[piece.device].failed)

@@ -72,6 +72,7 @@ void Programs::becameOpaque(cl_program program, const std::string& why) {
   found->source.reset();
   found->binaries.clear();
   found->opaque = why;
+  found->buildsAnew = true;
 }
 
 void Programs::binariesRead(cl_program program, std::span<const unsigned char* const> binaries) {
@@ -165,7 +166,8 @@ std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_dev
     return nullptr; // the driver refuses
   Program& tracked = *found;
   auto build = std::make_shared<Build>();
-  build->origins = tracked.build->origins;
+  if (!tracked.buildsAnew)
+    build->origins = tracked.build->origins;
   for (cl_device_id device : devices) {
     auto binary = tracked.binaries.find(device);
     if (tracked.source)
@@ -228,10 +230,20 @@ void Programs::released(cl_program program) {
   std::shared_ptr<Program> last;
   const Lock lock(shared_.mutex);
   auto found = programs_.find(program);
-  if (found != programs_.end() && --found->second->references == 0) {
+  // The driver keeps it for as long as it has kernels, from which the application may get it again.
+  if (found != programs_.end() && --found->second->references == 0 &&
+      found->second->kernelObjects == 0) {
     last = std::move(found->second);
     programs_.erase(found);
   }
+}
+
+void Programs::lostKernel(const std::shared_ptr<Program>& program) {
+  --program->kernelObjects;
+  const auto found = programs_.find(program->handle);
+  if (program->isGone() && program->kernelObjects == 0 && found != programs_.end() &&
+      found->second == program)
+    programs_.erase(found);
 }
 
 } // namespace libsplit::runtime

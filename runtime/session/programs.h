@@ -95,6 +95,8 @@ public:
 
   /// Null if it is not known. With the lock.
   std::shared_ptr<Program> find(cl_program program) const;
+  /// One of its kernels is gone. With the lock; the caller keeps `program`.
+  void lostKernel(const std::shared_ptr<Program>& program);
 
 private:
   void add(std::shared_ptr<Program> program);

@@ -131,7 +131,7 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
   if (mover_.works(device))
     return; // for another kernel
   for (const auto& buffer : launch.buffers)
-    if (buffer->isImage())
+    if (buffer->isImage() || buffer->isReleased())
       return;
   const Piece piece = planPiece(launch.request, planDevicesOf(*machine_, launch), device, box);
   Provisions pending;

@@ -261,8 +261,10 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
   // What it held goes before anybody sees it retired, so that objects which the application gave
   // up are gone after clFinish. Not under the lock: drivers may call back into the application.
   letGo(lock, *task);
-  if (endsLate) // a callback may want the room of what the program gave up
+  if (endsLate) { // a callback may want the room of what the program gave up, or free memory of it
+    tryTo(lock, [&] { mover_.awaitSentFromProgramsMemory(lock); });
     completeEvent(lock, *task);
+  }
   std::shared_ptr<Stream> stream = task->stream;
   task->state = Task::State::Retired;
   stream->hasUntold = stream->hasUntold || task->isUntold;
@@ -334,6 +336,7 @@ void Scheduler::completeEvent(Lock& lock, Task& task) {
   cl_.clSetUserEventStatus(event->handle.get(), event->status);
   lock.lock();
   event->complete = true;
+  const GoesUnlocked unused(lock, events_.completed(event->handle.get()));
 }
 
 cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {

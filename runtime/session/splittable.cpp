@@ -34,6 +34,12 @@ bool mayRunElsewhere(const Options& options, const Kernel& kernel) {
          (options.policy.kind == Policy::Kind::Auto && kernel.code->stats->splitLaunches > 0);
 }
 
+bool isOneKind(const Machine& machine) {
+  return std::ranges::all_of(machine.devices(), [&](const Device& device) {
+    return !device.participates || device.kind == machine.homeDevice().kind;
+  });
+}
+
 std::string whyRangeNotSplittable(const Machine& machine, const Options& options,
                                   const Kernel& kernel, const LaunchArguments& arguments) {
   if (!isRange(arguments))
@@ -51,6 +57,8 @@ std::string whyRangeNotSplittable(const Machine& machine, const Options& options
     return "the kernel's group ids may not fit in 32 bits";
   if (!arguments.local && summary.dependsOnGroups)
     return "the local size is left to the driver, and the kernel's result depends on it";
+  if (summary.dependsOnSubGroups && !isOneKind(machine))
+    return "the kernel's result depends on sub-groups, which differ from device to device";
   if (summary.requiredLocal[0] != 0 && (!arguments.local || summary.requiredLocal != range.local))
     return "the local size is not the one that the kernel requires";
   if (arguments.local && isNonUniform(range)) {

@@ -217,6 +217,8 @@ TEST(MergeByOperation, NeutralElementsKeepEveryFloat) {
   std::memcpy(more.data(), &neutral, 4);
   for (float value : {0.0f, -0.0f, 1.0f, -std::numeric_limits<float>::infinity(), 1e-45f})
     EXPECT_EQ(updated<float>(kind, {value}, more), elements<float>({value}));
+  // What lies beside the floats is covered, too, and may be anything: here a signalling NaN.
+  EXPECT_EQ(updated<std::int32_t>(kind, {-5000000}, more), elements<std::int32_t>({-5000000}));
 }
 
 } // namespace

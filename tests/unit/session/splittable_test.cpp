@@ -49,6 +49,17 @@ TEST(Splittable, IsNoLaunchThatDependsOnWhatTheDriverChooses) {
             "the local size is left to the driver, and the kernel's result depends on it");
 }
 
+TEST(Splittable, IsNoLaunchThatDependsOnSubGroupsWhereTheseMayDiffer) {
+  KernelWorld world;
+  world.summary.dependsOnSubGroups = true;
+  auto& devices = world.shared.machine->devices();
+  devices[1].kind = devices[0].kind;
+  EXPECT_EQ(world.why(), "");
+  devices[1].kind = devices[0].kind + 1;
+  EXPECT_EQ(world.why(),
+            "the kernel's result depends on sub-groups, which differ from device to device");
+}
+
 TEST(Splittable, IsNoLaunchOfAnArgumentThatIsNotSet) {
   KernelWorld world;
   world.kernel.arguments[1] = {};
