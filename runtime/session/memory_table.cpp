@@ -103,27 +103,27 @@ void MemoryTable::released(cl_mem object) {
   // Destroyed after the lock is gone.
   std::vector<std::shared_ptr<MemoryObject>> last;
   std::vector<std::shared_ptr<Task>> arrived;
-  bool isTold = false, isAwaited = false;
+  std::shared_ptr<Buffer> buffer; // that is gone, and not a part of it alone
+  bool isTold = false;
   Lock lock(shared_.mutex);
   for (auto found = objects_.find(object);
        found != objects_.end() && --found->second.references == 0; found = objects_.find(object)) {
     isTold = isTold || found->second.isEndTold;
     last.push_back(std::move(found->second.object));
     object = found->second.parent;
+    buffer = object ? nullptr : last.back()->buffer;
     objects_.erase(found);
   }
   if (last.empty())
     return;
-  // Memory that the program gave a buffer it may free now, or once what is pending is over; or it
-  // waits to be told of the buffer's end.
-  for (const std::shared_ptr<MemoryObject>& each : last)
-    if (const auto& buffer = each->buffer) {
-      buffer->setReleased();
-      isAwaited = isAwaited || (mover_.sends(*buffer) && (isTold || buffer->isInProgramsMemory()));
-    }
-  // In a callback, what is sent may wait for the thread that is in it.
-  if (isAwaited && !CallbackScope::active())
-    mover_.awaitSentAhead(lock);
+  if (buffer) {
+    buffer->setReleased();
+    // The program may free memory that it gave the buffer, or wait to be told of its end. But in a
+    // callback, what is sent may wait for the thread that is in it.
+    if (!CallbackScope::active() && mover_.sends(*buffer) &&
+        (isTold || buffer->isInProgramsMemory()))
+      mover_.awaitSentAhead(lock);
+  }
   arrived = mover_.takeArrived();
 }
 
