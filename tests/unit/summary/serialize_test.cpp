@@ -61,7 +61,8 @@ TEST(Serialize, everyFieldComesBack) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.parameters, b.parameters);
   EXPECT_EQ(a.requiredLocal, b.requiredLocal);
-  EXPECT_TRUE(a.dependsOnGroups && a.dependsOnSubGroups && a.dependsOnOrder && a.needsPartitionArgument);
+  EXPECT_TRUE(a.dependsOnGroups && a.dependsOnSubGroups && a.dependsOnOrder &&
+              a.needsPartitionArgument);
   ASSERT_EQ(a.obstacles.size(), 1u);
   EXPECT_EQ(a.obstacles[0].kind, Obstacle::Kind::Atomic);
   EXPECT_EQ(a.obstacles[0].reason, b.obstacles[0].reason);
