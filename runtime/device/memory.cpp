@@ -134,7 +134,7 @@ std::shared_ptr<AddressSearch> Buffer::addressSearch(Machine& machine) {
     return nullptr;
   if (!search_) {
     search_ = std::make_shared<AddressSearch>(cl_);
-    if (property<cl_mem_flags>(cl_.clGetMemObjectInfo, home_, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
+    if (isInProgramsMemory()) {
       search_->address = property<std::byte*>(cl_.clGetMemObjectInfo, home_, CL_MEM_HOST_PTR);
       search_->done->finish(CL_SUCCESS);
     }

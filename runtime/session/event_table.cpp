@@ -26,29 +26,24 @@ void EventTable::retained(cl_event event) {
 void EventTable::released(cl_event event) {
   if (isEmpty())
     return;
-  std::shared_ptr<TaskEvent> last; // destroyed after the lock is gone
-  Ref<cl_command_queue> queue;     // and so is this, though the task may hold the other
+  Gone last; // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   // Those who are to be told of its end may ask for it then.
   if (found != events_.end() && --found->second->references == 0 &&
-      (!found->second->callbacks || found->second->complete)) {
-    last = std::move(found->second);
-    queue = std::move(last->queue);
-    events_.erase(found);
-    count_ = events_.size();
-  }
+      (!found->second->callbacks || found->second->complete))
+    last = forget(event);
 }
 
-std::shared_ptr<TaskEvent> EventTable::completed(cl_event event) {
-  std::shared_ptr<TaskEvent> last;
-  const auto found = events_.find(event);
-  if (found != events_.end() && found->second->references == 0) {
-    last = std::move(found->second);
+EventTable::Gone EventTable::forget(cl_event event) {
+  Gone gone;
+  if (const auto found = events_.find(event); found != events_.end()) {
+    gone.event = std::move(found->second);
+    gone.queue = std::move(gone.event->queue);
     events_.erase(found);
     count_ = events_.size();
   }
-  return last;
+  return gone;
 }
 
 bool EventTable::contains(cl_event event) {

@@ -42,9 +42,13 @@ public:
   void add(cl_event event, std::shared_ptr<TaskEvent> entry);
   /// Null if it is the driver's.
   std::shared_ptr<TaskEvent> find(cl_event event) const;
-  /// Who wanted to be told of its end has been. The event, if the program has released it since,
-  /// which is to go without the lock.
-  [[nodiscard]] std::shared_ptr<TaskEvent> completed(cl_event event);
+  /// An event that the program has released, and its queue, though the task may hold the event:
+  /// both are to go without the lock.
+  struct Gone {
+    std::shared_ptr<TaskEvent> event;
+    Ref<cl_command_queue> queue;
+  };
+  [[nodiscard]] Gone forget(cl_event event);
 
 private:
   std::mutex& mutex_;

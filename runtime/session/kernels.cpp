@@ -15,7 +15,7 @@ void Kernels::add(std::shared_ptr<Kernel> kernel) {
   ++kernel->program->kernelObjects;
   std::shared_ptr<Kernel>& entry = kernels_[kernel->handle];
   if (entry)
-    --entry->program->kernelObjects;
+    programs_.lostKernel(entry->program);
   entry = std::move(kernel);
 }
 

@@ -427,6 +427,8 @@ void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {
 }
 
 void Mover::awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock) {
+  if (isIdle())
+    return;
   awaitThose(lock, [](const Task& sent) {
     const auto isEnding = [](const std::shared_ptr<Task>& before) { return before->isEnding(); };
     return std::ranges::all_of(sent.waitTasks, isEnding) &&
@@ -435,14 +437,11 @@ void Mover::awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock) {
   });
 }
 
-template <class IsOne>
-void Mover::awaitThose(std::unique_lock<std::mutex>& lock, const IsOne& isOne) {
+void Mover::awaitThose(std::unique_lock<std::mutex>& lock, bool (*isOne)(const Task&)) {
   GoesUnlocked<std::vector<CompletionPtr>> pending(lock, {});
   for (const std::shared_ptr<Task>& each : sentAhead_)
     if (isOne(*each))
       std::ranges::copy(each->parts, std::back_inserter(*pending));
-  if (pending->empty())
-    return;
   awaitUnlocked(lock, *pending);
   const GoesUnlocked arrived(lock, takeArrived());
 }

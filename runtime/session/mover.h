@@ -122,7 +122,7 @@ public:
   void awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock);
 
 private:
-  template <class IsOne> void awaitThose(std::unique_lock<std::mutex>& lock, const IsOne& isOne);
+  void awaitThose(std::unique_lock<std::mutex>& lock, bool (*isOne)(const Task&));
   struct Transfer;
   bool isDestination(NodeId node) const;
   bool isLost(NodeId node) const;

@@ -153,7 +153,7 @@ void Prefetcher::trySend(Task& task, Launch& launch) {
   Stream::Prefetch& prefetch = task.stream->prefetch;
   const NodeId home = machine_->homeDevice().node;
   if (std::ranges::any_of(launch.buffers, &Buffer::isReleased))
-    return; // who may free its memory
+    return; // the program may free its memory
   Provisions pending;
   for (const Piece& piece : step.plan->pieces) {
     if (machine_->devices()[piece.device].failed)

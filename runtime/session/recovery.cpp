@@ -148,20 +148,24 @@ void Recovery::leaveOutFailed(const std::vector<std::shared_ptr<Task>>& tasks) {
 /// Without an error, but `planFailed` afterwards: it is to be tried once more.
 void Recovery::tryRedo(Task& task) {
   const unsigned round = task.redone;
+  const bool isUntold = task.hasFailedUntold(machine_->home());
+  bool isGivenUp = false;
   try {
     redo(task);
   } catch (const LostBytes&) {
+    isGivenUp = true;
     task.status = CL_OUT_OF_RESOURCES;
-    task.isUntold = true;
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a command could not be issued: ", error.what());
     task.planFailed = true;
   }
   task.redone = round + 1;
   if (task.planFailed && round >= machine_->devices().size() && task.status >= 0) {
+    isGivenUp = true;
     task.status = CL_OUT_OF_HOST_MEMORY;
-    task.isUntold = true;
   }
+  if (task.status < 0)
+    task.isUntold = task.isUntold || isUntold || isGivenUp;
 }
 
 /// After a device failed: who reads what a task should have written, and did not, must get an error
@@ -203,7 +207,6 @@ void Recovery::redo(Task& task) {
     for (std::size_t i = 0; i < task.parts.size(); ++i)
       if (isHomesFailure(i))
         task.status = std::min(task.status, task.parts[i]->wait());
-    task.isUntold = task.status < 0 && task.hasFailedUntold(home);
     if (task.status < 0)
       return;
     reset(task);
@@ -226,7 +229,6 @@ void Recovery::redo(Task& task) {
       if (each.device == home && part->outcome() == Outcome::Failed)
         task.status = std::min(task.status, part->wait());
   }
-  task.isUntold = task.status < 0 && task.hasFailedUntold(home);
   if (task.status < 0)
     return;
   reset(task);

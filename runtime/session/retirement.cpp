@@ -336,7 +336,9 @@ void Scheduler::completeEvent(Lock& lock, Task& task) {
   cl_.clSetUserEventStatus(event->handle.get(), event->status);
   lock.lock();
   event->complete = true;
-  const GoesUnlocked unused(lock, events_.completed(event->handle.get()));
+  if (event->callbacks && event->references == 0) { // it was kept for these
+    const GoesUnlocked unused(lock, events_.forget(event->handle.get()));
+  }
 }
 
 cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {

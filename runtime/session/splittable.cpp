@@ -34,6 +34,7 @@ bool mayRunElsewhere(const Options& options, const Kernel& kernel) {
          (options.policy.kind == Policy::Kind::Auto && kernel.code->stats->splitLaunches > 0);
 }
 
+/// Whether all devices that take part compute alike.
 bool isOneKind(const Machine& machine) {
   return std::ranges::all_of(machine.devices(), [&](const Device& device) {
     return !device.participates || device.kind == machine.homeDevice().kind;

@@ -61,6 +61,15 @@ class Fake:
         self.clock = "real" if machine in REAL else "virtual"
         self.report = bench.tmp / "report.json"
 
+    @property
+    def helper(self):
+        """A device beside home, as splitrun numbers them."""
+        return "0.1" if len(self.platforms) == 1 else "1.0"
+
+    @property
+    def devices(self):
+        return sum(len(platform["devices"]) for platform in self.platforms)
+
     def run(self, sample, options=None, *, arguments=(), **how):
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
@@ -102,7 +111,7 @@ def sample(bench, name, machine, *arguments):
     native = fake.run(name, arguments=arguments)
     native.require_success()
     misuse = json.loads(fake.report.read_text())["misuse"]
-    for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
+    for options in policies(fake.devices):
         for seed in (1, 2):
             run = fake.run(name, options, arguments=arguments, seed=seed)
             run.require_same_as(native)
@@ -112,7 +121,7 @@ def sample(bench, name, machine, *arguments):
 def cancelled(bench, machine):
     """Threads that are cancelled while they wait for libsplit, whatever the driver makes of that."""
     fake = Fake(bench, machine)
-    for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
+    for options in policies(fake.devices):
         fake.run("cancelled", options).require_success()
 
 
@@ -120,7 +129,7 @@ def given_up(bench, machine):
     """Contexts go that the program gave up with commands pending: of twenty no more are left than of one, and of other
     objects not some for each. Which queues libsplit made by then, and what its threads still have, differs from run to run."""
     fake = Fake(bench, machine)
-    for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
+    for options in policies(fake.devices):
         def attempt():
             left = []
             for iterations in ("1", "20"):
@@ -139,7 +148,7 @@ def slow_calls(bench, name, machine, *calls):
     native = fake.run(name)
     native.require_success()
     slow = {call: 2000 for call in calls}
-    for options in policies(sum(len(platform["devices"]) for platform in fake.platforms)):
+    for options in policies(fake.devices):
         fake.run(name, options, slow_calls=slow).require_same_as(native)
 
 
@@ -149,7 +158,7 @@ def held_commands(bench, name, machine, variant, iterations, first, last):
     arguments = ("--variant", variant, "--iterations", iterations)
     native = fake.run(name, arguments=arguments)
     native.require_success()
-    options = {"POLICY": "static:" + ",".join(["1"] * sum(len(each["devices"]) for each in fake.platforms))}
+    options = {"POLICY": "static:" + ",".join(["1"] * fake.devices)}
     for number in range(int(first), int(last)):
         script = [{"hold": {"device": "0.0", "number": number, "others": 8}}]
         fake.run(name, options, arguments=arguments, script=script).require_same_as(native)
@@ -655,7 +664,7 @@ def deeper_halos(bench):
 def refusals(bench, name, machine="two_gpus", stride="1", policy="static:1,1", *arguments):
     """Each call that concerns the helper fails once, with each of three errors: nobody notices."""
     fake = Fake(bench, machine)
-    helper = "0.1" if len(fake.platforms) == 1 else "1.0"
+    helper = fake.helper
     options = {"POLICY": policy, "LOG": "error"}
     native = fake.run(name, arguments=arguments)
     native.require_success()
@@ -916,8 +925,8 @@ def failures(bench, name, goes_on="0", machine="two_gpus", stride="1", depth="0"
     """Each command of the helper fails, or loses the device: the same result, or an error; never another result.
     Bytes that a device had alone are lost with it. `depth`: of halos."""
     fake = Fake(bench, machine)
-    helper = "0.1" if len(fake.platforms) == 1 else "1.0"
-    devices = sum(len(platform["devices"]) for platform in fake.platforms)
+    helper = fake.helper
+    devices = fake.devices
     options = {"POLICY": "static:" + ",".join(["1"] * devices), "LOG": "error", "HALO_DEPTH": depth}
     native = fake.run(name, arguments=arguments)
     native.require_success()
@@ -941,8 +950,8 @@ def refused_recovery(bench, name, runs, machine="two_gpus", *arguments):
     """A command of the helper fails, and a call of home's is refused, by chance one that was to do it again: the same
     result, or an error; never another result, and no hang."""
     fake = Fake(bench, machine)
-    helper = "0.1" if len(fake.platforms) == 1 else "1.0"
-    devices = sum(len(platform["devices"]) for platform in fake.platforms)
+    helper = fake.helper
+    devices = fake.devices
     options = {"POLICY": "static:" + ",".join(["1"] * devices), "LOG": "error"}
     native = fake.run(name, arguments=arguments)
     native.require_success()
@@ -977,7 +986,7 @@ def random_calls(bench, count, first="1", threads="1"):
         draw = random.Random(seed)
         for machine in machines:
             fake = Fake(bench, machine)
-            devices = sum(len(platform["devices"]) for platform in fake.platforms)
+            devices = fake.devices
             # Of buffers of 32 KiB some helpers hold parts.
             memory = draw.choice(({}, {"DEVICE_MEMORY": "72K"}, {"DEVICE_MEMORY": "40K"}))
             fake.run("random_calls", draw.choice(policies(devices)) | memory, arguments=arguments,
@@ -1004,7 +1013,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
     """Iterations that change their rhythm: the same bytes by every policy, also under verification; with variants the
     program begins to use a second device by itself, or ends, as early and with the same exit code."""
     fake = Fake(bench, machine)
-    devices = sum(len(platform["devices"]) for platform in fake.platforms)
+    devices = fake.devices
     home = ("--device", "1.0") if machine in ("slow_cpu_and_gpus", "good_cpu_and_gpus") else ()
     ways = (*policies(devices), {"POLICY": "static:" + ",".join("231"[:devices]), "STAGING": "16K", "VERIFY": "1"})
     runs = 0

@@ -9,14 +9,13 @@
 namespace {
 
 void countedChanges(sample::Sample& s) {
+  constexpr std::size_t bins = 64;
   const std::size_t n = s.options().size;
   const auto queue = s.queue();
   const auto program = s.program(sample::countedChangesSource);
   const auto kernel = sample::kernel(program, "count_and_change");
   const auto numbers = s.array<cl_int>(n);
-  std::vector<cl_int> none(64);
-  const auto counts =
-      s.buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, none.size() * sizeof(cl_int), none.data());
+  const auto counts = s.copyOf(std::vector<cl_int>(bins));
   sample::setArguments(kernel, numbers, counts);
   std::deque<std::vector<cl_int>> written, read; // which are the driver's until the end
   const sample::FinishesFirst finishes(queue);
@@ -24,17 +23,11 @@ void countedChanges(sample::Sample& s) {
     std::vector<cl_int>& from = written.emplace_back(n);
     for (std::size_t k = 0; k < n; ++k)
       from[k] = static_cast<cl_int>(k * (i + 1));
-    sample::check(clEnqueueWriteBuffer(queue, numbers, CL_FALSE, 0, n * sizeof(cl_int), from.data(),
-                                       0, nullptr, nullptr),
-                  "clEnqueueWriteBuffer");
+    sample::write(queue, numbers, from);
     for (unsigned times = 0; times < 2; ++times) {
       sample::launch(queue, kernel, {n}, {64});
-      for (const auto& [buffer, elements] : {std::pair(&numbers, n), {&counts, none.size()}}) {
-        std::vector<cl_int>& to = read.emplace_back(elements);
-        sample::check(clEnqueueReadBuffer(queue, *buffer, CL_FALSE, 0, elements * sizeof(cl_int),
-                                          to.data(), 0, nullptr, nullptr),
-                      "clEnqueueReadBuffer");
-      }
+      sample::beginRead(queue, numbers, read.emplace_back(n));
+      sample::beginRead(queue, counts, read.emplace_back(bins));
     }
   }
   sample::check(clFinish(queue), "clFinish");

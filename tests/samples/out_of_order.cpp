@@ -8,7 +8,7 @@
 namespace {
 
 void outOfOrder(sample::Sample& s) {
-  const std::size_t n = s.options().size, bytes = n * sizeof(cl_int), half = n / 2;
+  const std::size_t n = s.options().size, half = n / 2;
   const auto queue = s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const auto program = s.program(sample::outOfOrderSource);
   const auto combine = sample::kernel(program, "combine"),
@@ -26,9 +26,7 @@ void outOfOrder(sample::Sample& s) {
     for (std::size_t k = 0; k < n; ++k)
       next[k] = static_cast<cl_int>(k * (i + 1));
     // While one input is worked on the next one arrives.
-    sample::check(clEnqueueWriteBuffer(queue, in[(i + 1) % 2], CL_FALSE, 0, bytes, next.data(), 0,
-                                       nullptr, nullptr),
-                  "clEnqueueWriteBuffer");
+    sample::write(queue, in[(i + 1) % 2], next);
     sample::setArguments(combine, in[i % 2], out);
     sample::launch(queue, combine, {n}, {64});
     sample::check(clEnqueueBarrierWithWaitList(queue, 0, nullptr, nullptr),
@@ -38,9 +36,7 @@ void outOfOrder(sample::Sample& s) {
     sample::check(clFinish(queue), "clFinish");
 
     // While something is read the other half of it changes.
-    sample::check(
-        clEnqueueReadBuffer(queue, out, CL_FALSE, 0, bytes, early.data(), 0, nullptr, nullptr),
-        "clEnqueueReadBuffer");
+    sample::beginRead(queue, out, early);
     sample::Event filled, changedHalf, all;
     const auto pattern = static_cast<cl_int>(i + 7);
     sample::check(clEnqueueFillBuffer(queue, changed, &pattern, sizeof pattern, 0,

@@ -215,6 +215,14 @@ void write(cl_command_queue queue, cl_mem buffer, const std::vector<T>& values) 
         "clEnqueueWriteBuffer");
 }
 
+/// Non-blocking read of the whole vector: it is the driver's until the queue is finished.
+template <typename T>
+void beginRead(cl_command_queue queue, cl_mem buffer, std::vector<T>& values) {
+  check(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, values.size() * sizeof(T), values.data(), 0,
+                            nullptr, nullptr),
+        "clEnqueueReadBuffer");
+}
+
 /// The same numbers in every run: splitmix64 of (seed, index).
 std::uint64_t randomBits(std::uint64_t index, std::uint64_t seed = 0);
 /// In [low, high).

@@ -8,7 +8,7 @@
 namespace {
 
 void writtenParts(sample::Sample& s) {
-  const std::size_t n = s.options().size, bytes = n * sizeof(cl_int);
+  const std::size_t n = s.options().size;
   const auto queue = s.queue();
   const auto program = s.program(sample::writtenPartsSource);
   const auto kernel = sample::kernel(program, "change");
@@ -20,15 +20,10 @@ void writtenParts(sample::Sample& s) {
     std::vector<cl_int>& from = written.emplace_back(n);
     for (std::size_t k = 0; k < n; ++k)
       from[k] = static_cast<cl_int>(k + i);
-    sample::check(
-        clEnqueueWriteBuffer(queue, numbers, CL_FALSE, 0, bytes, from.data(), 0, nullptr, nullptr),
-        "clEnqueueWriteBuffer");
+    sample::write(queue, numbers, from);
     sample::launch(queue, kernel, {n}, {64});
     for (unsigned times = 0; times < 2; ++times) {
-      std::vector<cl_int>& to = read.emplace_back(n);
-      sample::check(
-          clEnqueueReadBuffer(queue, numbers, CL_FALSE, 0, bytes, to.data(), 0, nullptr, nullptr),
-          "clEnqueueReadBuffer");
+      sample::beginRead(queue, numbers, read.emplace_back(n));
       sample::launch(queue, kernel, {n}, {64});
     }
   }
