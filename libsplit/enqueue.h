@@ -53,12 +53,15 @@ private:
 };
 
 /// Any other goes as the session decides. Some drivers refuse a flag that is neither CL_TRUE nor
-/// CL_FALSE.
+/// CL_FALSE. What only some refuse is put off where the program can't be held up: they would tell
+/// it late.
 template <class Call>
 cl_int enqueue(runtime::Refusal refusal, runtime::Command command,
                std::initializer_list<runtime::BufferUse> uses, const Call& call) {
   command.refusal = refusal;
-  return refusal != runtime::Refusal::No || command.blocking > CL_TRUE
+  const bool isDoubtful = refusal == runtime::Refusal::Some;
+  const bool isRefused = refusal == runtime::Refusal::All || command.blocking > CL_TRUE;
+  return isRefused || (isDoubtful && !session().commands().mayWaitForProgram(command.queue))
              ? atOnce(command, uses, call)
              : session().commands().enqueue(command, uses, call);
 }

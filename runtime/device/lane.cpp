@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <utility>
 
 namespace libsplit::runtime {
 
@@ -64,7 +65,11 @@ void Lane::issue(Instruction instruction) {
     } catch (const std::bad_alloc&) { // it is still whole
     }
   }
-  log(LogLevel::Info, name_, ": there is no thread to be had, or no memory");
+  refuse(instruction);
+}
+
+void Lane::refuse(Instruction& instruction) {
+  log(LogLevel::Info, name_, ": there is no thread or no memory to be had for a command");
   instruction.letGo();
   instruction.done->finish(CL_OUT_OF_HOST_MEMORY);
 }
@@ -84,7 +89,7 @@ bool Lane::startLocked() {
   return true;
 }
 
-void Lane::beginNoCompile() {
+void Lane::suspendCompiling() {
   std::lock_guard lock(compilingMutex_);
   noCompile_ = true;
 }
@@ -101,13 +106,42 @@ bool Lane::isCompiling() {
 }
 
 bool Lane::mayBegin(const Instruction& instruction) {
+  if (!instruction.compiles)
+    return true;
   std::lock_guard lock(compilingMutex_);
-  halted_ = halted_ || (noCompile_ && instruction.compiles);
-  if (!halted_ && instruction.compiles) {
-    std::erase_if(compiling_, [](const CompletionPtr& each) { return each->over(); });
-    compiling_.push_back(instruction.done);
+  if (noCompile_)
+    return false;
+  std::erase_if(compiling_, [](const CompletionPtr& each) { return each->over(); });
+  compiling_.push_back(instruction.done);
+  return true;
+}
+
+/// By whoever has set `busy_`, for what may not begin: it is the next one again.
+void Lane::hold(Instruction& instruction) {
+  {
+    std::lock_guard lock(mutex_);
+    try {
+      if (startLocked()) {
+        queue_.push_front(std::move(instruction));
+        std::lock_guard compiling(compilingMutex_);
+        isHeld_ = noCompile_; // else it may begin by now
+        return;
+      }
+    } catch (const std::bad_alloc&) { // it is still whole
+    }
   }
-  return !halted_;
+  refuse(instruction);
+}
+
+void Lane::resumeCompiling() {
+  {
+    std::lock_guard lock(compilingMutex_);
+    if (!std::exchange(noCompile_, false))
+      return;
+  }
+  std::lock_guard lock(mutex_);
+  isHeld_ = false;
+  changed_.notify_all();
 }
 
 /// Whether it is for somebody to wait, on the host, before the instruction can be enqueued.
@@ -134,7 +168,8 @@ void Lane::advance() {
     Instruction instruction;
     {
       std::lock_guard lock(mutex_);
-      if (busy_ || queue_.empty() || !queue_.front().immediate || mustWait(queue_.front()))
+      if (busy_ || isHeld_ || queue_.empty() || !queue_.front().immediate ||
+          mustWait(queue_.front()))
         return;
       instruction = std::move(queue_.front());
       queue_.pop_front();
@@ -148,7 +183,7 @@ bool Lane::help() {
   Instruction instruction;
   {
     std::lock_guard lock(mutex_);
-    if (busy_ || queue_.empty())
+    if (busy_ || isHeld_ || queue_.empty())
       return false;
     if (queue_.front().compiles && !queue_.front().immediate)
       return false; // who waits need not wait for that
@@ -166,7 +201,8 @@ bool Lane::help() {
 
 /// On a thread that has set `busy_`, not the lane's own.
 void Lane::executeAlone(Instruction& instruction) {
-  execute(instruction);
+  if (!execute(instruction))
+    hold(instruction);
   instruction = {}; // before others may go on: what it held is theirs to release
   {
     std::lock_guard lock(mutex_);
@@ -185,9 +221,9 @@ void Lane::loop() {
   while (true) {
     changed_.wait(lock, [&] {
       placing_.lift(); // woken or not, this thread runs
-      return !busy_ && (stopping_ || !queue_.empty());
+      return !busy_ && (stopping_ || (!isHeld_ && !queue_.empty()));
     });
-    if (queue_.empty())
+    if (isHeld_ || queue_.empty())
       return;
     // While it has to wait for others to be enqueued anybody may run it.
     const std::vector<CompletionPtr>& after = queue_.front().after;
@@ -204,7 +240,8 @@ void Lane::loop() {
     queue_.pop_front();
     busy_ = true;
     lock.unlock();
-    execute(instruction);
+    if (!execute(instruction))
+      hold(instruction);
     instruction = {};
     lock.lock();
     busy_ = false;
@@ -216,7 +253,8 @@ void Lane::loop() {
   }
 }
 
-void Lane::execute(Instruction& instruction) {
+/// False if it may not begin: then it is as it was.
+bool Lane::execute(Instruction& instruction) {
   cl_int status = CL_SUCCESS;
   std::vector<Ref<cl_event>> awaited;
   std::vector<cl_event> waits;
@@ -224,20 +262,17 @@ void Lane::execute(Instruction& instruction) {
     status = awaitBefore(instruction, awaited);
     for (const Ref<cl_event>& each : awaited)
       waits.push_back(each.get());
-    // Else the process ends. Threads that wait for it end with it.
     if (status >= 0 && !mayBegin(instruction))
-      return;
+      return false;
   } catch (const std::bad_alloc&) {
-    log(LogLevel::Info, name_, ": there is no memory for a command");
-    instruction.letGo();
-    instruction.done->finish(CL_OUT_OF_HOST_MEMORY);
-    return;
+    refuse(instruction);
+    return true;
   }
   if (status < 0) {
     log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
     instruction.letGo();
     instruction.done->finish(status, Outcome::Skipped);
-    return;
+    return true;
   }
   cl_event event = nullptr;
   TracedWork* traced = instruction.traced.get();
@@ -265,7 +300,7 @@ void Lane::execute(Instruction& instruction) {
       instruction.done->finish(status);
     else
       instruction.done->abandon(status);
-    return;
+    return true;
   }
   // Flush before anybody can see the event: who waits for it from another thread would wait forever
   // on a driver that holds commands back. One that can't even do that may never begin.
@@ -273,10 +308,11 @@ void Lane::execute(Instruction& instruction) {
       (status = cl_.clFinish(instruction.queue)) != CL_SUCCESS) {
     cl_.clReleaseEvent(event);
     instruction.done->finish(status, Outcome::Failed);
-    return;
+    return true;
   }
   instruction.done->submit(Ref<cl_event>::adopt(cl_, event), instruction.queue, instruction.context,
                            std::move(instruction.after));
+  return true;
 }
 
 } // namespace libsplit::runtime

@@ -88,35 +88,40 @@ public:
   /// on is not even enqueued. False: nothing was done. Waking the lane's thread
   /// would take as long as a short kernel does.
   bool help();
-  /// From now on begins nothing that may compile, and nothing at all after what it did not begin:
-  /// the process ends, and with it what a compiler needs. What is not begun is never over.
-  void beginNoCompile();
+  /// Until `resumeCompiling` begins nothing that may compile, and nothing at all behind what it
+  /// does not begin: the process ends, and with it what a compiler needs.
+  void suspendCompiling();
+  /// Goes on where it left off: natively, too, who waits at the process's end has the driver
+  /// compile.
+  void resumeCompiling();
   /// Whether the driver may be compiling for an instruction that has begun, other than one that the
   /// calling thread is executing.
   bool isCompiling();
 
 private:
   bool mayBegin(const Instruction& instruction);
+  void hold(Instruction& instruction);
+  void refuse(Instruction& instruction);
   static bool mustWait(const Instruction& instruction);
   bool runImmediately(Instruction& instruction);
   void advance();
   void executeAlone(Instruction& instruction);
   bool startLocked();
   void loop();
-  void execute(Instruction& instruction);
+  bool execute(Instruction& instruction);
 
   const Dispatch& cl_;
   std::string name_;
   Lane* follower_ = nullptr;
   std::mutex mutex_;
-  std::mutex compilingMutex_; ///< of the next three; no other lock is taken while it is held
+  std::mutex compilingMutex_; ///< of the next two; no other lock is taken while it is held
   bool noCompile_ = false;
-  bool halted_ = false;                  ///< an instruction was not begun
   std::vector<CompletionPtr> compiling_; ///< begun, perhaps over
   std::condition_variable changed_;
   Placing placing_; ///< of its thread
   std::deque<Instruction> queue_;
-  bool busy_ = false; ///< an instruction is being executed
+  bool busy_ = false;   ///< an instruction is being executed
+  bool isHeld_ = false; ///< the first one may not begin
   bool stopping_ = false;
   std::thread thread_; ///< since the first instruction that nobody else executed at once
 };

@@ -573,4 +573,19 @@ void Machine::help(const std::vector<CompletionPtr>& parts) {
   }
 }
 
+void Machine::suspendCompiling() {
+  for (const Device& device : devices_)
+    device.lane().suspendCompiling();
+}
+
+void Machine::resumeCompiling() {
+  for (const Device& device : devices_)
+    device.lane().resumeCompiling();
+}
+
+bool Machine::isCompiling() {
+  return std::ranges::any_of(devices_,
+                             [](const Device& device) { return device.lane().isCompiling(); });
+}
+
 } // namespace libsplit::runtime

@@ -150,6 +150,12 @@ public:
   /// Does on the calling thread what the lanes have to do of devices whose calls return at once,
   /// until `parts` are all enqueued.
   void help(const std::vector<CompletionPtr>& parts);
+  /// Until `resumeCompiling` no device begins what a compiler may be needed for, nor what comes
+  /// behind that: the process ends, and with it what compilers need.
+  void suspendCompiling();
+  void resumeCompiling();
+  /// Whether a driver may be compiling for a device.
+  bool isCompiling();
   /// The device whose lane reads and writes the memory of `node` (not the host's alone).
   std::size_t deviceOfNode(NodeId node) const { return deviceOfNode_.at(node); }
   bool hasGpu() const;

@@ -1,5 +1,7 @@
 #include "runtime/session/commands.h"
 
+#include "runtime/core/callback_scope.h"
+
 #include <algorithm>
 
 namespace libsplit::runtime {
@@ -224,6 +226,18 @@ cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<Buf
   return submit(lock, command, task);
 }
 
+bool Commands::mayWaitForProgram(const Stream& stream) const {
+  return CallbackScope::active() || scheduler_.waitsForProgram(stream);
+}
+
+bool Commands::mayWaitForProgram(cl_command_queue queue) const {
+  if (shared_.isQuiet())
+    return false;
+  const Lock lock(shared_.mutex);
+  const auto stream = scheduler_.find(queue);
+  return stream && mayWaitForProgram(*stream);
+}
+
 cl_int Commands::settle(Pumps::Enqueuing& enqueuing, const Command& command,
                         const std::vector<BufferUse>& uses) {
   Lock lock(shared_.mutex);
@@ -242,7 +256,7 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
   if (isWrong)
     for (BufferUse& use : uses)
       use.reads = true; // refused, it does not replace them
-  if ((isWrong || command.refusal == Refusal::All) && scheduler_.waitsForProgram(*stream)) {
+  if ((isWrong || command.refusal == Refusal::All) && mayWaitForProgram(*stream)) {
     asItCame(stream, enqueuing); // the program may first want the answer
     return CL_SUCCESS;
   }

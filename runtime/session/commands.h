@@ -83,6 +83,9 @@ public:
   /// `enqueuing` is admitted then.
   cl_int settle(Pumps::Enqueuing& enqueuing, const Command& command,
                 const std::vector<BufferUse>& uses);
+  /// Whether to wait for what is pending there may be to wait for the program itself: for a user
+  /// event that this thread is yet to set, or for the callback that it is in.
+  bool mayWaitForProgram(cl_command_queue queue) const;
   /// To be held by who calls the driver itself, after `settle`.
   Pumps::Enqueuing enqueuing(cl_command_queue queue) {
     return {pumps_, queue, CallTable::State::Undecided};
@@ -96,6 +99,9 @@ public:
                    const std::vector<BufferUse>& uses, CompletionPtr* noted);
   cl_int settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                 std::vector<BufferUse> uses);
+  bool mayWaitForProgram(const Stream& stream) const;
+  /// Of a command of which nobody knows what it touches.
+  std::vector<BufferUse> usesOfUnknown() const { return memory_.usesOfEngaged(); }
   /// Whether the driver would accept the command, as far as libsplit can tell. What it would not
   /// accept goes to the driver at once, for the error that it gives.
   bool isValid(const Command& command, const std::vector<BufferUse>& uses) const;

@@ -76,8 +76,8 @@ cl_int Launcher::launchTimed(Lock& lock, const Command& command, const LaunchArg
 /// For a launch whose error the application must get in this call, if the driver finds one: nothing
 /// is pending then, and its bytes are at home.
 cl_int Launcher::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
-                               const Kernel& kernel, const LaunchArguments& arguments) {
-  const cl_int status = commands_.settle(lock, enqueuing, command, usesOf(kernel));
+                               std::vector<BufferUse> uses, const LaunchArguments& arguments) {
+  const cl_int status = commands_.settle(lock, enqueuing, command, std::move(uses));
   lock.unlock();
   if (status != CL_SUCCESS)
     return status;
@@ -183,11 +183,16 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
                    !stream                              ? "its queue is not known"
                    : shared_.stats.steppedAside.empty() ? "libsplit is not active"
                                                         : shared_.stats.steppedAside);
-    return asItCame();
+    if (!shared_.isActive() || !stream)
+      return asItCame();
+    // Made where nobody saw it: what it touches is anybody's guess.
+    Command unknown = command;
+    unknown.refusal = Refusal::All;
+    return launchSettled(lock, enqueuing, unknown, commands_.usesOfUnknown(), arguments);
   }
   if (!isOfOneContext(*stream, *kernel) || !commands_.isOfOneContext(*stream, command, {})) {
     countUnsplit(*kernel, arguments, "its objects are of several contexts");
-    return launchSettled(lock, enqueuing, command, *kernel, arguments);
+    return launchSettled(lock, enqueuing, command, usesOf(*kernel), arguments);
   }
   const std::uint64_t number = observer_.launches(*stream);
   bool isUnprepared = false;
@@ -241,11 +246,13 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   kernels_.askForKinds(*kernel); // arguments may be gone before it runs, but for what is kept
   Command settled = command;
   settled.refusal = launch ? Refusal::No : refusalOf(cl_, *kernel, *stream, arguments);
+  if (settled.refusal == Refusal::Some && commands_.mayWaitForProgram(*stream))
+    settled.refusal = Refusal::No; // it is told late where the driver refuses it
   const auto clone = settled.refusal == Refusal::No ? cloneOf(cl_, *kernel, *stream) : nullptr;
   if (!clone) {
     countUnsplit(*kernel, arguments,
                  reason.empty() ? "the driver makes no second object of the kernel" : reason);
-    return launchSettled(lock, enqueuing, settled, *kernel, arguments);
+    return launchSettled(lock, enqueuing, settled, usesOf(*kernel), arguments);
   }
   if (!launch)
     launch = snapshot(cl_, samplers_, *kernel, arguments);

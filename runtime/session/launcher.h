@@ -52,7 +52,7 @@ private:
   cl_int launchNative(const Command& command, const LaunchArguments& arguments,
                       const Chosen& chosen, const CompletionPtr& noted = nullptr) const;
   cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
-                       const Kernel& kernel, const LaunchArguments& arguments);
+                       std::vector<BufferUse> uses, const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
                      const Kernel& kernel, bool isProfiled);
 

@@ -92,8 +92,8 @@ void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
     return nullptr;
   Lock lock(shared_.mutex);
   auto object = memory_.find(use.object);
-  if (!shared_.isActive() || !machine_ || machine_->homeDevice().runsInCaller || !object ||
-      !object->buffer || admitNative(lock, enqueuing, command, uses, nullptr))
+  if (!shared_.isActive() || !machine_ || machine_->homeDevice().runsInCaller ||
+      admitNative(lock, enqueuing, command, uses, nullptr))
     return nullptr;
   auto stream = scheduler_.find(command.queue);
   if (stream->device != shared_.home)
@@ -111,7 +111,8 @@ void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
     };
     homeCommands_.plan(planned, held, {.enqueue = open, .takesWaitList = false});
   };
-  MemoryTable::addMap(*object->buffer, {use.object, address}, use.writes);
+  if (object && object->buffer)
+    MemoryTable::addMap(*object->buffer, {use.object, address}, use.writes);
   scheduler_.submit(task);
   scheduler_.seeThrough(lock, stream);
   return address;

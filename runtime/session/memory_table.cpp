@@ -140,6 +140,14 @@ std::vector<std::shared_ptr<MemoryObject>> MemoryTable::engaged() const {
   return engaged;
 }
 
+std::vector<BufferUse> MemoryTable::usesOfEngaged() const {
+  std::vector<BufferUse> uses;
+  for (const auto& [handle, entry] : objects_)
+    if (const auto& buffer = entry.object->buffer; buffer && buffer->engaged())
+      uses.push_back({handle, true});
+  return uses;
+}
+
 std::vector<HeldUse> MemoryTable::hold(const std::vector<BufferUse>& uses) const {
   std::vector<HeldUse> held;
   for (const BufferUse& use : uses)

@@ -55,6 +55,8 @@ public:
   std::shared_ptr<MemoryObject> find(cl_mem object) const;
   /// Those whose bytes are kept book of.
   std::vector<std::shared_ptr<MemoryObject>> engaged() const;
+  /// Of a command of which nobody knows what it touches: all of each of these.
+  std::vector<BufferUse> usesOfEngaged() const;
   /// The uses' objects, which stay alive for as long as these do.
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses) const;
   static void addMap(Buffer& buffer, const MappedRegion& region, bool writes);

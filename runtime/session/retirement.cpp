@@ -183,10 +183,12 @@ void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
   }
 }
 
-/// The program waits, which has the driver begin what it was given. What is pending may depend on
-/// that: in a queue without order no marker, which would be flushed, stands behind such commands
-/// where there are user events.
+/// The program waits, which has the driver begin what it was given, and compile for that, also in a
+/// handler of the process's end. What is pending may depend on that: in a queue without order no
+/// marker, which would be flushed, stands behind such commands where there are user events.
 void Scheduler::flush(Lock& lock, const std::shared_ptr<Stream>& stream) const {
+  if (shared_.ending && machine_)
+    machine_->resumeCompiling();
   if (!stream->nativeWork || stream->idle())
     return;
   lock.unlock();
@@ -314,6 +316,12 @@ bool Scheduler::finish(Lock& lock) {
   return shared_.progress.wait_for(lock, std::chrono::seconds(wouldBeOver ? 30 : 2), [&] {
     return std::none_of(streams_.begin(), streams_.end(), isUnderWay);
   });
+}
+
+void Scheduler::forgoContents() {
+  for (const auto& [queue, stream] : streams_)
+    for (const std::shared_ptr<Task>& task : stream->parked)
+      task->waitsForContents = false;
 }
 
 void Scheduler::completeEvent(Lock& lock, Task& task) {

@@ -120,6 +120,8 @@ public:
   void seeThrough(Lock& lock, const std::shared_ptr<Stream>& stream);
   /// Before the process ends: until what is under way is over. False if that takes too long.
   bool finish(Lock& lock);
+  /// After it: launches that wait to be told what buffers contain go without.
+  void forgoContents();
 
   // Who may be planned.
   /// Nobody, until that is `resumed` as often.

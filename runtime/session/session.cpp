@@ -211,19 +211,22 @@ void Session::finish() {
       },
       2);
   isFinished = isFinished && !mover_.isSendingAhead(); // a rehearsal may take its time
-  if (machine_ && !isFinished)
-    for (const Device& device : machine_->devices())
-      device.lane().beginNoCompile();
-  lock.unlock();
   // Compilers have static objects, which go soon.
-  auto compiles = [](const Device& device) { return device.lane().isCompiling(); };
   if (machine_ && !isFinished)
-    waitUntil([&] { return std::ranges::none_of(machine_->devices(), compiles); }, 30);
+    machine_->suspendCompiling();
+  lock.unlock();
+  if (machine_ && !isFinished)
+    waitUntil([&] { return !machine_->isCompiling(); }, 30);
   pumps_.stop();
   launcher_.stop();
   outlooks_.stop(0);
   ahead_.stop();
   contentsFetcher_.stop(2); // it may be waiting for the program's own work
+  if (!isFinished) {
+    lock.lock();
+    scheduler_.forgoContents();
+    lock.unlock();
+  }
   preparer_.save();
   writeStats();
   shared_.tracer.close();
@@ -251,7 +254,7 @@ void Session::contextReleased(cl_context context) {
   pumps_.forget(context);
   Lock lock(shared_.mutex);
   givenUp_.push_back(context);
-  if (scheduler_.isEmpty())
+  if (scheduler_.isEmpty() && !shared_.ending) // else it goes with the process
     mover_.awaitSentAhead(lock);
   forgetContexts(lock);
 }

@@ -36,9 +36,10 @@ MACHINES = {
     "busy_gpus": [[GPU | {"launch_us": 500}] * 2],
     "small_groups": [[GPU | {"max_group": 64}] * 2],  # what divides no prime number up to that
     "dear_times": [[GPU | {"timing_us": 100}] * 2],
+    "long_launches": [[GPU | {"launch_us": 2500000}] * 2],
 }
 # Those whose commands take the time that their clock says, so that a program can be ahead of them.
-REAL = ("busy_gpus",)
+REAL = ("busy_gpus", "long_launches")
 
 
 def policies(devices):
@@ -248,6 +249,15 @@ def let_go(bench):
             seen += run.stderr.count("the program's alone again")
         if seen < 2:
             raise Failure(f"{'split' if isSplit else 'timed'}: buffers were let go of {seen} times")
+
+
+def exit_handler(bench):
+    """A program that waits for its work once main has returned, longer than libsplit does by itself."""
+    fake = Fake(bench, "long_launches")
+    native = fake.run("exit_handler")
+    native.require_success()
+    for options in policies(fake.devices):
+        fake.run("exit_handler", options, timeout=60).require_same_as(native)
 
 
 def home_lost(bench):
@@ -1029,7 +1039,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
+    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "exit_handler": exit_handler, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,

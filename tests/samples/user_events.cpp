@@ -1,9 +1,9 @@
 // A user event holds a chain of commands back: nothing of it may run before the gate opens, and
 // the thread that enqueues must not block, neither when it maps a buffer or an image behind all of
-// them, launches a kernel on shared virtual memory or frees some, builds a program again, or cuts
-// its device. Where the event fails, nothing that waits for it is done, and that says so. Some
-// drivers deadlock here by themselves (PoCL's basic device up to 3.1 does), so the tests run this
-// on others.
+// them, launches a kernel on shared virtual memory or one whose work-groups are not all of one
+// size, frees memory, builds a program again, or cuts its device. Where the event fails, nothing
+// that waits for it is done, and that says so. Some drivers deadlock here by themselves (PoCL's
+// basic device up to 3.1 does), so the tests run this on others.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "kernels/user_events.h"
 #include "tests/samples/sample.h"
@@ -35,6 +35,13 @@ bool runsNativeKernels(cl_device_id device) {
                                 &capabilities, nullptr),
                 "CL_DEVICE_EXECUTION_CAPABILITIES");
   return capabilities & CL_EXEC_NATIVE_KERNEL;
+}
+
+bool hasUnevenGroups(cl_device_id device) {
+  cl_bool has = CL_FALSE; // older devices don't know the question
+  return clGetDeviceInfo(device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof has, &has,
+                         nullptr) == CL_SUCCESS &&
+         has;
 }
 
 void CL_CALLBACK count(cl_event, cl_int, void* counter) {
@@ -73,8 +80,8 @@ private:
   void* pointer_ = nullptr;
 };
 
-/// An image of `side` squared numbers; null where the device has none.
-sample::Memory squareImage(sample::Sample& s, std::size_t side) {
+/// An image of `side` squared numbers, which the host may read; null where the device has none.
+sample::Memory squareImage(sample::Sample& s, std::size_t side, cl_mem_flags flags) {
   cl_bool hasImages = CL_FALSE;
   sample::check(
       clGetDeviceInfo(s.device(), CL_DEVICE_IMAGE_SUPPORT, sizeof hasImages, &hasImages, nullptr),
@@ -86,11 +93,51 @@ sample::Memory squareImage(sample::Sample& s, std::size_t side) {
   shape.image_type = CL_MEM_OBJECT_IMAGE2D;
   shape.image_width = shape.image_height = side;
   cl_int error = CL_SUCCESS;
-  sample::Memory image =
-      clCreateImage(s.context(), CL_MEM_READ_WRITE, &format, &shape, nullptr, &error);
+  sample::Memory image = clCreateImage(s.context(), flags, &format, &shape, nullptr, &error);
   sample::check(error, "clCreateImage");
   return image;
 }
+
+/// The numbers of a squareImage, from some time on.
+class MappedImage {
+public:
+  MappedImage(cl_command_queue queue, cl_mem image, std::size_t side)
+      : queue_(queue), image_(image), side_(side) {}
+
+  /// Behind a copy of `from`, which is behind `gate`.
+  void begin(cl_mem from, cl_event gate) {
+    if (!image_)
+      return;
+    const std::size_t corner[] = {0, 0, 0}, square[] = {side_, side_, 1};
+    cl_int error = CL_SUCCESS;
+    sample::Event copied;
+    sample::check(
+        clEnqueueCopyBufferToImage(queue_, from, image_, 0, corner, square, 1, &gate, copied.out()),
+        "clEnqueueCopyBufferToImage");
+    numbers_ = static_cast<std::byte*>(clEnqueueMapImage(queue_, image_, CL_FALSE, CL_MAP_READ,
+                                                         corner, square, &pitch_, nullptr, 1,
+                                                         copied.address(), mapped_.out(), &error));
+    sample::check(error, "clEnqueueMapImage");
+  }
+  void requireSame(const std::vector<cl_int>& expected) {
+    if (!image_)
+      return;
+    sample::check(clWaitForEvents(1, mapped_.address()), "clWaitForEvents");
+    for (std::size_t row = 0; row < side_; ++row)
+      sample::require(
+          std::memcmp(numbers_ + row * pitch_, &expected[row * side_], side_ * sizeof(cl_int)) == 0,
+          "wrong numbers in row " + std::to_string(row) + " of the image's map");
+    sample::check(clEnqueueUnmapMemObject(queue_, image_, numbers_, 0, nullptr, nullptr),
+                  "clEnqueueUnmapMemObject");
+  }
+
+private:
+  cl_command_queue queue_;
+  cl_mem image_;
+  std::size_t side_, pitch_ = 0;
+  std::byte* numbers_ = nullptr;
+  sample::Event mapped_{};
+};
 
 /// `kernel` is launched behind an event that fails, and behind that launch once more.
 void launchBehindFailure(sample::Sample& s, cl_command_queue queue, cl_kernel kernel,
@@ -130,8 +177,14 @@ void userEvents(sample::Sample& s) {
   const auto addTwo = sample::kernel(program, "add_two");
   const cl_int zero = 0;
   const auto steps = s.buffer(CL_MEM_COPY_HOST_PTR, sizeof zero, const_cast<cl_int*>(&zero));
-  constexpr std::size_t side = 16, corner[] = {0, 0, 0}, square[] = {side, side, 1};
-  const auto image = squareImage(s, side);
+  constexpr std::size_t side = 16;
+  const auto image = squareImage(s, side, CL_MEM_READ_WRITE),
+             readable = squareImage(s, side, CL_MEM_READ_WRITE | CL_MEM_HOST_READ_ONLY);
+  const bool takesUneven = hasUnevenGroups(s.device());
+  const auto newer = s.program(sample::userEventsSource, takesUneven ? "-cl-std=CL3.0" : "");
+  const auto addTwoEach = sample::kernel(newer, "add_two_each");
+  const auto numbers = s.copyOf(std::vector<cl_int>(13));
+  sample::setArguments(addTwoEach, numbers);
   cl_int expectedSteps = 0, expectedSum = 0;
   const auto addUp = sample::kernel(program, "add_up");
   SharedNumber sum(s);
@@ -166,24 +219,21 @@ void userEvents(sample::Sample& s) {
         clEnqueueMapBuffer(second, out, CL_FALSE, CL_MAP_READ, bytes / 2, bytes / 2, 1,
                            read.address(), mapped.out(), &error));
     sample::check(error, "clEnqueueMapBuffer");
-    sample::Event copied, pictured;
-    std::size_t rowPitch = 0;
-    const std::byte* picture = nullptr;
-    if (image) {
-      sample::check(clEnqueueCopyBufferToImage(second, out, image, 0, corner, square, 1,
-                                               scaled.address(), copied.out()),
-                    "clEnqueueCopyBufferToImage");
-      picture = static_cast<const std::byte*>(
-          clEnqueueMapImage(second, image, CL_FALSE, CL_MAP_READ, corner, square, &rowPitch,
-                            nullptr, 1, copied.address(), pictured.out(), &error));
-      sample::check(error, "clEnqueueMapImage");
-    }
+    MappedImage picture(second, image, side), readablePicture(second, readable, side);
+    picture.begin(out, scaled);
+    readablePicture.begin(out, scaled);
     sample::check(clSetEventCallback(scaled, CL_COMPLETE, count, &completed), "callback");
     sample::check(clSetEventCallback(read, CL_COMPLETE, count, &completed), "callback");
     // Behind the gate's write in the queue's order.
     sample::setArguments(addTwo, steps);
     sample::check(clEnqueueTask(first, addTwo, 0, nullptr, nullptr), "clEnqueueTask");
     expectedSteps += 2;
+    if (takesUneven) {
+      const std::size_t items = 13, groups = 5;
+      sample::check(clEnqueueNDRangeKernel(first, addTwoEach, 1, nullptr, &items, &groups, 0,
+                                           nullptr, nullptr),
+                    "add_two_each");
+    }
     if (runsNativeKernels(s.device())) {
       cl_int* address = nullptr;
       const void* place = &address;
@@ -232,21 +282,18 @@ void userEvents(sample::Sample& s) {
     sample::check(
         clEnqueueUnmapMemObject(second, out, const_cast<cl_int*>(inPlace), 0, nullptr, nullptr),
         "clEnqueueUnmapMemObject");
-    if (image) {
-      sample::check(clWaitForEvents(1, pictured.address()), "clWaitForEvents");
-      for (std::size_t row = 0; row < side; ++row)
-        sample::require(
-            std::memcmp(picture + row * rowPitch, &result[row * side], side * sizeof(cl_int)) == 0,
-            "wrong numbers in row " + std::to_string(row) + " of the image's map");
-      sample::check(clEnqueueUnmapMemObject(second, image, const_cast<std::byte*>(picture), 0,
-                                            nullptr, nullptr),
-                    "clEnqueueUnmapMemObject");
-    }
+    picture.requireSame(result);
+    readablePicture.requireSame(result);
     sample::check(clFinish(second), "clFinish");
     cl_int stepped = 0;
     sample::check(clEnqueueReadBuffer(first, steps, CL_TRUE, 0, sizeof stepped, &stepped, 0,
                                       nullptr, nullptr),
                   "read of steps");
+    std::vector<cl_int> added(13);
+    sample::read(first, numbers, added);
+    sample::require(!takesUneven ||
+                        added == std::vector<cl_int>(13, 2 * static_cast<cl_int>(i + 1)),
+                    "the launch with a smaller group did not keep its turn");
     sample::require(stepped == expectedSteps,
                     "the task or the native kernel: " + std::to_string(stepped));
     sample::require(!sum.pointer() || sum.value(first) == expectedSum,
