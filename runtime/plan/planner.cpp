@@ -372,6 +372,14 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
   return piece;
 }
 
+bool rewriteEachOther(const std::vector<PieceUse>& a, const std::vector<PieceUse>& b) {
+  for (std::size_t buffer = 0; buffer < a.size(); ++buffer)
+    if (a[buffer].rewrites.intersects(b[buffer].writes) ||
+        b[buffer].rewrites.intersects(a[buffer].writes))
+      return true;
+  return false;
+}
+
 std::uint64_t costOfMoving(const ByteSet& bytes) {
   // A GPU at the end of a fast bus takes 10 ns for a row however short, and sends 55 bytes in one.
   constexpr std::uint64_t perRange = 512;

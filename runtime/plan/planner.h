@@ -112,6 +112,10 @@ Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> device
 Piece planPiece(const LaunchRequest& request, std::span<const PlanDevice> devices,
                 std::size_t device, const GroupBox& box, const std::vector<bool>& asked = {});
 
+/// Whether one of two pieces, each planned by itself, may store back what the other writes: by
+/// buffer.
+bool rewriteEachOther(const std::vector<PieceUse>& a, const std::vector<PieceUse>& b);
+
 /// Bytes that a plan would move, given who holds what now, with what it costs that they do not lie
 /// together: for comparing plans. One directory per buffer.
 std::uint64_t costOfMoving(const LaunchPlan& plan, std::span<const PlanDevice> devices,

@@ -72,15 +72,6 @@ std::uint64_t fillOf(const Device& device, const NDRange& range) {
   return perUnit * std::max(1u, device.computeUnits);
 }
 
-/// Whether one of the pieces, on one node, may store back what the other writes.
-bool rewriteEachOther(const std::vector<PieceUse>& a, const std::vector<PieceUse>& b) {
-  for (std::size_t buffer = 0; buffer < a.size(); ++buffer)
-    if (a[buffer].rewrites.intersects(b[buffer].writes) ||
-        b[buffer].rewrites.intersects(a[buffer].writes))
-      return true;
-  return false;
-}
-
 /// Which groups a device will take nobody knows: each may use all of every buffer.
 LaunchPlan usingAll(const Launch& launch, const LaunchPlan& whole) {
   LaunchPlan plan = whole;

@@ -287,6 +287,21 @@ std::vector<Batch> PooledLaunches::batchesOn(const PooledLaunch& work, std::size
   });
 }
 
+/// Whether one part may store back what another writes: what each needs is on its way before any
+/// of them runs.
+bool PooledLaunches::partsRewriteEachOther(const PooledLaunch& work, const LaunchPlan& plan,
+                                           unsigned dimension) const {
+  std::vector<Piece> parts;
+  for (const Piece& piece : plan.pieces) {
+    parts.push_back(planPiece(work.launch->request, work.planDevices, piece.device, dimension,
+                              piece.box.begin[dimension], piece.box.end[dimension]));
+    for (std::size_t before = 0; before + 1 < parts.size(); ++before)
+      if (rewriteEachOther(parts[before].uses, parts.back().uses))
+        return true;
+  }
+  return false;
+}
+
 /// Over several devices, in the dimension that takes the fewest batches. False if there is none.
 bool PooledLaunches::chooseCut(PooledLaunch& work) const {
   const Launch& launch = *work.launch;
@@ -302,7 +317,8 @@ bool PooledLaunches::chooseCut(PooledLaunch& work) const {
     const PlanResult result =
         planCut(launch.request, work.planDevices, d, std::span(groups).subspan(d * count, count));
     const auto* plan = std::get_if<LaunchPlan>(&result);
-    if (!plan || !plan->merges.empty() || plan->rung > Rung::Possible || !plan->isCut())
+    if (!plan || !plan->merges.empty() || plan->rung > Rung::Possible || !plan->isCut() ||
+        partsRewriteEachOther(work, *plan, d))
       continue;
     std::vector<PooledLaunch::Part> parts;
     std::size_t batches = 0;
@@ -401,9 +417,7 @@ PooledLaunches::windowsOf(std::size_t device, const Wishes& wishes, std::uint64_
     limits.largest = limits.room;
   // Where not all buffers fit as a whole none gets more than it needs: to make room for others its
   // bytes would have to travel.
-  std::uint64_t all = 0;
-  for (const std::shared_ptr<Buffer>& buffer : tracked_.buffers())
-    all += buffer->isCopiedTo(*machine_, device) ? buffer->size() : 0;
+  const std::uint64_t all = tracked_.bytesCopiedTo(device);
   std::vector<CopyWish> asked = wishes.of;
   for (CopyWish& wish : asked)
     wish.mayBeWhole = wish.mayBeWhole && wish.size <= limits.largest &&
@@ -442,31 +456,41 @@ void PooledLaunches::await(Lock& lock, const Provisions& pending) {
   awaitUnlocked(lock, provider_.provide(pending));
 }
 
-/// Gives up the device's copy once nobody uses it. False: something that it waits for failed.
-bool PooledLaunches::giveUp(Lock& lock, PooledLaunch& work, Buffer& buffer, std::size_t device) {
-  const auto keep = buffer.shared_from_this();
+/// Gives up the device's copy once nobody uses it, or the buffer is gone: who waits for that, since
+/// it lies in memory of the program's, is not kept. False: something that it waits for failed.
+bool PooledLaunches::giveUp(Lock& lock, PooledLaunch& work, const std::weak_ptr<Buffer>& of,
+                            std::size_t device) {
   for (;;) {
     Provisions pending;
-    switch (executor_.copyRoom().release(*work.task, buffer, device, pending)) {
-    case Room::There:
-      return true;
-    case Room::None:
-      return false;
-    case Room::OnItsWay:
-      await(lock, pending);
+    {
+      const GoesUnlocked buffer(lock, of.lock());
+      const Room room = *buffer
+                            ? executor_.copyRoom().release(*work.task, **buffer, device, pending)
+                            : Room::There;
+      if (room != Room::OnItsWay)
+        return room == Room::There;
     }
+    await(lock, pending);
   }
 }
 
 /// Gives up the least recently used copy of a buffer that the launch does not use. False: there is
 /// none.
 bool PooledLaunches::giveUpOther(Lock& lock, PooledLaunch& work, std::size_t device) {
-  std::shared_ptr<Buffer> least;
-  for (const std::shared_ptr<Buffer>& buffer : tracked_.buffers())
-    if (buffer->isCopiedTo(*machine_, device) && !work.uses(*buffer) &&
-        !buffer->holds(*machine_, device).empty() && (!least || buffer->lastUse < least->lastUse))
-      least = buffer;
-  return least && giveUp(lock, work, *least, device);
+  std::weak_ptr<Buffer> least;
+  {
+    const GoesUnlocked buffers(lock, tracked_.buffers());
+    std::uint64_t use = ~std::uint64_t{0};
+    for (const std::shared_ptr<Buffer>& buffer : *buffers)
+      if (buffer->isCopiedTo(*machine_, device) && !work.uses(*buffer) &&
+          !buffer->holds(*machine_, device).empty() && buffer->lastUse < use) {
+        least = buffer;
+        use = buffer->lastUse;
+      }
+    if (use == ~std::uint64_t{0})
+      return false;
+  }
+  return giveUp(lock, work, least, device);
 }
 
 /// Has the device's copies hold what a batch touches. `why` says why not, if they can't.
@@ -497,7 +521,7 @@ void PooledLaunches::makeRoom(Lock& lock, PooledLaunch& work, std::size_t device
       if (!wishes.of[w].has || *wishes.of[w].has == (*windows)[w])
         continue;
       hasChanged = true;
-      if (!giveUp(lock, work, buffer, device))
+      if (!giveUp(lock, work, buffer.weak_from_this(), device))
         throw std::runtime_error("what uses a copy failed");
     }
     if (hasChanged)

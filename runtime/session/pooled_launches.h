@@ -55,6 +55,8 @@ private:
   std::string choose(Lock& lock, PooledLaunch& work);
   std::string chooseWhole(PooledLaunch& work) const;
   void findDevices(Lock& lock, PooledLaunch& work);
+  bool partsRewriteEachOther(const PooledLaunch& work, const LaunchPlan& plan,
+                             unsigned dimension) const;
   bool chooseCut(PooledLaunch& work) const;
   bool chooseOne(PooledLaunch& work, std::span<const std::size_t> devices) const;
   std::vector<double> sharesOf(const PooledLaunch& work) const;
@@ -77,7 +79,7 @@ private:
   bool takesLarger(std::size_t device, cl_context context) const;
   void makeRoom(Lock& lock, PooledLaunch& work, std::size_t device, std::span<const PieceUse> uses,
                 std::string& why);
-  bool giveUp(Lock& lock, PooledLaunch& work, Buffer& buffer, std::size_t device);
+  bool giveUp(Lock& lock, PooledLaunch& work, const std::weak_ptr<Buffer>& of, std::size_t device);
   bool giveUpOther(Lock& lock, PooledLaunch& work, std::size_t device);
   void await(Lock& lock, const Provisions& pending);
 

@@ -96,7 +96,8 @@ void Scheduler::add(cl_command_queue queue, bool isNew) {
   if (streams_.size() == 1) { // the first queue's work is not in the books
     engaged = tracked_.buffers();
     for (const auto& buffer : engaged)
-      buffer->unbooked = {};
+      if (!buffer->pooled()) // which no driver has anything to do with
+        buffer->unbooked = {};
   }
   streams_[queue] = std::move(stream);
   lock.unlock();

@@ -181,12 +181,13 @@ bool Session::makeRoom(cl_context context, unsigned attempt) {
 }
 
 /// Having stepped aside, ends the session's part once nothing is pending, and home has all bytes.
-/// Where some are lost or could not be brought, it goes on as long as the program does.
+/// Where some are lost or could not be brought, or lie in pooled memory, of which drivers know
+/// nothing, it goes on as long as the program does.
 void Session::leaveIfAllIsHome() {
   if (!shared_.steppingAside || !scheduler_.isEmpty())
     return;
   const auto isHome = [&](const std::shared_ptr<MemoryObject>& object) {
-    return isIdleAtHome(*object->buffer);
+    return !object->buffer->pooled() && isIdleAtHome(*object->buffer);
   };
   if (std::ranges::all_of(memory_.engaged(), isHome))
     shared_.active = false;

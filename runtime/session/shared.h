@@ -43,6 +43,7 @@ public:
       lock_.lock();
   }
   Held& operator*() { return held_; }
+  const Held& operator*() const { return held_; }
   Held* operator->() { return &held_; }
 
 private:

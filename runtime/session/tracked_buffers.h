@@ -22,23 +22,31 @@ public:
     if (buffer.engaged())
       return;
     buffer.engage(*machine_);
-    std::erase_if(all_, [](const std::weak_ptr<Buffer>& each) { return each.expired(); });
-    all_.push_back(buffer.weak_from_this());
+    std::erase_if(all_, [](const Tracked& each) { return each.buffer.expired(); });
+    all_.push_back({buffer.weak_from_this(), buffer.size(), buffer.pooled() != nullptr});
   }
   /// Keeps no book any more of those of `buffers`, which are all, that are not engaged.
   void forgetLetGo(const std::vector<std::shared_ptr<Buffer>>& buffers) noexcept {
     all_.clear();
     for (const std::shared_ptr<Buffer>& each : buffers)
       if (each->engaged())
-        all_.push_back(each); // for which there is room
+        all_.push_back({each, each->size(), each->pooled() != nullptr}); // there is room for that
   }
-  /// Those that there still are.
+  /// Those that there still are, to be let go of without the lock.
   std::vector<std::shared_ptr<Buffer>> buffers() const {
     std::vector<std::shared_ptr<Buffer>> buffers;
-    for (const std::weak_ptr<Buffer>& each : all_)
-      if (auto buffer = each.lock())
+    for (const Tracked& each : all_)
+      if (auto buffer = each.buffer.lock())
         buffers.push_back(std::move(buffer));
     return buffers;
+  }
+  /// Sizes of those that the device works on copies of, or would.
+  std::uint64_t bytesCopiedTo(std::size_t device) const {
+    std::uint64_t bytes = 0;
+    for (const Tracked& each : all_)
+      if ((each.isPooled || device != machine_->home()) && !each.buffer.expired())
+        bytes += each.size;
+    return bytes;
   }
 
   /// Nobody but `user` may touch these until it has left them: it works on them step by step.
@@ -54,8 +62,14 @@ public:
   bool isAnyReserved() const { return !reserved_.empty(); }
 
 private:
+  struct Tracked {
+    std::weak_ptr<Buffer> buffer;
+    std::uint64_t size;
+    bool isPooled;
+  };
+
   const std::unique_ptr<Machine>& machine_;
-  std::vector<std::weak_ptr<Buffer>> all_; ///< perhaps with some that are gone
+  std::vector<Tracked> all_; ///< perhaps with some that are gone
   std::map<const void*, std::vector<std::shared_ptr<Buffer>>> reserved_; ///< by user
 };
 

@@ -114,34 +114,32 @@ void Verifier::submit(const Command& command, const std::shared_ptr<Launch>& lau
   auto verification = std::make_shared<Verification>(launch);
   Command internal;
   internal.queue = command.queue;
-  std::shared_ptr<Task> previous;
+  std::vector<std::shared_ptr<Task>> tasks;
   auto add = [&](const Command& as, auto plan, std::function<void(Task&)> retired) {
     auto task = scheduler_.create(stream, as);
-    if (previous)
-      task->waitTasks.push_back(previous);
+    if (!tasks.empty())
+      task->waitTasks.push_back(tasks.back());
     task->program = launch->program.get();
     task->verification = verification.get();
     task->plan = std::move(plan);
     task->retired = std::move(retired);
-    previous = task;
+    tasks.push_back(task);
     return task;
   };
 
   Command waiting = command;
   waiting.event = nullptr;
-  scheduler_.submit(
-      add(waiting, [this, verification](Task& task) { begin(task, verification); }, nullptr));
+  add(waiting, [this, verification](Task& task) { begin(task, verification); }, nullptr);
   auto split = add(
       internal, [this, launch](Task& task) { planner_.plan(task, launch); },
       [this, launch](Task& task) { observer_.observe(task, *launch); });
   split->isLaunch = true;
   split->launch = launch;
-  scheduler_.submit(split);
-  scheduler_.submit(add(
+  add(
       internal,
       [this, verification](Task& task) { readAll(task, *verification, verification->split); },
-      nullptr));
-  scheduler_.submit(add(
+      nullptr);
+  add(
       internal,
       [this, verification](Task& task) {
         if (!verification->launch->wasSplit)
@@ -149,7 +147,7 @@ void Verifier::submit(const Command& command, const std::shared_ptr<Launch>& lau
         restore(task, *verification);
         planner_.planUnsplit(task, verification->launch);
       },
-      nullptr));
+      nullptr);
   auto last = add(
       internal,
       [this, verification](Task& task) {
@@ -162,7 +160,9 @@ void Verifier::submit(const Command& command, const std::shared_ptr<Launch>& lau
   visible.waitCount = 0;
   visible.waitList = nullptr;
   scheduler_.attachEvent(*last, visible);
-  scheduler_.submit(last);
+  // Nothing that may be refused comes between them: only the last one ends what the first begins.
+  for (const std::shared_ptr<Task>& task : tasks)
+    scheduler_.submit(task);
 }
 
 void Verifier::begin(Task& task, const std::shared_ptr<Verification>& verification) {

@@ -2,6 +2,8 @@
 // between them and in place, transfers as a whole and by rows, fills, copies, maps, what queries
 // say of them. The last step is for devices of which it is known that they have too little memory
 // (--variant full): buffers are made until the driver refuses one, and what was made still works.
+// --variant aside: between two kernels on both buffers the program begins to use another device as
+// well, where there is one.
 #include "kernels/large_buffers.h"
 #include "tests/samples/sample.h"
 
@@ -26,7 +28,8 @@ public:
       : s_(s), n_(s.options().size), queue_(s.queue()),
         program_(s.program(sample::largeBuffersSource)),
         smooth_(sample::kernel(program_, "smooth")), stir_(sample::kernel(program_, "stir")),
-        addUp_(sample::kernel(program_, "add_up")), expected_{Numbers(n_), Numbers(n_)} {
+        addUp_(sample::kernel(program_, "add_up")), share_(sample::kernel(program_, "share")),
+        expected_{Numbers(n_), Numbers(n_)} {
     for (std::size_t i = 0; i < n_; ++i)
       expected_[0][i] = static_cast<cl_uint>(sample::randomBits(i));
     buffers_[0] = s.copyOf(expected_[0]);
@@ -46,6 +49,7 @@ public:
       useParts();
       map(CL_TRUE);
       map(CL_FALSE);
+      share();
     }
     for (const std::size_t b : {0U, 1U})
       compare(buffers_[b], expected_[b]);
@@ -89,6 +93,40 @@ public:
     }
   }
 
+  /// A kernel of which nothing is known has all bytes of both where it runs.
+  void useAside() {
+    const auto entangle = sample::kernel(program_, "entangle");
+    sample::setArguments(entangle, buffers_[0], buffers_[1]);
+    sample::launch(queue_, entangle, {64}, {64});
+    sample::check(clFinish(queue_), "clFinish");
+    cl_uint count = 0;
+    sample::check(clGetDeviceIDs(s_.platform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count),
+                  "clGetDeviceIDs");
+    std::vector<cl_device_id> devices(count);
+    sample::check(clGetDeviceIDs(s_.platform(), CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
+                  "clGetDeviceIDs");
+    cl_int error = CL_SUCCESS;
+    const sample::Context context =
+        clCreateContext(nullptr, 1, &devices.back(), nullptr, nullptr, &error);
+    sample::check(error, "clCreateContext");
+    const sample::Queue aside =
+        clCreateCommandQueueWithProperties(context, devices.back(), nullptr, &error);
+    sample::check(error, "clCreateCommandQueueWithProperties");
+    const sample::Memory spare = s_.copyOf(Numbers(64));
+    sample::setArguments(entangle, buffers_[1], spare);
+    sample::launch(queue_, entangle, {64}, {64});
+    sample::check(clFinish(queue_), "clFinish");
+    const auto another = s_.queue();
+    Numbers found(64);
+    sample::read(another, spare, found);
+    s_.output(found);
+    for (const sample::Memory& each : buffers_) {
+      found.resize(n_);
+      sample::read(another, each, found);
+      s_.output(found);
+    }
+  }
+
 private:
   void ask() const {
     const auto& buffer = buffers_[1];
@@ -110,6 +148,17 @@ private:
       expected_[1][i] = from[i] + 3 * from[i > 0 ? i - 1 : i] + 5 * from[i + 1 < n_ ? i + 1 : i];
     stir(buffers_[0], 0, n_, 7);
     stir(buffers_[0], 0, n_ - 64, 1); // all but the last bytes
+  }
+
+  /// Elements of both devices, where one computes the first half of the pairs.
+  void share() {
+    const std::size_t pairs = n_ / 2 - 64;
+    sample::setArguments(share_, buffers_[0], buffers_[1]);
+    sample::launch(queue_, share_, {pairs}, {64});
+    for (std::size_t i = 0; i < pairs; ++i) {
+      expected_[0][2 * i] = expected_[1][i] + 1;
+      expected_[0][2 * (i + 1) + 1] = expected_[1][i] + 2;
+    }
   }
 
   /// What the standard has drivers refuse.
@@ -314,7 +363,7 @@ private:
   std::size_t n_;
   sample::Queue queue_;
   sample::Program program_;
-  sample::Kernel smooth_, stir_, addUp_;
+  sample::Kernel smooth_, stir_, addUp_, share_;
   std::array<sample::Memory, 2> buffers_;
   std::array<Numbers, 2> expected_;
 };
@@ -324,6 +373,8 @@ void largeBuffers(sample::Sample& s) {
   large.run();
   if (s.options().variant == "full")
     large.fillMemory();
+  if (s.options().variant == "aside")
+    large.useAside();
 }
 
 } // namespace

@@ -24,3 +24,16 @@ kernel void add_up(global const uint* data, global uint* sum, local uint* part) 
   if (l == 0)
     atomic_add(sum, part[0]);
 }
+
+// Each of two neighbours writes a component of the element between them.
+kernel void share(global uint2* pairs, global const uint* numbers) {
+  const size_t i = get_global_id(0);
+  pairs[i].x = numbers[i] + 1;
+  pairs[i + 1].y = numbers[i] + 2;
+}
+
+// What an atomic says makes nobody know what comes of it.
+kernel void entangle(global uint* from, global uint* to) {
+  const size_t i = get_global_id(0);
+  to[i] = atomic_add(&from[i], 5u);
+}
