@@ -87,8 +87,11 @@ cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, 
 }
 
 cl_event CL_API_CALL createUserEvent(cl_context context, cl_int* error) {
-  tracked([] { session().userEventCreated(); });
-  return next().clCreateUserEvent(context, error);
+  session().userEventCreated();
+  cl_event event = next().clCreateUserEvent(context, error);
+  if (!event)
+    session().userEventSet();
+  return event;
 }
 
 cl_int CL_API_CALL setUserEventStatus(cl_event event, cl_int status) {
@@ -96,6 +99,8 @@ cl_int CL_API_CALL setUserEventStatus(cl_event event, cl_int status) {
     if (session().events().contains(event))
       return CL_INVALID_EVENT;
     const cl_int answer = next().clSetUserEventStatus(event, status);
+    if (answer == CL_SUCCESS)
+      session().userEventSet();
     if (answer == CL_SUCCESS && status < CL_COMPLETE)
       session().queues().userEventFailed();
     return answer;

@@ -66,6 +66,14 @@ cl_command_queue CL_API_CALL createQueueWithProperties(cl_context context, cl_de
   return queue;
 }
 
+cl_int CL_API_CALL setQueueProperty(cl_command_queue queue, cl_command_queue_properties properties,
+                                    cl_bool enable, cl_command_queue_properties* old) {
+  tracked([&] { session().queues().changing(queue, properties); });
+  const cl_int status = next().clSetCommandQueueProperty(queue, properties, enable, old);
+  tracked([&] { session().queues().changed(queue); });
+  return status;
+}
+
 cl_int CL_API_CALL retainQueue(cl_command_queue queue) {
   return retained(next().clRetainCommandQueue(queue), &runtime::Session::queues, queue);
 }
@@ -103,6 +111,7 @@ void overrideObjects(runtime::Functions& table) {
   table.clRetainCommandQueue = retainQueue;
   table.clReleaseCommandQueue = releaseQueue;
   table.clFinish = finish;
+  table.clSetCommandQueueProperty = setQueueProperty;
   table.clCreateSubDevices = createSubDevices;
 }
 

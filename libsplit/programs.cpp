@@ -113,8 +113,9 @@ cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
 
 using Notify = void(CL_CALLBACK*)(cl_program, void*);
 
-/// The program's callback for the end of a build that may be asked for several times. Some drivers
-/// call it for what they refuse as well, but the program hears of the last time alone.
+/// The program's callback for the end of a build, which comes after the call that asks for that at
+/// the earliest. That may be made several times; some drivers call back for what they refuse as
+/// well, but the program hears of the last time alone.
 class LastNotified {
 public:
   LastNotified(Notify notify, void* data) : notify_(notify), data_(data) {}
@@ -220,12 +221,19 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
         session().programs().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
                                          options, {programs, programs ? count : 0});
   });
+  // In its callback the program may make kernels, of a program that is known by then.
+  std::unique_ptr<LastNotified> last;
+  if (notify)
+    last.reset(new (std::nothrow) LastNotified(notify, data));
   cl_int status = CL_SUCCESS;
-  cl_program program = next().clLinkProgram(context, deviceCount, devices, options, count, programs,
-                                            notify, data, &status);
+  cl_program program =
+      next().clLinkProgram(context, deviceCount, devices, options, count, programs,
+                           last ? &LastNotified::ended : notify, last ? last.get() : data, &status);
   report(error, status);
   if (program)
     tracked([&] { session().programs().linked(program, context, parts); });
+  if (last && !last->settle(program, status))
+    static_cast<void>(last.release()); // the driver will call it
   return program;
 }
 
@@ -291,10 +299,9 @@ cl_kernel CL_API_CALL createKernel(cl_program program, const char* name, cl_int*
 cl_int CL_API_CALL createKernels(cl_program program, cl_uint count, cl_kernel* kernels,
                                  cl_uint* countRet) {
   const ProgramTurns::Turn turn(turns(), program, ProgramTurns::Act::MakeKernels);
-  cl_uint made = 0;
+  cl_uint own = 0;
+  cl_uint& made = countRet ? *countRet : own;
   cl_int status = next().clCreateKernelsInProgram(program, count, kernels, &made);
-  if (countRet)
-    *countRet = made;
   if (status == CL_SUCCESS && kernels)
     tracked([&] {
       for (cl_uint i = 0; i < made && i < count; ++i)

@@ -148,6 +148,8 @@ private:
   bool storeComponents(llvm::StoreInst& store);
   void touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
+  std::optional<unsigned> addressIn(llvm::Value* value, llvm::SmallPtrSetImpl<llvm::Value*>& seen);
+  void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
 
@@ -261,6 +263,56 @@ bool KernelWalk::isSearchRead(const llvm::Instruction& instruction) {
          });
 }
 
+/// The parameter whose buffer's address goes into `value`, other than by its distance to another or
+/// by bits that are the same for all.
+std::optional<unsigned> KernelWalk::addressIn(llvm::Value* value,
+                                              llvm::SmallPtrSetImpl<llvm::Value*>& seen) {
+  if (isa<llvm::Constant>(value) || !seen.insert(value).second)
+    return std::nullopt;
+  auto* pointer = value->getType()->isPointerTy() ? value : nullptr;
+  if (auto* cast = dyn_cast<llvm::PtrToIntInst>(value))
+    pointer = cast->getPointerOperand();
+  if (pointer) {
+    for (const PointerTarget& target : pointers_.targets(pointer))
+      if (target.kind == PointerTarget::Kind::Parameter)
+        return target.parameter;
+    return std::nullopt;
+  }
+  if (!isa<llvm::CastInst, llvm::BinaryOperator, llvm::SelectInst, llvm::PHINode, llvm::FreezeInst,
+           llvm::InsertElementInst, llvm::ExtractElementInst, llvm::ShuffleVectorInst,
+           llvm::InsertValueInst, llvm::ExtractValueInst>(value))
+    return std::nullopt;
+  // Buffers, and copies of them, begin where all of these bits are 0.
+  constexpr std::uint64_t alignment = 128; // of a long16
+  auto* operation = dyn_cast<llvm::BinaryOperator>(value);
+  auto* mask = operation && operation->getOpcode() == llvm::Instruction::And
+                   ? dyn_cast<llvm::ConstantInt>(operation->getOperand(1))
+                   : nullptr;
+  if (mask && mask->getValue().ult(alignment))
+    return std::nullopt;
+  std::optional<unsigned> found;
+  for (llvm::Value* operand : llvm::cast<llvm::User>(value)->operands()) {
+    const std::optional<unsigned> in = addressIn(operand, seen);
+    if (found && in && operation && operation->getOpcode() == llvm::Instruction::Sub)
+      return std::nullopt;
+    found = found ? found : in;
+  }
+  return found;
+}
+
+/// Each device has its own copies of buffers, and their addresses are others.
+void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
+                             llvm::Value* pointer) {
+  using Target = PointerTarget::Kind;
+  const bool isKept = llvm::any_of(pointers_.targets(pointer), [](const PointerTarget& target) {
+    return target.kind != Target::Private && target.kind != Target::Local;
+  });
+  llvm::SmallPtrSet<llvm::Value*, 16> seen;
+  if (const auto parameter = isKept ? addressIn(value, seen) : std::nullopt)
+    obstacle(Kind::Other, instruction,
+             "stores the address of `" + summary_.parameters[*parameter].name + "`");
+}
+
 void KernelWalk::visit(llvm::Instruction& instruction) {
   if (isSearchRead(instruction))
     return;
@@ -271,14 +323,17 @@ void KernelWalk::visit(llvm::Instruction& instruction) {
       return atomic(*load, load->getPointerOperand());
     this->load(*load);
   } else if (auto* stored = dyn_cast<llvm::StoreInst>(&instruction)) {
+    checkStored(*stored, stored->getValueOperand(), stored->getPointerOperand());
     if (stored->isAtomic())
       return atomic(*stored, stored->getPointerOperand());
     if (!storeComponents(*stored))
       store(*stored, stored->getPointerOperand(), stored->getValueOperand()->getType(),
             stored->getAlign().value());
   } else if (auto* update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+    checkStored(*update, update->getValOperand(), update->getPointerOperand());
     atomic(*update, update->getPointerOperand());
   } else if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    checkStored(*exchange, exchange->getNewValOperand(), exchange->getPointerOperand());
     atomic(*exchange, exchange->getPointerOperand());
   } else if (auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(&instruction)) {
     visitIntrinsic(*intrinsic);

@@ -50,3 +50,25 @@ kernel void calls_elsewhere(global int* a) { elsewhere(a); }
 // CHECK-LABEL: kernel assembly(
 // CHECK: can't be split: inline assembly
 kernel void assembly(global int* a) { __asm__ volatile("nop"); a[0] = 1; }
+
+// Addresses are others on each device; how far one is from another is not.
+// CHECK-LABEL: kernel keeps_address(
+// CHECK: line [[#@LINE+2]]: can't be split: stores the address of `a`
+kernel void keeps_address(global float* a, global ulong* places) {
+  places[get_global_id(0)] = (ulong)(a + get_global_id(0));
+}
+// CHECK-LABEL: kernel keeps_pointer(
+// CHECK: line [[#@LINE+3]]: can't be split: stores the address of `a`
+struct Node { global float* first; int count; };
+kernel void keeps_pointer(global float* a, global struct Node* nodes) {
+  nodes[get_global_id(0)].first = a + 4 * get_global_id(0);
+}
+// CHECK-LABEL: kernel keeps_distance(
+// CHECK-NOT: can't be split
+kernel void keeps_distance(global const char* text, global int* lengths, int most) {
+  global const char* begin = text + most * get_global_id(0);
+  global const char* end = begin;
+  while (end < begin + most && *end)
+    ++end;
+  lengths[get_global_id(0)] = (int)(end - begin);
+}

@@ -113,6 +113,8 @@ struct KernelCode {
   bool makesTinyGroups = false;
   /// By parameter: may the kernel write through it? Empty: not known.
   std::vector<bool> writes;
+  /// It is known to go where pointers that it finds in memory lead: anywhere.
+  bool followsPointers = false;
   // From here on valid in state Ready.
   std::shared_ptr<const Origin> origin;                      ///< of its program, as built
   std::vector<std::shared_ptr<const ProgramSummary>> owners; ///< keep the summaries alive

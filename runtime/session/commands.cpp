@@ -227,7 +227,8 @@ cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<Buf
 }
 
 bool Commands::mayWaitForProgram(const Stream& stream) const {
-  return CallbackScope::active() || scheduler_.waitsForProgram(stream);
+  return CallbackScope::active() ||
+         (shared_.unsetUserEvents > 0 && scheduler_.waitsForProgram(stream));
 }
 
 bool Commands::mayWaitForProgram(cl_command_queue queue) const {

@@ -170,6 +170,9 @@ std::string KernelPreparer::analyse(const Program& program, Build& build, Kernel
   {
     const std::lock_guard lock(shared_.mutex);
     noteKinds(*homeSummary, code.kinds);
+    code.followsPointers = std::ranges::any_of(homeSummary->obstacles, [](const Obstacle& each) {
+      return each.kind == Obstacle::Kind::UnknownPointer;
+    });
   }
   if (!homeSummary->obstacles.empty())
     return toString(homeSummary->obstacles.front().reason);

@@ -84,6 +84,15 @@ cl_int Launcher::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Co
   return launchNative(command, arguments, {});
 }
 
+/// For a launch that touches nobody knows what. Where it can't wait for what is pending, it goes
+/// past that.
+cl_int Launcher::launchUnknown(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
+                               const LaunchArguments& arguments) {
+  Command unknown = command;
+  unknown.refusal = Refusal::All;
+  return launchSettled(lock, enqueuing, unknown, commands_.usesOfUnknown(), arguments);
+}
+
 /// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.
 std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
                                        const LaunchArguments& arguments, bool& isUnprepared) {
@@ -185,10 +194,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
                                                         : shared_.stats.steppedAside);
     if (!shared_.isActive() || !stream)
       return asItCame();
-    // Made where nobody saw it: what it touches is anybody's guess.
-    Command unknown = command;
-    unknown.refusal = Refusal::All;
-    return launchSettled(lock, enqueuing, unknown, commands_.usesOfUnknown(), arguments);
+    return launchUnknown(lock, enqueuing, command, arguments); // made where nobody saw it
   }
   if (!isOfOneContext(*stream, *kernel) || !commands_.isOfOneContext(*stream, command, {})) {
     countUnsplit(*kernel, arguments, "its objects are of several contexts");
@@ -228,6 +234,10 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     CompletionPtr noted;
     const bool isTimed = isUnprepared && isRange(arguments) &&
                          preparer_.launches(*kernel, arguments) && !shared_.ending;
+    if (kernel->code->followsPointers) {
+      countUnsplit(*kernel, arguments, reason);
+      return launchUnknown(lock, enqueuing, command, arguments);
+    }
     if (!isUnprepared && !launch)
       passing = planner_.noteNative(*kernel, arguments);
     if (commands_.admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {

@@ -83,8 +83,7 @@ void Scheduler::add(cl_command_queue queue, bool isNew) {
   auto properties = property<cl_command_queue_properties>(query, queue, CL_QUEUE_PROPERTIES);
   if (properties & CL_QUEUE_ON_DEVICE)
     return;
-  stream->inOrder = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  stream->profiled = properties & CL_QUEUE_PROFILING_ENABLE;
+  stream->take(properties);
   stream->nativeWork = stream->nativeBarrier = !isNew;
   std::vector<std::shared_ptr<Buffer>> engaged; // not to be destroyed under the lock
   Lock lock(shared_.mutex);
@@ -103,6 +102,22 @@ void Scheduler::add(cl_command_queue queue, bool isNew) {
   lock.unlock();
   if (!isHome)
     shared_.stepAside("the program uses several devices itself");
+}
+
+void Scheduler::changing(cl_command_queue queue, cl_command_queue_properties properties) {
+  if (!(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+    return;
+  Lock lock(shared_.mutex);
+  if (const auto stream = find(queue))
+    waitAll(lock, stream);
+}
+
+void Scheduler::changed(cl_command_queue queue) {
+  const auto properties =
+      property<cl_command_queue_properties>(cl_.clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES);
+  const Lock lock(shared_.mutex);
+  if (const auto stream = find(queue))
+    stream->take(properties);
 }
 
 void Scheduler::retained(cl_command_queue queue) {

@@ -56,6 +56,10 @@ public:
   // Queues, as the program makes and drops them; without the lock.
   /// One of another device than those before has the session step aside.
   void created(cl_command_queue queue);
+  /// The program is about to give it other properties (clSetCommandQueueProperty of OpenCL 1.0).
+  /// Where these say in which order commands are done, all that it was given is over afterwards.
+  void changing(cl_command_queue queue, cl_command_queue_properties properties);
+  void changed(cl_command_queue queue);
   void retained(cl_command_queue queue);
   void released(cl_command_queue queue);
   /// Whether the program has one in that context. With the lock.

@@ -72,7 +72,13 @@ public:
   EventTable& events() { return scheduler_.events(); }
   /// As programs may ask for them, also after libsplit has stepped aside.
   ReferenceCounts& referenceCounts() { return referenceCounts_; }
-  void userEventCreated() { shared_.userEvents = true; }
+  /// About to be, so that nobody meets one of which the session knows nothing.
+  void userEventCreated() {
+    shared_.userEvents = true;
+    ++shared_.unsetUserEvents;
+  }
+  /// The program set it, or there is none after all.
+  void userEventSet() { --shared_.unsetUserEvents; }
   void callbackGiven() { shared_.callbacks = true; }
   /// The driver had no memory for what the program makes there: waits for what ends by itself, and
   /// gives up what libsplit has on the program's own device, unless what is pending needs it.

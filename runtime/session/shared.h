@@ -100,6 +100,7 @@ struct Shared {
   std::atomic<bool> active{true};
   std::atomic<std::size_t> engagements{0}; ///< unfinished tasks and engaged buffers
   std::atomic<bool> userEvents{false};     ///< the program has made some
+  std::atomic<int> unsetUserEvents{0};     ///< and set so many less
   std::atomic<bool> callbacks{false};      ///< the driver is to call functions of the program's
   /// Times that the program waited for commands: what it launches after that has none before it.
   std::atomic<std::uint64_t> waits{0};

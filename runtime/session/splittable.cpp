@@ -71,6 +71,9 @@ std::string whyRangeNotSplittable(const Machine& machine, const Options& options
   if (arguments.local && (groupItems(range) > kernel.code->kernels[machine.home()]->maxGroup ||
                           !fits(range.local, machine.homeDevice().maxItems)))
     return "the work-groups are too large for the device";
+  if (kernel.code->kernels[machine.home()]->localMemory + localBytesOf(kernel.arguments) >
+      machine.homeDevice().localMemory)
+    return "the work-groups need more local memory than the device has";
   if (range.groups() < 2 && !mayRunElsewhere(options, kernel))
     return onlyOneGroup;
   return {};
@@ -109,6 +112,9 @@ std::string whyArgumentNotSplittable(const Machine& machine, const Samplers& sam
       return it("is no buffer that libsplit knows");
     if (std::string why = whyTied(*object->buffer); !why.empty())
       return it(why);
+    if (parameter.kind == ParameterKind::ConstantBuffer &&
+        object->size > machine.homeDevice().constants)
+      return it("is larger than the device's constants may be");
     break;
   case ParameterKind::Image:
     if (!object || !object->buffer || !object->buffer->isImage())
@@ -164,6 +170,13 @@ bool mayBeUneven(const Kernel& kernel, cl_device_id device) {
 
 } // namespace
 
+std::uint64_t localBytesOf(std::span<const Argument> arguments) {
+  std::uint64_t bytes = 0;
+  for (const Argument& each : arguments)
+    bytes += each.isLocal() ? each.size : 0;
+  return bytes;
+}
+
 std::string whyNotSplittable(const Machine& machine, const Options& options,
                              const Samplers& samplers, const Kernel& kernel,
                              const LaunchArguments& arguments) {
@@ -193,6 +206,9 @@ Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream
   auto maxItems =
       arrayProperty<std::size_t>(cl.clGetDeviceInfo, stream.device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
   auto refusal = Refusal::No;
+  if (localBytesOf(kernel.arguments) >
+      property<cl_ulong>(cl.clGetDeviceInfo, stream.device, CL_DEVICE_LOCAL_MEM_SIZE, 0))
+    refusal = Refusal::Some;
   for (unsigned d = 0; d < arguments.dimensions; ++d) {
     const std::size_t global = arguments.global[d];
     const std::size_t offset = arguments.offset ? arguments.offset[d] : 0;

@@ -8,7 +8,9 @@
 #include "runtime/session/samplers.h"
 #include "runtime/session/stream.h"
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ bool asksForUneven(const Origin& origin);
 std::string whyNotSplittable(const Machine& machine, const Options& options,
                              const Samplers& samplers, const Kernel& kernel,
                              const LaunchArguments& arguments);
+
+/// Bytes of local memory that a work-group gets by these arguments.
+std::uint64_t localBytesOf(std::span<const Argument> arguments);
 
 /// Whether there is anything about the launch that a driver answers with an error. It must get that
 /// launch in the call itself, and not from a lane later. Asks the driver for its limits.

@@ -97,6 +97,10 @@ struct Stream {
   cl_device_id device = nullptr;
   bool inOrder = true;
   bool profiled = false;
+  void take(cl_command_queue_properties properties) {
+    inOrder = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    profiled = properties & CL_QUEUE_PROFILING_ENABLE;
+  }
   int references = 1;          ///< the application's
   Ref<cl_command_queue> keep;  ///< set when it gave the queue up while tasks were pending
   bool nativeWork = false;     ///< native commands were enqueued since the last task

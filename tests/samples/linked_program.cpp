@@ -1,10 +1,14 @@
 // Compiles two units and links them: kernels in one call functions of the other, and a kernel,
 // declared in a header that is given at run time. Then the same from the binary of the linked
-// program, with the functions in a library, and with the functions from the binary of their unit.
+// program, with the functions in a library, and with the functions from the binary of their unit;
+// and with a kernel that is made in the callback which tells that the program is linked.
 #include "kernels/linked_program.h"
 #include "tests/samples/sample.h"
 
+#include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 namespace {
 
@@ -63,6 +67,40 @@ void launchAll(sample::Sample& s, cl_program program) {
   }
 }
 
+void CL_CALLBACK makeKernel(cl_program program, void* kernel) {
+  cl_int error = CL_SUCCESS;
+  *static_cast<std::atomic<cl_kernel>*>(kernel) = clCreateKernel(program, "scale", &error);
+}
+
+/// It takes turns with one that is made as usual.
+void launchMadeInCallback(sample::Sample& s, const std::vector<cl_program>& parts) {
+  const cl_device_id device = s.device();
+  std::atomic<cl_kernel> made = nullptr;
+  cl_int error = CL_SUCCESS;
+  const sample::Program program =
+      clLinkProgram(s.context(), 1, &device, "", static_cast<cl_uint>(parts.size()), parts.data(),
+                    makeKernel, &made, &error);
+  check(error, "clLinkProgram");
+  for (int tries = 0; !made && tries < 5000; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const sample::Kernel early = made.load();
+  sample::require(early, "no kernel was made in the callback");
+  const auto late = sample::kernel(program, "scale");
+  const std::size_t n = s.options().size;
+  std::vector<cl_int> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  const auto queue = s.queue();
+  const auto first = s.copyOf(numbers), second = s.array<cl_int>(n);
+  for (unsigned i = 0; i < 2; ++i) {
+    sample::setArguments(late, first, second);
+    sample::launch(queue, late, {n}, {groupSize});
+    sample::setArguments(early, second, first);
+    sample::launch(queue, early, {n}, {groupSize});
+  }
+  sample::read(queue, first, numbers);
+  s.output(numbers);
+}
+
 void linkedProgram(sample::Sample& s) {
   const cl_device_id device = s.device();
   const auto header = s.unbuiltProgram("int scaled(int x);\nint group_number(void);\n");
@@ -81,6 +119,7 @@ void linkedProgram(sample::Sample& s) {
   const auto again = fromBinaryOf(s, linked);
   check(clBuildProgram(again, 1, &device, "", nullptr, nullptr), "build of a binary");
   launchAll(s, again);
+  launchMadeInCallback(s, {kernels, functions});
   const auto library = link(s, {functions}, "-create-library");
   const auto withLibrary = link(s, {kernels, library}, "");
   launchAll(s, withLibrary);
