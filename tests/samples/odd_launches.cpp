@@ -1,7 +1,8 @@
 // Launches that a program may well make and a test-bench seldom does: empty and tiny NDRanges,
 // offsets, aliasing arguments, objects released while in use, arguments changed between
 // asynchronous launches, threads, chains over two queues, a poll for completion, and errors, whose
-// codes are printed so that two runs can be compared.
+// codes are printed so that two runs can be compared. --variant local_memory: one more, by launches
+// with more local memory than the device has.
 #include "kernels/odd_launches.h"
 #include "tests/samples/sample.h"
 
@@ -473,6 +474,28 @@ void chainOverQueues(sample::Sample& s, cl_program program) {
   s.output(values);
 }
 
+/// As who looks for the best size does, by trying: what the device refuses changes nothing.
+/// PoCL 3.1 refuses nothing, and aborts.
+void tooMuchLocalMemory(sample::Sample& s, cl_program program) {
+  cl_ulong most = 0;
+  check(clGetDeviceInfo(s.device(), CL_DEVICE_LOCAL_MEM_SIZE, sizeof most, &most, nullptr),
+        "CL_DEVICE_LOCAL_MEM_SIZE");
+  const auto queue = s.queue();
+  const auto through = sample::kernel(program, "through");
+  std::vector<cl_int> values = iota(4096);
+  const auto numbers = s.copyOf(values);
+  const std::size_t n = values.size(), group = 32;
+  for (const std::size_t bytes :
+       {std::size_t{1024}, std::size_t{2048}, 2 * std::size_t{most}, std::size_t{1024}}) {
+    sample::setArguments(through, numbers, sample::Local{bytes});
+    show("launch with local memory",
+         clEnqueueNDRangeKernel(queue, through, 1, nullptr, &n, &group, 0, nullptr, nullptr));
+    show("and its end", clFinish(queue));
+  }
+  sample::read(queue, numbers, values);
+  s.output(values);
+}
+
 void unevenGroups(sample::Sample& s) {
   cl_bool supported = CL_FALSE;
   const cl_int known = clGetDeviceInfo(s.device(), CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT,
@@ -509,11 +532,13 @@ void oddLaunches(sample::Sample& s) {
   argumentsChange(s, program);
   threads(s, program);
   chainOverQueues(s, program);
+  if (s.options().variant == "local_memory")
+    tooMuchLocalMemory(s, program);
   unevenGroups(s);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  return sample::run(argc, argv, {.size = 1 << 14, .iterations = 1}, oddLaunches);
+  return sample::run(argc, argv, {.size = 1 << 14, .iterations = 1, .variant = "all"}, oddLaunches);
 }

@@ -33,4 +33,12 @@ kernel void quotient(global const int* a, global const int* b, global int* out) 
   out[i] = a[i] / b[i];
 }
 
+// Each work-item has a part of the group's memory.
+kernel void through(global int* numbers, local int* part) {
+  const int i = get_global_id(0), l = get_local_id(0);
+  part[l] = numbers[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  numbers[i] = part[get_local_size(0) - 1 - l] * 3 + 1;
+}
+
 kernel void nothing() {}
