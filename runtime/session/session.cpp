@@ -307,11 +307,12 @@ void Session::asksFor(cl_event event) {
     scheduler_.seeThrough(lock, task->stream);
 }
 
-void Session::awaitEvents(cl_uint count, const cl_event* list) {
+bool Session::awaitEvents(cl_uint count, const cl_event* list) {
   ++shared_.waits;
   const EventTable& events = scheduler_.events();
   if (events.isEmpty() || !list)
-    return;
+    return false;
+  bool hasFailed = false;
   Lock lock(shared_.mutex);
   for (cl_uint i = 0; i < count; ++i) {
     auto ours = events.find(list[i]);
@@ -319,7 +320,9 @@ void Session::awaitEvents(cl_uint count, const cl_event* list) {
       continue;
     if (auto task = ours->task.lock())
       scheduler_.waitFor(lock, task);
+    hasFailed = hasFailed || (ours->ended && ours->status < 0);
   }
+  return hasFailed;
 }
 
 } // namespace libsplit::runtime
