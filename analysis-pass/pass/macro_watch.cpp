@@ -68,10 +68,18 @@ bool isReserved(llvm::StringRef name) {
          std::isupper(static_cast<unsigned char>(name[1])) != 0;
 }
 
+/// Whether compilers may define it though it is not reserved: in place of a function, as systems
+/// are called, or for use of their own.
+bool isCompilersWord(llvm::StringRef name) {
+  return llvm::none_of(name, [](unsigned char c) { return std::isupper(c) != 0; }) ||
+         name.starts_with("HALF_") || name.starts_with("POCL_") || name.starts_with("CLANG_") ||
+         name.starts_with("LLVM_");
+}
+
 bool looksLikeIncludeGuard(llvm::StringRef name, const clang::MacroInfo& macro) {
   if (!macro.isObjectLike())
     return false;
-  if (macro.tokens_empty())
+  if (macro.tokens_empty() && !isReserved(name))
     return true;
   return isHeaderGuard(name) || name.contains("INCLUDE") || name.contains("GUARD");
 }
@@ -122,8 +130,9 @@ bool MacroWatch::isOwn(clang::SourceLocation where) const {
   return sources.getFilename(file) == ownHeader_;
 }
 
-bool MacroWatch::isKnown(llvm::StringRef name) const {
-  if (!isReserved(name) || known_.names.contains(name) || undefined_.contains(name))
+bool MacroWatch::isKnown(llvm::StringRef name, bool isAsked) const {
+  const bool isCompilers = isReserved(name) || (isAsked && isCompilersWord(name));
+  if (!isCompilers || known_.names.contains(name) || undefined_.contains(name))
     return true;
   const clang::MacroInfo* macro = preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name));
   if (macro && !isOwn(macro->getDefinitionLoc()))
@@ -145,8 +154,8 @@ void MacroWatch::note(llvm::StringRef name) {
     unknown_.push_back(name.str());
 }
 
-void MacroWatch::test(llvm::StringRef name, clang::SourceLocation where) {
-  if (!isOwn(where) && !isKnown(name))
+void MacroWatch::test(llvm::StringRef name, clang::SourceLocation where, bool isAsked) {
+  if (!isOwn(where) && !isKnown(name, isAsked))
     note(name);
 }
 
@@ -164,16 +173,20 @@ void MacroWatch::testTokens(clang::SourceRange range) {
                      text.begin() + begin, text.end());
   llvm::StringSet<> seen;
   std::vector<std::string> open;
+  std::size_t written = 0; // of these, in the condition itself
   clang::Token token;
   while (!lexer.LexFromRawLexer(token) && sources.getFileOffset(token.getLocation()) <= end)
-    if (token.is(clang::tok::raw_identifier))
+    if (token.is(clang::tok::raw_identifier) && token.getRawIdentifier() != "defined")
       open.push_back(token.getRawIdentifier().str());
+  written = open.size();
   while (!open.empty()) {
+    const bool isAsked = open.size() <= written;
+    written = std::min(written, open.size() - 1);
     std::string name = std::move(open.back());
     open.pop_back();
     if (!seen.insert(name).second)
       continue;
-    test(name, range.getBegin());
+    test(name, range.getBegin(), isAsked);
     if (auto* macro = preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name)))
       for (const clang::Token& inner : macro->tokens())
         if (const clang::IdentifierInfo* identifier = inner.getIdentifierInfo())
@@ -184,7 +197,7 @@ void MacroWatch::testTokens(clang::SourceRange range) {
 /// The #ifndef just seen was no include guard: a test like any other.
 void MacroWatch::settleGuard() {
   std::string name = std::exchange(pendingGuard_, {});
-  if (!name.empty() && !isKnown(name))
+  if (!name.empty() && !isKnown(name, true))
     note(name);
 }
 
@@ -193,7 +206,7 @@ void MacroWatch::MacroExpands(const clang::Token& name, const clang::MacroDefini
   settleGuard();
   const clang::MacroInfo* macro = definition.getMacroInfo();
   if (macro && isOwn(macro->getDefinitionLoc()))
-    test(name.getIdentifierInfo()->getName(), range.getBegin());
+    test(name.getIdentifierInfo()->getName(), range.getBegin(), false);
 }
 
 void MacroWatch::MacroDefined(const clang::Token& name, const clang::MacroDirective* directive) {
@@ -241,7 +254,7 @@ void MacroWatch::Ifndef(clang::SourceLocation where, const clang::Token& name,
                         const clang::MacroDefinition&) {
   settleGuard();
   llvm::StringRef text = name.getIdentifierInfo()->getName();
-  if (!isOwn(where) && !isKnown(text))
+  if (!isOwn(where) && !isKnown(text, true))
     pendingGuard_ = text.str();
 }
 

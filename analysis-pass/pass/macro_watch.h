@@ -4,8 +4,9 @@
 // program that tests one may be other code on the device than what Clang for SPIR sees, so nothing
 // may be said of it. Names that are reserved to implementations and are neither the program's own,
 // nor told by the device, nor the same everywhere count as unknown when a conditional directive
-// looks at them or when they are expanded. The runtime asks the device's compiler for these, and
-// comes again.
+// looks at them or when they are expanded. So do, for a directive, names in lower case: what is a
+// function in one compiler is a macro in another (PoCL renames `max` so), as are old names of
+// systems (`linux`). The runtime asks the device's compiler for these, and comes again.
 #pragma once
 
 #include <clang/Lex/PPCallbacks.h>
@@ -64,9 +65,10 @@ public:
 
 private:
   bool isOwn(clang::SourceLocation where) const; ///< in the built-in header
-  bool isKnown(llvm::StringRef name) const;
+  /// `isAsked`: a directive asks whether it is defined, or for its value.
+  bool isKnown(llvm::StringRef name, bool isAsked) const;
   void note(llvm::StringRef name);
-  void test(llvm::StringRef name, clang::SourceLocation where);
+  void test(llvm::StringRef name, clang::SourceLocation where, bool isAsked = true);
   void testTokens(clang::SourceRange range);
   void settleGuard();
 

@@ -243,12 +243,14 @@ void Editor::editCall(const Call& call) {
 
 std::string Editor::prelude() const {
   auto uses = [&](const char* name) { return program_.misleading.contains(name); };
+  // Not a name that the program may have given to a macro.
+  const std::string part = prefix_ + "part", dimension = prefix_ + "dimension";
   // One word of the argument by a dimension that may be computed. Beyond the third, the device's
   // own answer doesn't depend on the part (and is not everywhere what the specification says).
   auto pick = [&](const char* words, const std::string& beyond) {
     std::string text;
     for (unsigned d = 0; d < 3; ++d)
-      text += "d == " + std::to_string(d) + " ? p.s" + words[d] + " : ";
+      text += dimension + " == " + std::to_string(d) + " ? " + part + ".s" + words[d] + " : ";
     return text + beyond;
   };
   // OpenCL C 1.1 knows no `static`.
@@ -258,19 +260,21 @@ std::string Editor::prelude() const {
   auto answer = [&](const char* name, const std::string& value) {
     if (!uses(name))
       return;
-    functions +=
-        head + prefix_ + name + "(ulong16 p, uint d) { return (size_t)(" + value + "); }\n";
+    functions += head + prefix_ + name + "(ulong16 " + part + ", uint " + dimension +
+                 ") { return (size_t)(" + value + "); }\n";
     macros +=
         std::string("#define ") + name + "(d) " + prefix_ + name + "(" + parameter_ + ", d)\n";
   };
-  answer("get_group_id", "get_group_id(d) + (" + pick("012", "0ul") + ")");
-  answer("get_num_groups", pick("345", "get_num_groups(d)"));
-  answer("get_global_size", pick("678", "get_global_size(d)"));
-  answer("get_global_offset", pick("9ab", "get_global_offset(d)"));
+  const std::string own = "(" + dimension + ")";
+  answer("get_group_id", "get_group_id" + own + " + (" + pick("012", "0ul") + ")");
+  answer("get_num_groups", pick("345", "get_num_groups" + own));
+  answer("get_global_size", pick("678", "get_global_size" + own));
+  answer("get_global_offset", pick("9ab", "get_global_offset" + own));
   if (uses("get_global_linear_id")) {
-    functions += head + prefix_ + "get_global_linear_id(ulong16 p) { return " +
-                 "(size_t)(((get_global_id(2) - p.sb) * p.s7 + get_global_id(1) - p.sa) * p.s6 + " +
-                 "get_global_id(0) - p.s9); }\n";
+    functions += head + prefix_ + "get_global_linear_id(ulong16 " + part + ") { return " +
+                 "(size_t)(((get_global_id(2) - " + part + ".sb) * " + part +
+                 ".s7 + get_global_id(1) - " + part + ".sa) * " + part + ".s6 + " +
+                 "get_global_id(0) - " + part + ".s9); }\n";
     macros +=
         "#define get_global_linear_id() " + prefix_ + "get_global_linear_id(" + parameter_ + ")\n";
   }

@@ -82,7 +82,7 @@ std::vector<std::string> splitOptions(std::string_view text) {
       word = word.value_or("") + text[++i];
     } else if (quote != 0 ? c == quote : c == '"' || c == '\'') {
       quote = quote != 0 ? 0 : c;
-      word = word.value_or("");
+      word = word.value_or("") + (c == '\'' ? "'" : "");
     } else if (quote == 0 && isBlank(c)) {
       if (word)
         words.push_back(*std::exchange(word, std::nullopt));
@@ -99,6 +99,8 @@ BuildOptions parseBuildOptions(const std::vector<std::string>& options) {
   BuildOptions result;
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::string_view option = options[i];
+    if (option.find('\'') != std::string_view::npos && result.unclear.empty())
+      result.unclear = option;
     // Vendors' own; the level may be the next word.
     if (option == "-O0" || option.starts_with("-cl-nv-opt-level"))
       result.isUnoptimised = true;

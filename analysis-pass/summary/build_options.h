@@ -22,6 +22,7 @@ struct BuildOptions {
 };
 
 /// Splits at blanks; quotes group, a backslash takes a quote, a blank or a backslash literally.
+/// Single quotes stay: some drivers take them for a part of the word.
 std::vector<std::string> splitOptions(std::string_view text);
 
 /// Options that can't change which bytes a program accesses (warnings, optimisation, precision) are

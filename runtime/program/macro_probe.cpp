@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -45,6 +46,20 @@ std::string valueText(const std::string& name) {
          "#define LIBSPLIT_NAME(a, b) LIBSPLIT_JOIN(a, b)\n"
          "__kernel void LIBSPLIT_NAME(" +
          std::string(valuePrefix) + ", " + name + ")(__global int* p) {}\n";
+}
+
+/// What Clang is to take for the macro's value on the device.
+std::string inClang(const std::string& name, std::string value) {
+  return value == "_cl_" + name ? name : value;
+}
+
+/// Else it is a text or a question of its own: compilers answer with an error, and some write that
+/// to the program's stderr.
+bool canBeAsked(const std::string& name) {
+  static constexpr std::string_view texts[] = {"__VERSION__", "__clang_version__", "__DATE__",
+                                               "__TIME__", "__TIMESTAMP__"};
+  return isIdentifier(name) && !name.starts_with("__has_") &&
+         std::ranges::find(texts, name) == std::end(texts);
 }
 
 std::vector<std::string> splitNames(const std::string& list) {
@@ -89,7 +104,8 @@ MacroProbe::Answers MacroProbe::build(cl_context context, cl_device_id device,
     const auto value = kernelsOf(context, device, options, valueText(names[i]));
     // A function-like macro stands for itself where no arguments follow.
     if (value && value->starts_with(valuePrefix) && value->substr(valuePrefix.size()) != names[i])
-      answers[names[i]] = {Answer::Kind::Defined, value->substr(valuePrefix.size())};
+      answers[names[i]] = {Answer::Kind::Defined,
+                           inClang(names[i], value->substr(valuePrefix.size()))};
     else
       answers[names[i]] = {};
   }
@@ -100,7 +116,7 @@ bool MacroProbe::ask(cl_context context, cl_device_id device, const std::string&
                      std::span<const std::string> names, DeviceMacros& macros) {
   const std::string standard = standardOptions(options);
   const std::string key = hashOf(std::vector{
-      std::string("macros 1"), stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_NAME),
+      std::string("macros 2"), stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_NAME),
       stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_VERSION),
       stringProperty(cl_.clGetDeviceInfo, device, CL_DRIVER_VERSION), standard});
   const std::string entry = key + ".macros";
@@ -117,7 +133,7 @@ bool MacroProbe::ask(cl_context context, cl_device_id device, const std::string&
   }
   std::vector<std::string> open;
   for (const std::string& name : names)
-    if (!known.contains(name) && isIdentifier(name))
+    if (!known.contains(name) && canBeAsked(name))
       open.push_back(name);
   if (!open.empty()) {
     for (auto& [name, answer] : build(context, device, standard, open)) {

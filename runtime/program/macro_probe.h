@@ -9,7 +9,9 @@
 //     #define LIBSPLIT_NAME(a, b) LIBSPLIT_JOIN(a, b)
 //     __kernel void LIBSPLIT_NAME(libsplit_value_0_, __x86_64__)(__global int* p) {}
 //
-// it is libsplit_value_0_1. A value that is more than a word or a number stays unknown.
+// it is libsplit_value_0_1. A value that is more than a word or a number stays unknown. What PoCL
+// calls a built-in function, `_cl_max` for max, no other compiler knows: there it stands for
+// itself.
 //
 // Each name is asked once per device, driver and standard options, and then kept on disk.
 #pragma once
