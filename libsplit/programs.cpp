@@ -113,9 +113,8 @@ cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
 
 using Notify = void(CL_CALLBACK*)(cl_program, void*);
 
-/// The program's callback for the end of a build, which comes after the call that asks for that at
-/// the earliest. That may be made several times; some drivers call back for what they refuse as
-/// well, but the program hears of the last time alone.
+/// The program's callback for the end of a build that may be asked for several times. Some drivers
+/// call it for what they refuse as well, but the program hears of the last time alone.
 class LastNotified {
 public:
   LastNotified(Notify notify, void* data) : notify_(notify), data_(data) {}
@@ -210,6 +209,36 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
   return status;
 }
 
+/// What came of a link, of which the session is told once: when the call returns, or in the
+/// callback that tells the program, where it may make kernels.
+class KnownOnce {
+public:
+  KnownOnce(cl_context context, std::map<cl_device_id, runtime::LinkedUnits> parts)
+      : context_(context), parts_(std::move(parts)) {}
+  void note(cl_program program) {
+    std::call_once(
+        once_, [&] { tracked([&] { session().programs().linked(program, context_, parts_); }); });
+  }
+
+private:
+  std::once_flag once_;
+  cl_context context_;
+  std::map<cl_device_id, runtime::LinkedUnits> parts_;
+};
+
+struct LinkCallback {
+  std::shared_ptr<KnownOnce> known;
+  Notify notify;
+  void* data;
+
+  static void CL_CALLBACK call(cl_program program, void* self) {
+    const std::unique_ptr<LinkCallback> callback(static_cast<LinkCallback*>(self));
+    if (program)
+      callback->known->note(program);
+    callback->notify(program, callback->data);
+  }
+};
+
 cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_device_id* devices,
                             const char* options, cl_uint count, const cl_program* programs,
                             void(CL_CALLBACK* notify)(cl_program, void*), void* data,
@@ -221,19 +250,16 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
         session().programs().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
                                          options, {programs, programs ? count : 0});
   });
-  // In its callback the program may make kernels, of a program that is known by then.
-  std::unique_ptr<LastNotified> last;
-  if (notify)
-    last.reset(new (std::nothrow) LastNotified(notify, data));
+  const auto known = std::make_shared<KnownOnce>(context, std::move(parts));
+  // If the driver does not call back in the end, this is never deleted.
+  auto* last = notify ? new LinkCallback{known, notify, data} : nullptr;
   cl_int status = CL_SUCCESS;
   cl_program program =
       next().clLinkProgram(context, deviceCount, devices, options, count, programs,
-                           last ? &LastNotified::ended : notify, last ? last.get() : data, &status);
+                           last ? LinkCallback::call : nullptr, last ? last : data, &status);
   report(error, status);
   if (program)
-    tracked([&] { session().programs().linked(program, context, parts); });
-  if (last && !last->settle(program, status))
-    static_cast<void>(last.release()); // the driver will call it
+    known->note(program);
   return program;
 }
 

@@ -263,6 +263,12 @@ bool KernelWalk::isSearchRead(const llvm::Instruction& instruction) {
          });
 }
 
+/// Whether its low bits are others of what it is made from.
+bool isShifted(const llvm::Value* value) {
+  auto* operation = dyn_cast<llvm::BinaryOperator>(value);
+  return operation && (operation->isShift() || operation->isIntDivRem());
+}
+
 /// The parameter whose buffer's address goes into `value`, other than by its distance to another or
 /// by bits that are the same for all.
 std::optional<unsigned> KernelWalk::addressIn(llvm::Value* value,
@@ -288,7 +294,7 @@ std::optional<unsigned> KernelWalk::addressIn(llvm::Value* value,
   auto* mask = operation && operation->getOpcode() == llvm::Instruction::And
                    ? dyn_cast<llvm::ConstantInt>(operation->getOperand(1))
                    : nullptr;
-  if (mask && mask->getValue().ult(alignment))
+  if (mask && mask->getValue().ult(alignment) && !isShifted(operation->getOperand(0)))
     return std::nullopt;
   std::optional<unsigned> found;
   for (llvm::Value* operand : llvm::cast<llvm::User>(value)->operands()) {
@@ -693,7 +699,8 @@ void KernelWalk::atomic(llvm::Instruction& instruction, llvm::Value* pointer) {
       obstacle(Kind::Atomic, instruction, "atomic operation on " + target.name);
       break;
     case PointerTarget::Kind::Unknown:
-      obstacle(Kind::UnknownPointer, instruction, "atomic operation through " + target.name);
+      obstacle(target.isFromElsewhere ? Kind::UnknownPointer : Kind::Other, instruction,
+               "atomic operation through " + target.name);
       break;
     }
   }
@@ -748,7 +755,8 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
       obstacle(Kind::Other, instruction, "program-scope variable " + target.name);
       continue;
     case PointerTarget::Kind::Unknown:
-      obstacle(Kind::UnknownPointer, instruction, "access through " + target.name);
+      obstacle(target.isFromElsewhere ? Kind::UnknownPointer : Kind::Other, instruction,
+               "access through " + target.name);
       continue;
     case PointerTarget::Kind::Parameter:
       if (summary_.parameters[target.parameter].kind != ParameterKind::Image)

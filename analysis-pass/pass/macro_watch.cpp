@@ -173,23 +173,21 @@ void MacroWatch::testTokens(clang::SourceRange range) {
                      text.begin() + begin, text.end());
   llvm::StringSet<> seen;
   std::vector<std::string> open;
-  std::size_t written = 0; // of these, in the condition itself
   clang::Token token;
   while (!lexer.LexFromRawLexer(token) && sources.getFileOffset(token.getLocation()) <= end)
     if (token.is(clang::tok::raw_identifier) && token.getRawIdentifier() != "defined")
       open.push_back(token.getRawIdentifier().str());
-  written = open.size();
   while (!open.empty()) {
-    const bool isAsked = open.size() <= written;
-    written = std::min(written, open.size() - 1);
     std::string name = std::move(open.back());
     open.pop_back();
     if (!seen.insert(name).second)
       continue;
-    test(name, range.getBegin(), isAsked);
+    test(name, range.getBegin());
     if (auto* macro = preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name)))
       for (const clang::Token& inner : macro->tokens())
-        if (const clang::IdentifierInfo* identifier = inner.getIdentifierInfo())
+        if (const clang::IdentifierInfo* identifier = inner.getIdentifierInfo();
+            identifier && macro->getParameterNum(identifier) < 0 &&
+            identifier->getName() != "defined")
           open.push_back(identifier->getName().str());
   }
 }

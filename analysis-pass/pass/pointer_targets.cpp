@@ -3,6 +3,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Instructions.h>
@@ -70,11 +71,13 @@ Targets ofOrigin(llvm::Value* origin, const ExpressionBuilder& builder) {
                   : global->getAddressSpace() == constantSpace || global->isConstant()
                       ? Kind::Constant
                       : Kind::ProgramGlobal;
-  } else if (isa<llvm::LoadInst>(origin)) {
-    target.name = "a pointer loaded from " +
-                  builder.nameOf(cast<llvm::LoadInst>(origin)->getPointerOperand());
+  } else if (auto* load = dyn_cast<llvm::LoadInst>(origin)) {
+    target.name = "a pointer loaded from " + builder.nameOf(load->getPointerOperand());
+    target.isFromElsewhere =
+        !isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load->getPointerOperand()));
   } else {
     target.name = "a computed pointer";
+    target.isFromElsewhere = true;
   }
   return {target};
 }

@@ -22,7 +22,10 @@ struct PointerTarget {
   };
   Kind kind = Kind::Unknown;
   unsigned parameter = 0;
-  Expr offset;       ///< bytes from the target's start
+  Expr offset; ///< bytes from the target's start
+  /// Of an unknown one: others may have made it, and it may lead anywhere. Else it comes from
+  /// private memory, where the kernel put it.
+  bool isFromElsewhere = false;
   std::string name;  ///< of anything but parameters, for messages
   unsigned line = 0; ///< where the pointer came from
   /// Conditions (i1) and what each must be for this target to be the one; empty and several

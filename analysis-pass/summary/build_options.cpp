@@ -97,10 +97,11 @@ std::vector<std::string> splitOptions(std::string_view text) {
 
 BuildOptions parseBuildOptions(const std::vector<std::string>& options) {
   BuildOptions result;
+  for (const std::string& word : options)
+    if (word.find('\'') != std::string::npos && result.unclear.empty())
+      result.unclear = word;
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::string_view option = options[i];
-    if (option.find('\'') != std::string_view::npos && result.unclear.empty())
-      result.unclear = option;
     // Vendors' own; the level may be the next word.
     if (option == "-O0" || option.starts_with("-cl-nv-opt-level"))
       result.isUnoptimised = true;

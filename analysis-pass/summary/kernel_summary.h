@@ -184,7 +184,7 @@ struct Obstacle {
     Pipe,
     DeviceEnqueue,
     UnknownCall,
-    UnknownPointer,
+    UnknownPointer, ///< found in memory, or computed: it may lead anywhere
     Other
   };
   Kind kind = Kind::Other;

@@ -257,10 +257,8 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
   if (isWrong)
     for (BufferUse& use : uses)
       use.reads = true; // refused, it does not replace them
-  if ((isWrong || command.refusal == Refusal::All) && mayWaitForProgram(*stream)) {
-    asItCame(stream, enqueuing); // the program may first want the answer
-    return CL_SUCCESS;
-  }
+  const bool isAnswerWanted =
+      (isWrong || command.refusal == Refusal::All) && mayWaitForProgram(*stream);
   if (command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS)
     uses.clear(); // where bytes lie is libsplit's business, and it changes none
   // Only libsplit's own events: for the application's the driver waits itself, and not in here.
@@ -276,6 +274,10 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
   internal.waitList = ours.empty() ? nullptr : ours.data();
   if (!shared_.isActive() || tryNative(stream, enqueuing, internal, uses, nullptr))
     return CL_SUCCESS;
+  if (isAnswerWanted) { // before the program does what is waited for
+    asItCame(stream, enqueuing);
+    return CL_SUCCESS;
+  }
   // Other threads may fill the queue without end, so it has its turn there.
   for (bool isOver = false; !isOver;) {
     auto gate = create(stream, internal);
@@ -286,7 +288,7 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
     };
     scheduler_.submit(gate);
     const cl_int status = scheduler_.waitForTurn(lock, gate);
-    const bool isLost = status < 0 && shared_.mayHaveLost;
+    const bool isLost = status < 0 && (shared_.mayHaveLost || gate->planFailed);
     isOver = isLost || !shared_.isActive() ||
              tryNative(stream, enqueuing, internal, uses, nullptr, gate.get());
     scheduler_.letPass(gate);

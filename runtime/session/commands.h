@@ -102,6 +102,7 @@ public:
   bool mayWaitForProgram(const Stream& stream) const;
   /// Of a command of which nobody knows what it touches.
   std::vector<BufferUse> usesOfUnknown() const { return memory_.usesOfEngaged(); }
+  std::vector<HeldUse> hold(const std::vector<BufferUse>& uses) const { return memory_.hold(uses); }
   /// Whether the driver would accept the command, as far as libsplit can tell. What it would not
   /// accept goes to the driver at once, for the error that it gives.
   bool isValid(const Command& command, const std::vector<BufferUse>& uses) const;

@@ -118,8 +118,7 @@ Room CopyRoom::release(Task& task, Buffer& buffer, std::size_t device, Provision
     CountedMoves counted;
     counted.add(buffer, {&need, 1});
     mover_.note(work);
-    std::vector<BufferMove> moves = counted.take();
-    mover_.transfer(*work, moves);
+    mover_.transfer(*work, counted);
     ends = work->parts;
   }
   buffer.accesses().collect(node, all, all, ends);

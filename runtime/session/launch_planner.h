@@ -8,6 +8,7 @@
 #include "runtime/session/home_commands.h"
 #include "runtime/session/launch.h"
 #include "runtime/session/launch_observer.h"
+#include "runtime/session/memory_table.h"
 #include "runtime/session/native_work.h"
 #include "runtime/session/outlooks.h"
 #include "runtime/session/prefetcher.h"
@@ -27,12 +28,13 @@ public:
   LaunchPlanner(Shared& shared, NativeWork& nativeWork, ContentsFetcher& contents,
                 Executor& executor, HomeCommands& homeCommands, ChunkedLaunches& chunks,
                 Rehearsals& rehearsals, Prefetcher& prefetcher, LaunchObserver& observer,
-                Outlooks& outlooks, AheadCompiler& ahead, const GroupShapes& shapes)
+                Outlooks& outlooks, AheadCompiler& ahead, const GroupShapes& shapes,
+                const MemoryTable& memory)
       : shared_(shared), options_(shared.options), machine_(shared.machine),
         knownSpeeds_(shared.knownSpeeds), nativeWork_(nativeWork), contentsFetcher_(contents),
         executor_(executor), homeCommands_(homeCommands), chunks_(chunks), rehearsals_(rehearsals),
         prefetcher_(prefetcher), observer_(observer), outlooks_(outlooks), ahead_(ahead),
-        shapes_(shapes) {}
+        shapes_(shapes), memory_(memory) {}
 
   /// The program launches what will not be looked at, which may be part of what repeats: as what
   /// it is to pass, once it is its turn. Nothing: nobody wants to know.
@@ -94,6 +96,7 @@ private:
   Outlooks& outlooks_;
   AheadCompiler& ahead_;
   const GroupShapes& shapes_;
+  const MemoryTable& memory_;
   PlanKey planKey_; ///< of the launch that is planned; keeps its memory
 };
 

@@ -13,6 +13,7 @@
 #include "runtime/session/splittable.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -84,13 +85,23 @@ cl_int Launcher::launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Co
   return launchNative(command, arguments, {});
 }
 
+/// What the launch may touch: all that there is, if it goes where pointers lead that it finds.
+std::vector<BufferUse> Launcher::usesOfLaunch(const Kernel& kernel) const {
+  std::vector<BufferUse> uses = usesOf(kernel);
+  if (kernel.code->followsPointers)
+    std::ranges::copy(commands_.usesOfUnknown(), std::back_inserter(uses));
+  return uses;
+}
+
 /// For a launch that touches nobody knows what. Where it can't wait for what is pending, it goes
 /// past that.
 cl_int Launcher::launchUnknown(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                                const LaunchArguments& arguments) {
   Command unknown = command;
   unknown.refusal = Refusal::All;
-  return launchSettled(lock, enqueuing, unknown, commands_.usesOfUnknown(), arguments);
+  const std::vector<BufferUse> uses = commands_.usesOfUnknown();
+  const auto held = commands_.hold(uses); // for another thread may give them up meanwhile
+  return launchSettled(lock, enqueuing, unknown, uses, arguments);
 }
 
 /// `isUnprepared`: the kernel is not prepared, since that does not seem to pay.
@@ -234,13 +245,9 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
     CompletionPtr noted;
     const bool isTimed = isUnprepared && isRange(arguments) &&
                          preparer_.launches(*kernel, arguments) && !shared_.ending;
-    if (kernel->code->followsPointers) {
-      countUnsplit(*kernel, arguments, reason);
-      return launchUnknown(lock, enqueuing, command, arguments);
-    }
     if (!isUnprepared && !launch)
       passing = planner_.noteNative(*kernel, arguments);
-    if (commands_.admitNative(lock, enqueuing, command, usesOf(*kernel), &noted)) {
+    if (commands_.admitNative(lock, enqueuing, command, usesOfLaunch(*kernel), &noted)) {
       if (passing)
         planner_.passNative(*stream, *kernel->program, *kernel->code, *passing);
       observer_.passes(*stream, false);
@@ -262,7 +269,7 @@ cl_int Launcher::launch(const Command& command, const LaunchArguments& arguments
   if (!clone) {
     countUnsplit(*kernel, arguments,
                  reason.empty() ? "the driver makes no second object of the kernel" : reason);
-    return launchSettled(lock, enqueuing, settled, usesOf(*kernel), arguments);
+    return launchSettled(lock, enqueuing, settled, usesOfLaunch(*kernel), arguments);
   }
   if (!launch)
     launch = snapshot(cl_, samplers_, *kernel, arguments);

@@ -53,6 +53,7 @@ private:
                       const Chosen& chosen, const CompletionPtr& noted = nullptr) const;
   cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                        std::vector<BufferUse> uses, const LaunchArguments& arguments);
+  std::vector<BufferUse> usesOfLaunch(const Kernel& kernel) const;
   cl_int launchUnknown(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                        const LaunchArguments& arguments);
   cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,

@@ -143,7 +143,8 @@ std::vector<std::shared_ptr<MemoryObject>> MemoryTable::engaged() const {
 std::vector<BufferUse> MemoryTable::usesOfEngaged() const {
   std::vector<BufferUse> uses;
   for (const auto& [handle, entry] : objects_)
-    if (const auto& buffer = entry.object->buffer; buffer && buffer->engaged())
+    if (const auto& buffer = entry.object->buffer;
+        buffer && buffer->engaged() && !buffer->pooled()) // of which drivers know nothing
       uses.push_back({handle, true});
   return uses;
 }

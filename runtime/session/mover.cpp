@@ -335,8 +335,7 @@ void Mover::bring(Task& task, Buffer& buffer, NodeId node, const ByteSet& bytes,
   const Directory::Need need{node, &bytes};
   CountedMoves counted;
   counted.addWanted(buffer, {&need, 1});
-  std::vector<BufferMove> moves = counted.take();
-  for (Moved& each : transfer(task, moves))
+  for (Moved& each : transfer(task, counted))
     if (moved)
       moved->push_back(std::move(each));
 }
@@ -364,9 +363,8 @@ void Mover::sendAhead(Task& task, std::span<const std::shared_ptr<Buffer>> buffe
   ahead->timing = task.timing;
   ahead->call = task.call;
   sentAhead_.push_back(ahead);
-  std::vector<BufferMove> moves = counted.take();
   try {
-    transfer(*ahead, moves);
+    transfer(*ahead, counted);
   } catch (const std::exception& error) {
     log(LogLevel::Debug, "nothing is sent ahead: ", error.what());
   }

@@ -82,6 +82,11 @@ public:
   /// Issues all of them at once; by move. Throws if something that it takes can't be had; the
   /// directories are as before then.
   std::vector<Moved> transfer(Task& task, std::span<BufferMove> moves);
+  /// The same of what was counted, which is none any more then.
+  std::vector<Moved> transfer(Task& task, CountedMoves& counted) {
+    std::vector<BufferMove> moves = counted.take();
+    return transfer(task, moves);
+  }
   /// Throws LostBytes if some of `bytes` are valid nowhere any more.
   void requireSomewhere(const Buffer& buffer, const ByteSet& bytes) const;
   /// The end of a transfer that a device reads or writes: its memory, its queue. Throws if there is

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -665,6 +666,8 @@ void LaunchPlanner::planUnsplit(Task& task, const std::shared_ptr<Launch>& launc
   for (std::size_t i = 0; i < launch->arguments.size(); ++i)
     if (const std::shared_ptr<MemoryObject>& object = launch->objects[i])
       uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
+  if (launch->code->followsPointers)
+    std::ranges::move(memory_.hold(memory_.usesOfEngaged()), std::back_inserter(uses));
   homeCommands_.plan(task, uses, executor_.homeCall(task, *launch));
 }
 

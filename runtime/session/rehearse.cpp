@@ -168,8 +168,7 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
     work->outputs.emplace_back(launch.buffers[b], ByteSet()); // which keeps it
   }
   mover_.note(work);
-  std::vector<BufferMove> moves = counted.take();
-  mover_.transfer(*work, moves);
+  mover_.transfer(*work, counted);
   executor_.collectBefore(launch, piece, instruction.after);
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];

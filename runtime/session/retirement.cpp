@@ -74,6 +74,23 @@ private:
   Stream& stream_;
 };
 
+/// While this lives a thread of the program's waits. With the session's lock, but for its end.
+class ProgramWaits {
+public:
+  /// `ending`: at the process's end, the machine, which is to compile for who waits. Else null.
+  ProgramWaits(std::atomic<unsigned>& count, Machine* ending) : count_(count) {
+    ++count_;
+    if (ending)
+      ending->resumeCompiling();
+  }
+  ~ProgramWaits() { --count_; }
+  ProgramWaits(const ProgramWaits&) = delete;
+  ProgramWaits& operator=(const ProgramWaits&) = delete;
+
+private:
+  std::atomic<unsigned>& count_;
+};
+
 } // namespace
 
 void Aftermath::settle() noexcept {
@@ -183,12 +200,10 @@ void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
   }
 }
 
-/// The program waits, which has the driver begin what it was given, and compile for that, also in a
-/// handler of the process's end. What is pending may depend on that: in a queue without order no
-/// marker, which would be flushed, stands behind such commands where there are user events.
+/// The program waits, which has the driver begin what it was given. What is pending may depend on
+/// that: in a queue without order no marker, which would be flushed, stands behind such commands
+/// where there are user events.
 void Scheduler::flush(Lock& lock, const std::shared_ptr<Stream>& stream) const {
-  if (shared_.ending && machine_)
-    machine_->resumeCompiling();
   if (!stream->nativeWork || stream->idle())
     return;
   lock.unlock();
@@ -318,10 +333,15 @@ bool Scheduler::finish(Lock& lock) {
   });
 }
 
+Machine* Scheduler::endingMachine() const {
+  return shared_.ending ? machine_.get() : nullptr;
+}
+
 void Scheduler::forgoContents() {
   for (const auto& [queue, stream] : streams_)
     for (const std::shared_ptr<Task>& task : stream->parked)
       task->waitsForContents = false;
+  goOn();
 }
 
 void Scheduler::completeEvent(Lock& lock, Task& task) {
@@ -351,6 +371,7 @@ void Scheduler::completeEvent(Lock& lock, Task& task) {
 
 cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
   flush(lock, task->stream);
+  const ProgramWaits program(programWaits_, endingMachine());
   return await(lock, task);
 }
 
@@ -371,6 +392,7 @@ cl_int Scheduler::await(Lock& lock, const std::shared_ptr<Task>& task) {
 cl_int Scheduler::waitForTurn(Lock& lock, const std::shared_ptr<Task>& gate) {
   const std::shared_ptr<Stream> stream = gate->stream;
   flush(lock, stream);
+  const ProgramWaits program(programWaits_, endingMachine());
   const Waiting waiting(*stream);
   stepBack();
   while (gate->isParked() || stream->active.front() != gate) {
@@ -410,6 +432,7 @@ void Scheduler::waitAll(Lock& lock, const std::shared_ptr<Stream>& stream) {
     return std::ranges::any_of(stream->active, isAwaited) ||
            std::ranges::any_of(stream->parked, isAwaited);
   };
+  const ProgramWaits program(programWaits_, endingMachine());
   for (const Waiting waiting(*stream); isAnyAwaited();) {
     if (stream->active.empty())
       shared_.progress.wait(lock);

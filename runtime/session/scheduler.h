@@ -17,6 +17,7 @@
 #include "runtime/session/tracked_buffers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -124,6 +125,8 @@ public:
   void seeThrough(Lock& lock, const std::shared_ptr<Stream>& stream);
   /// Before the process ends: until what is under way is over. False if that takes too long.
   bool finish(Lock& lock);
+  /// Whether a thread of the program's waits for what is in a queue.
+  bool isWaitedFor() const { return programWaits_ > 0; }
   /// After it: launches that wait to be told what buffers contain go without.
   void forgoContents();
 
@@ -155,6 +158,7 @@ public:
   bool waitsForProgram(const Stream& stream) const;
 
 private:
+  Machine* endingMachine() const;
   void add(cl_command_queue queue, bool isNew);
   bool needsMarker(const Stream& stream) const;
   void fence(const std::shared_ptr<Task>& task);
@@ -199,7 +203,8 @@ private:
   std::size_t unfinished_ = 0;  ///< tasks
   std::uint64_t plannings_ = 0; ///< of tasks, so far
   unsigned suspended_ = 0;
-  unsigned retirers_ = 0; ///< queues' own threads that run
+  std::atomic<unsigned> programWaits_{0}; ///< threads
+  unsigned retirers_ = 0;                 ///< queues' own threads that run
   bool recovering_ = false;
   const Verification* reservedFor_ = nullptr;
   std::set<std::shared_ptr<ForeignEnd>> foreignEnds_; ///< that somebody waits for

@@ -213,7 +213,7 @@ void Session::finish() {
       2);
   isFinished = isFinished && !mover_.isSendingAhead(); // a rehearsal may take its time
   // Compilers have static objects, which go soon.
-  if (machine_ && !isFinished)
+  if (machine_ && !isFinished && !scheduler_.isWaitedFor())
     machine_->suspendCompiling();
   lock.unlock();
   if (machine_ && !isFinished)

@@ -168,9 +168,9 @@ private:
   Rehearsals rehearsals_{shared_, preparer_, provider_, scheduler_, issuer_, mover_, executor_};
   ChunkedLaunches chunks_{shared_, scheduler_, tracked_, provider_, issuer_, mover_, executor_};
   Prefetcher prefetcher_{shared_, provider_, scheduler_, mover_, executor_};
-  LaunchPlanner planner_{shared_,       nativeWork_, contentsFetcher_, executor_,
-                         homeCommands_, chunks_,     rehearsals_,      prefetcher_,
-                         observer_,     outlooks_,   ahead_,           groupShapes_};
+  LaunchPlanner planner_{shared_, nativeWork_,  contentsFetcher_, executor_, homeCommands_,
+                         chunks_, rehearsals_,  prefetcher_,      observer_, outlooks_,
+                         ahead_,  groupShapes_, memory_};
   Verifier verifier_{shared_, scheduler_,    tracked_, nativeWork_,
                      issuer_, homeCommands_, planner_, observer_};
   Pool pool_{shared_, memory_, tracked_, preparer_};

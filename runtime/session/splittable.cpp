@@ -206,8 +206,10 @@ Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream
   auto maxItems =
       arrayProperty<std::size_t>(cl.clGetDeviceInfo, stream.device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
   auto refusal = Refusal::No;
-  if (localBytesOf(kernel.arguments) >
-      property<cl_ulong>(cl.clGetDeviceInfo, stream.device, CL_DEVICE_LOCAL_MEM_SIZE, 0))
+  cl_ulong local = 0; // some drivers count what arguments give it, and some do not
+  limit(CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local);
+  local = std::max<cl_ulong>(local, localBytesOf(kernel.arguments));
+  if (local > property<cl_ulong>(cl.clGetDeviceInfo, stream.device, CL_DEVICE_LOCAL_MEM_SIZE, 0))
     refusal = Refusal::Some;
   for (unsigned d = 0; d < arguments.dimensions; ++d) {
     const std::size_t global = arguments.global[d];
