@@ -244,21 +244,22 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
                             void(CL_CALLBACK* notify)(cl_program, void*), void* data,
                             cl_int* error) {
   // Before the link: with its callback, the application may release what went into it.
-  std::map<cl_device_id, runtime::LinkedUnits> parts;
+  std::shared_ptr<KnownOnce> known;
+  LinkCallback* last = nullptr; // which deletes itself; if the driver never calls, nobody does
   tracked([&] {
-    parts =
+    known = std::make_shared<KnownOnce>(
+        context,
         session().programs().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
-                                         options, {programs, programs ? count : 0});
+                                         options, {programs, programs ? count : 0}));
+    if (notify)
+      last = new LinkCallback{known, notify, data};
   });
-  const auto known = std::make_shared<KnownOnce>(context, std::move(parts));
-  // If the driver does not call back in the end, this is never deleted.
-  auto* last = notify ? new LinkCallback{known, notify, data} : nullptr;
   cl_int status = CL_SUCCESS;
   cl_program program =
       next().clLinkProgram(context, deviceCount, devices, options, count, programs,
-                           last ? LinkCallback::call : nullptr, last ? last : data, &status);
+                           last ? LinkCallback::call : notify, last ? last : data, &status);
   report(error, status);
-  if (program)
+  if (program && known)
     known->note(program);
   return program;
 }

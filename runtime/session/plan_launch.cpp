@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -667,7 +666,10 @@ void LaunchPlanner::planUnsplit(Task& task, const std::shared_ptr<Launch>& launc
     if (const std::shared_ptr<MemoryObject>& object = launch->objects[i])
       uses.push_back({{nullptr, i >= writes.size() || writes[i]}, object, {}});
   if (launch->code->followsPointers)
-    std::ranges::move(memory_.hold(memory_.usesOfEngaged()), std::back_inserter(uses));
+    for (HeldUse& each : memory_.hold(memory_.usesOfEngaged())) {
+      task.outputs.emplace_back(each.object->buffer, ByteSet()); // which keeps it
+      uses.push_back(std::move(each));
+    }
   homeCommands_.plan(task, uses, executor_.homeCall(task, *launch));
 }
 
