@@ -29,6 +29,9 @@
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <map>
+#include <optional>
+
 using llvm::cast;
 using llvm::dyn_cast;
 using llvm::isa;
@@ -148,7 +151,9 @@ private:
   bool storeComponents(llvm::StoreInst& store);
   void touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
-  std::optional<unsigned> addressIn(llvm::Value* value, llvm::SmallPtrSetImpl<llvm::Value*>& seen);
+  using Addresses = std::map<llvm::Value*, std::optional<unsigned>>;
+  std::optional<unsigned> addressIn(llvm::Value* value, Addresses& known);
+  std::optional<unsigned> findAddress(llvm::Value* value, Addresses& known);
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
@@ -270,11 +275,17 @@ bool isShifted(const llvm::Value* value) {
 }
 
 /// The parameter whose buffer's address goes into `value`, other than by its distance to another or
-/// by bits that are the same for all.
-std::optional<unsigned> KernelWalk::addressIn(llvm::Value* value,
-                                              llvm::SmallPtrSetImpl<llvm::Value*>& seen) {
-  if (isa<llvm::Constant>(value) || !seen.insert(value).second)
+/// by bits that are the same for all. `known`: of others, or being found out.
+std::optional<unsigned> KernelWalk::addressIn(llvm::Value* value, Addresses& known) {
+  if (isa<llvm::Constant>(value))
     return std::nullopt;
+  const auto [entry, isNew] = known.try_emplace(value);
+  if (isNew)
+    entry->second = findAddress(value, known);
+  return entry->second;
+}
+
+std::optional<unsigned> KernelWalk::findAddress(llvm::Value* value, Addresses& known) {
   auto* pointer = value->getType()->isPointerTy() ? value : nullptr;
   if (auto* cast = dyn_cast<llvm::PtrToIntInst>(value))
     pointer = cast->getPointerOperand();
@@ -298,7 +309,7 @@ std::optional<unsigned> KernelWalk::addressIn(llvm::Value* value,
     return std::nullopt;
   std::optional<unsigned> found;
   for (llvm::Value* operand : llvm::cast<llvm::User>(value)->operands()) {
-    const std::optional<unsigned> in = addressIn(operand, seen);
+    const std::optional<unsigned> in = addressIn(operand, known);
     if (found && in && operation && operation->getOpcode() == llvm::Instruction::Sub)
       return std::nullopt;
     found = found ? found : in;
@@ -313,8 +324,8 @@ void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
   const bool isKept = llvm::any_of(pointers_.targets(pointer), [](const PointerTarget& target) {
     return target.kind != Target::Private && target.kind != Target::Local;
   });
-  llvm::SmallPtrSet<llvm::Value*, 16> seen;
-  if (const auto parameter = isKept ? addressIn(value, seen) : std::nullopt)
+  Addresses known;
+  if (const auto parameter = isKept ? addressIn(value, known) : std::nullopt)
     obstacle(Kind::Other, instruction,
              "stores the address of `" + summary_.parameters[*parameter].name + "`");
 }

@@ -72,3 +72,14 @@ kernel void keeps_distance(global const char* text, global int* lengths, int mos
     ++end;
   lengths[get_global_id(0)] = (int)(end - begin);
 }
+// CHECK-LABEL: kernel keeps_distances(
+// CHECK-NOT: can't be split
+kernel void keeps_distances(global const char* text, global int* sums, int most) {
+  global const char* begin = text + most * get_global_id(0);
+  global const char *a = begin, *b = begin;
+  while (a < begin + most && *a)
+    ++a;
+  while (b < a && *b != ' ')
+    ++b;
+  sums[get_global_id(0)] = *begin == '-' ? (int)(a - begin) : (int)(b - begin) + (int)(a - begin);
+}
