@@ -47,13 +47,13 @@ cl_int CL_API_CALL eventProfilingInfo(cl_event event, cl_profiling_info name, si
 }
 
 cl_int CL_API_CALL waitForEvents(cl_uint count, const cl_event* list) {
-  bool hasFailed = false;
-  tracked([&] { hasFailed = session().awaitEvents(count, list); });
+  cl_int ours = CL_SUCCESS;
+  tracked([&] { ours = session().awaitEvents(count, list); });
   const cl_int status = next().clWaitForEvents(count, list);
   const bool isListWrong =
       status == CL_INVALID_VALUE || status == CL_INVALID_CONTEXT || status == CL_INVALID_EVENT;
   // Of user events that failed, which stand in for commands, some drivers say something else.
-  return hasFailed && !isListWrong ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : status;
+  return ours != CL_SUCCESS && !isListWrong ? ours : status;
 }
 
 using Notify = void(CL_CALLBACK*)(cl_event event, cl_int status, void* data);

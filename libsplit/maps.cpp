@@ -30,6 +30,8 @@ void* map(Command command, bool isWrong, cl_bool blocking, const BufferUse& use,
       address = session().commands().mapBehind(enqueuing, command, uses, call);
     if (!address)
       status = session().commands().settle(enqueuing, command, uses);
+    if (!address && status == CL_SUCCESS && blocking)
+      status = session().commands().tell(command.queue);
   });
   const bool isBehind = address != nullptr;
   if (!isBehind && status == CL_SUCCESS)

@@ -154,7 +154,7 @@ Builtin classifyBuiltin(StringRef name) {
                            "__get_kernel_", "create_user_event", "set_user_event", "retain_event",
                            "release_event", "is_valid_event", "capture_event"}))
     return of(BuiltinKind::DeviceEnqueue);
-  if (name.starts_with("sub_group_"))
+  if (name.starts_with("sub_group_") || name.starts_with("get_sub_group_"))
     return ofSubGroups();
   if (name.starts_with("work_group_"))
     return of(BuiltinKind::GroupSensitive);

@@ -60,6 +60,13 @@ kernel void sub_groups(global int* a) { a[get_global_id(0)] = sub_group_reduce_a
 // CHECK-NEXT: writes a at 4*G0, 4 bytes{{$}}
 kernel void which_sub_group(global uint* a) { a[get_global_id(0)] = get_sub_group_id(); }
 
+// CHECK-LABEL: kernel before_in_sub_group(
+// CHECK-NEXT: depends on work-groups
+// CHECK-NEXT: depends on sub-groups
+kernel void before_in_sub_group(global uint* a) {
+  a[get_global_id(0)] = get_sub_group_lt_mask().x;
+}
+
 // CHECK-LABEL: kernel sub_group_fence(
 // CHECK-NEXT: depends on work-groups
 // CHECK-NEXT: writes a at 4*G0, 4 bytes{{$}}

@@ -1,5 +1,6 @@
 #include "runtime/program/analyzer.h"
 
+#include "analysis-pass/summary/program_kind.h"
 #include "analysis-pass/summary/serialize.h"
 #include "runtime/core/child_process.h"
 #include "runtime/core/log.h"
@@ -124,7 +125,9 @@ std::shared_ptr<const ProgramSummary> Analyzer::analyze(const std::string& sourc
   }
   if (auto why = whyStale(*summary, headers))
     return failed("the program " + *why);
-  cache_.write(name, text);
+  // What translates SPIR-V may be there the next time, or have the time.
+  if (summary->failure.empty() || kindOf(source) != ProgramKind::SpirV)
+    cache_.write(name, text);
   return std::make_shared<const ProgramSummary>(std::move(*summary));
 }
 

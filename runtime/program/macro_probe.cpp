@@ -16,6 +16,7 @@ namespace libsplit::runtime {
 
 namespace {
 
+constexpr std::string_view probeName = "libsplit_probe";
 constexpr std::string_view definedPrefix = "libsplit_defined_";
 constexpr std::string_view valuePrefix = "libsplit_value_";
 
@@ -34,7 +35,7 @@ bool isIdentifier(const std::string& name) {
 }
 
 std::string definedText(std::span<const std::string> names) {
-  std::string text = "__kernel void libsplit_probe(__global int* p) {}\n";
+  std::string text = "__kernel void " + std::string(probeName) + "(__global int* p) {}\n";
   for (std::size_t i = 0; i < names.size(); ++i)
     text += "#ifdef " + names[i] + "\n__kernel void " + std::string(definedPrefix) +
             std::to_string(i) + "(__global int* p) {}\n#endif\n";
@@ -95,6 +96,8 @@ MacroProbe::Answers MacroProbe::build(cl_context context, cl_device_id device,
   if (!list)
     return answers;
   const std::vector<std::string> kernels = splitNames(*list);
+  if (std::ranges::find(kernels, probeName) == kernels.end())
+    return answers; // the driver does not tell
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string kernel = std::string(definedPrefix) + std::to_string(i);
     if (std::ranges::find(kernels, kernel) == kernels.end()) {

@@ -196,8 +196,10 @@ std::shared_ptr<Task> Commands::create(const std::shared_ptr<Stream>& stream,
 /// Its status, if the program waits for it.
 cl_int Commands::submit(Lock& lock, const Command& command, const std::shared_ptr<Task>& task) {
   scheduler_.submit(task);
-  if (command.blocking)
-    return scheduler_.waitFor(lock, task);
+  if (command.blocking) {
+    const cl_int status = scheduler_.waitFor(lock, task);
+    return status == CL_SUCCESS ? Scheduler::tell(*task->stream) : status;
+  }
   scheduler_.seeThrough(lock, task->stream);
   return CL_SUCCESS;
 }
@@ -224,6 +226,18 @@ cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<Buf
     homeCommands_.plan(planned, held, {.enqueue = call, .takesWaitList = takesList});
   };
   return submit(lock, command, task);
+}
+
+cl_int Commands::tell(const Lock&, cl_command_queue queue) const {
+  const auto stream = scheduler_.find(queue);
+  return stream ? Scheduler::tell(*stream) : CL_SUCCESS;
+}
+
+cl_int Commands::tell(cl_command_queue queue) const {
+  if (shared_.isQuiet())
+    return CL_SUCCESS;
+  const Lock lock(shared_.mutex);
+  return tell(lock, queue);
 }
 
 bool Commands::mayWaitForProgram(const Stream& stream) const {
@@ -305,6 +319,8 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
   if (!shared_.isQuiet()) {
     enqueuing.reconsider();
     Lock lock(shared_.mutex);
+    if (const cl_int status = command.blocking ? tell(lock, command.queue) : CL_SUCCESS)
+      return status;
     std::vector<BufferUse> uses = {{handle, false, offset, offset + size}};
     noteForOutlooks(command, uses);
     if (shared_.isActive() && (!host || command.blocking > CL_TRUE)) {

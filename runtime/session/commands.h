@@ -83,6 +83,8 @@ public:
   /// `enqueuing` is admitted then.
   cl_int settle(Pumps::Enqueuing& enqueuing, const Command& command,
                 const std::vector<BufferUse>& uses);
+  /// What a call that waited there has to tell of what failed before (Scheduler::tell).
+  cl_int tell(cl_command_queue queue) const;
   /// Whether to wait for what is pending there may be to wait for the program itself: for a user
   /// event that this thread is yet to set, or for the callback that it is in.
   bool mayWaitForProgram(cl_command_queue queue) const;
@@ -100,6 +102,7 @@ public:
   cl_int settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                 std::vector<BufferUse> uses);
   bool mayWaitForProgram(const Stream& stream) const;
+  cl_int tell(const Lock& lock, cl_command_queue queue) const;
   /// Of a command of which nobody knows what it touches.
   std::vector<BufferUse> usesOfUnknown() const { return memory_.usesOfEngaged(); }
   std::vector<HeldUse> hold(const std::vector<BufferUse>& uses) const { return memory_.hold(uses); }

@@ -39,8 +39,10 @@ cl_int PooledCommands::errorOf(Lock& lock, const Command& command,
 cl_int PooledCommands::submit(Lock& lock, const Command& command,
                               const std::shared_ptr<Task>& task) {
   scheduler_.submit(task);
-  if (command.blocking)
-    return scheduler_.waitFor(lock, task);
+  if (command.blocking) {
+    const cl_int status = scheduler_.waitFor(lock, task);
+    return status == CL_SUCCESS ? Scheduler::tell(*task->stream) : status;
+  }
   scheduler_.seeThrough(lock, task->stream);
   return CL_SUCCESS;
 }

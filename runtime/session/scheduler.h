@@ -130,6 +130,12 @@ public:
   /// After it: launches that wait to be told what buffers contain go without.
   void forgoContents();
 
+  /// What a call that waits has to tell of commands that failed in the queue and of which no call
+  /// has told yet: CL_SUCCESS, or an error, once.
+  static cl_int tell(Stream& stream) {
+    return std::exchange(stream.hasUntold, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+  }
+
   // Who may be planned.
   /// Nobody, until that is `resumed` as often.
   void suspend() { ++suspended_; }

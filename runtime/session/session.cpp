@@ -291,7 +291,7 @@ Session::Finished Session::finishQueue(cl_command_queue queue) {
   if (!stream)
     return {};
   scheduler_.waitAll(lock, stream);
-  const cl_int status = std::exchange(stream->hasUntold, false) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+  const cl_int status = Scheduler::tell(*stream);
   // While all is quiet nobody keeps book of what goes to the driver.
   const bool isKnown = shared_.isActive() && !shared_.isQuiet() && !stream->hasFailed;
   return {status, isKnown && stream->isEmptyNatively()};
@@ -307,22 +307,25 @@ void Session::asksFor(cl_event event) {
     scheduler_.seeThrough(lock, task->stream);
 }
 
-bool Session::awaitEvents(cl_uint count, const cl_event* list) {
+cl_int Session::awaitEvents(cl_uint count, const cl_event* list) {
   ++shared_.waits;
   const EventTable& events = scheduler_.events();
   if (events.isEmpty() || !list)
-    return false;
+    return CL_SUCCESS;
   bool hasFailed = false;
+  cl_int told = CL_SUCCESS;
   Lock lock(shared_.mutex);
   for (cl_uint i = 0; i < count; ++i) {
     auto ours = events.find(list[i]);
     if (!ours)
       continue;
-    if (auto task = ours->task.lock())
+    if (auto task = ours->task.lock()) {
       scheduler_.waitFor(lock, task);
+      told = std::min(told, Scheduler::tell(*task->stream));
+    }
     hasFailed = hasFailed || (ours->ended && ours->status < 0);
   }
-  return hasFailed;
+  return hasFailed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : told;
 }
 
 } // namespace libsplit::runtime

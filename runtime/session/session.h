@@ -88,8 +88,9 @@ public:
   /// The driver's own memory, or what it was given as such: no pump is needed there.
   void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
 
-  /// Waits for the tasks behind those of `list` that are libsplit's own events. Whether any failed.
-  bool awaitEvents(cl_uint count, const cl_event* list);
+  /// Waits for the tasks behind those of `list` that are libsplit's own events. What there is to
+  /// tell of them, and of what failed before them in their queues.
+  cl_int awaitEvents(cl_uint count, const cl_event* list);
   /// The program asks what became of it, and perhaps does nothing else until it is over.
   void asksFor(cl_event event);
   struct Finished {

@@ -123,7 +123,7 @@ struct Stream {
   std::uint64_t sinceWait = 0;  ///< launches that came since then, …
   std::uint64_t together = 0;   ///< … and between the two waits before
   std::condition_variable wake; ///< of the retiring thread
-  bool hasUntold = false;       ///< a task failed, of which no clFinish told yet
+  bool hasUntold = false;       ///< a task failed, of which no call told yet
   bool hasFailed = false;       ///< a task, of which the driver's clFinish may tell from then on
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
