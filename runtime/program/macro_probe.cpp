@@ -20,15 +20,6 @@ constexpr std::string_view probeName = "libsplit_probe";
 constexpr std::string_view definedPrefix = "libsplit_defined_";
 constexpr std::string_view valuePrefix = "libsplit_value_";
 
-/// The options on which macros may depend: not the program's own macros and folders.
-std::string standardOptions(const std::string& options) {
-  std::string kept;
-  for (const std::string& word : splitOptions(options))
-    if (word.starts_with("-cl-"))
-      kept += word + ' ';
-  return kept;
-}
-
 bool isIdentifier(const std::string& name) {
   return !name.empty() &&
          std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
@@ -72,6 +63,14 @@ std::vector<std::string> splitNames(const std::string& list) {
 }
 
 } // namespace
+
+std::string MacroProbe::standardOptions(const std::string& options) {
+  std::string kept;
+  for (const std::string& word : splitOptions(options))
+    if (word.starts_with("-cl-"))
+      kept += word + ' ';
+  return kept;
+}
 
 /// The names of the program's kernels; nothing if it can't be built.
 std::optional<std::string> MacroProbe::kernelsOf(cl_context context, cl_device_id device,

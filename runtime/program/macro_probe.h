@@ -28,6 +28,10 @@ namespace libsplit::runtime {
 
 class MacroProbe {
 public:
+  /// Those of a program's build options on which the answers depend: not its own macros and
+  /// folders.
+  static std::string standardOptions(const std::string& options);
+
   /// Both must outlive this.
   MacroProbe(const Dispatch& cl, const DiskCache& cache) : cl_(cl), cache_(cache) {}
 

@@ -1,11 +1,13 @@
 #include "runtime/program/program_analyses.h"
 
 #include "analysis-pass/summary/build_options.h"
+#include "analysis-pass/summary/linked_program.h"
 #include "analysis-pass/summary/program_kind.h"
 #include "runtime/core/log.h"
 #include "runtime/core/worker.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -16,6 +18,22 @@ ProgramAnalyses::ProgramAnalyses(const Dispatch& cl, const Options& options, con
       analyzer_(options.splitc.empty() ? defaultSplitc() : options.splitc, cache,
                 options.analysisTimeoutSeconds),
       macroProbe_(cl, cache) {}
+
+namespace {
+
+/// The build options with which the device's compiler is to be asked for the program's macros.
+/// Nothing: they differ from unit to unit, and so may the answers.
+std::optional<std::string> optionsOfAll(const Origin& origin) {
+  if (kindOf(origin.text) != ProgramKind::Linked)
+    return origin.options;
+  const auto program = parseLinkedProgram(origin.text);
+  std::set<std::string> different;
+  for (const SourceUnit& unit : program ? program->units : std::vector<SourceUnit>())
+    different.insert(MacroProbe::standardOptions(unit.options));
+  return different.size() == 1 ? std::optional(*different.begin()) : std::nullopt;
+}
+
+} // namespace
 
 /// With what only the device's compiler knows, which is added to `macros`.
 std::shared_ptr<const ProgramSummary> ProgramAnalyses::find(const Origin& origin,
@@ -41,8 +59,9 @@ std::shared_ptr<const ProgramSummary> ProgramAnalyses::find(const Origin& origin
     if (summary->unknownMacros.empty() || round == mostRounds)
       return summary;
     const Ref<cl_context> keep = retain_(place.context);
-    if (!keep || !macroProbe_.ask(place.context, place.device, origin.options,
-                                  summary->unknownMacros, macros))
+    const std::optional<std::string> options = optionsOfAll(origin);
+    if (!keep || !options ||
+        !macroProbe_.ask(place.context, place.device, *options, summary->unknownMacros, macros))
       return summary;
   }
 }

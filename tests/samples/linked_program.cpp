@@ -67,6 +67,19 @@ void launchAll(sample::Sample& s, cl_program program) {
   }
 }
 
+void launchPlaced(sample::Sample& s, cl_program program) {
+  const std::size_t n = s.options().size;
+  std::vector<cl_int> out(n, -1);
+  const auto queue = s.queue();
+  const auto buffer = s.copyOf(out);
+  const auto kernel = sample::kernel(program, "place_finite");
+  sample::setArguments(kernel, buffer, static_cast<cl_int>(n));
+  for (unsigned i = 0; i < s.options().iterations; ++i)
+    sample::launch(queue, kernel, {n}, {groupSize});
+  sample::read(queue, buffer, out);
+  s.output(out);
+}
+
 void CL_CALLBACK makeKernel(cl_program program, void* kernel) {
   cl_int error = CL_SUCCESS;
   *static_cast<std::atomic<cl_kernel>*>(kernel) = clCreateKernel(program, "scale", &error);
@@ -120,6 +133,19 @@ void linkedProgram(sample::Sample& s) {
   check(clBuildProgram(again, 1, &device, "", nullptr, nullptr), "build of a binary");
   launchAll(s, again);
   launchMadeInCallback(s, {kernels, functions});
+  const auto finite = s.unbuiltProgram(sample::linkedProgramSource);
+  for (const char* both : {"-cl-finite-math-only", ""}) { // of one unit, or of both
+    const auto others = s.unbuiltProgram(sample::linkedProgramSource);
+    check(clCompileProgram(others, 1, &device,
+                           (std::string("-DFUNCTIONS -DSCALE=5 ") + both).c_str(), 0, nullptr,
+                           nullptr, nullptr, nullptr),
+          "clCompileProgram of the functions");
+    check(clCompileProgram(finite, 1, &device, "-cl-finite-math-only", 1, header.address(),
+                           &headerName, nullptr, nullptr),
+          "clCompileProgram of the kernels");
+    const auto placed = link(s, {finite, others}, "");
+    launchPlaced(s, placed);
+  }
   const auto library = link(s, {functions}, "-create-library");
   const auto withLibrary = link(s, {kernels, library}, "");
   launchAll(s, withLibrary);

@@ -19,6 +19,16 @@ kernel void scale_here(global const int* in, global int* out) {
 
 #include <functions.h>
 
+// Where depends on the options that the unit was compiled with.
+kernel void place_finite(global int* out, int n) {
+  int i = get_global_id(0);
+#if __FINITE_MATH_ONLY__
+  out[n - 1 - i] = i;
+#else
+  out[i] = i;
+#endif
+}
+
 kernel void scale(global const int* in, global int* out) {
   int i = get_global_id(0);
   out[i] = scaled(in[i]);
