@@ -271,6 +271,8 @@ public:
   std::optional<std::string> source; ///< nothing: binaries, IL, linked
   /// Where the binaries that it was made from came from, by device.
   std::map<cl_device_id, std::shared_ptr<const Origin>> binaries;
+  /// Of these, those of PoCL's devices: they hold IR, which is yet to be compiled.
+  std::set<cl_device_id> poclBinaries;
   SourceUnits units;  ///< of the last compilation, where that is known: it may be linked
   std::string opaque; ///< why there is neither
   /// Of what it is made by its next build nothing is known, whatever its last one was made from.

@@ -1,5 +1,6 @@
 #include "runtime/session/programs.h"
 
+#include "analysis-pass/summary/build_options.h"
 #include "analysis-pass/summary/program_kind.h"
 #include "runtime/core/callback_scope.h"
 
@@ -7,6 +8,23 @@
 #include <utility>
 
 namespace libsplit::runtime {
+
+namespace {
+
+/// What a binary of PoCL's came from, as this build compiles it: whether denormals are flushed is
+/// in the code that is made now, whatever the options were from which the binary was made.
+std::shared_ptr<const Origin> compiledWith(const std::shared_ptr<const Origin>& origin,
+                                           const std::string& options) {
+  const std::string flag = "-cl-denorms-are-zero";
+  Origin compiled = *origin;
+  for (std::size_t at = 0; (at = compiled.options.find(flag)) != std::string::npos;)
+    compiled.options.erase(at, flag.size());
+  if (std::ranges::count(splitOptions(options), flag) > 0)
+    compiled.options += ' ' + flag;
+  return std::make_shared<const Origin>(std::move(compiled));
+}
+
+} // namespace
 
 void Programs::created(cl_program program, cl_context context, std::optional<std::string> source,
                        const std::string& opaque) {
@@ -50,15 +68,14 @@ void Programs::createdFrom(cl_program program, cl_context context,
   if (tracked->binaries.empty() && binaries.size() == 1 &&
       kindOf(binaries[0].bytes) == ProgramKind::Bitcode)
     tracked->source = std::string(binaries[0].bytes);
-  // PoCL's hold their program as IR, for which home's options are all that counts.
+  // PoCL's hold their program as IR.
   for (const BinaryUse& binary : binaries)
-    if (const auto pocl = readPoclBinary(binary.bytes))
-      tracked->binaries.try_emplace(binary.device,
-                                    std::make_shared<const Origin>(
-                                        Origin{std::string(binary.bytes),
-                                               pocl->flushesDenormals ? "-cl-denorms-are-zero" : "",
-                                               /*isFlat=*/true,
-                                               {}}));
+    if (readPoclBinary(binary.bytes)) {
+      tracked->binaries.try_emplace(
+          binary.device, std::make_shared<const Origin>(
+                             Origin{std::string(binary.bytes), "", /*isFlat=*/true, {}}));
+      tracked->poclBinaries.insert(binary.device);
+    }
   tracked->isForeign = tracked->binaries.empty() && !tracked->source;
   const Lock lock(shared_.mutex);
   add(std::move(tracked));
@@ -174,7 +191,9 @@ std::shared_ptr<Build> Programs::building(cl_program program, std::vector<cl_dev
       build->origins[device] = std::make_shared<const Origin>(
           Origin{*tracked.source, options ? options : "", false, {}, headers});
     else if (binary != tracked.binaries.end())
-      build->origins[device] = binary->second;
+      build->origins[device] = tracked.poclBinaries.contains(device)
+                                   ? compiledWith(binary->second, options ? options : "")
+                                   : binary->second;
   }
   if (tracked.beingBuilt++ > 0) // nor is it known what the driver does last
     build->doubt = "several threads built its program at once";

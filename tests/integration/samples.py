@@ -61,6 +61,8 @@ SAMPLES = {
     "two_devices": Expectation(homes=("0.0",)),
     # Its macros are asked of the device, and its second build has options that Clang does not know.
     "vendor_macros": Expectation(("place_by_macros",), launches={"place_by_macros": 6}),
+    # From source and from binaries, twice each.
+    "denormals": Expectation(("halve",), launches={"halve": 12}),
     "reference_counts": Expectation(("add",), launches={"add": 41}),
     # Two threads on PoCL's basic device abort natively.
     "asked_by_threads": Expectation(("add",), homes=("0.1",)),
