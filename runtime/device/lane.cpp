@@ -201,8 +201,7 @@ bool Lane::help() {
 
 /// On a thread that has set `busy_`, not the lane's own.
 void Lane::executeAlone(Instruction& instruction) {
-  if (!execute(instruction))
-    hold(instruction);
+  execute(instruction);
   instruction = {}; // before others may go on: what it held is theirs to release
   {
     std::lock_guard lock(mutex_);
@@ -240,8 +239,7 @@ void Lane::loop() {
     queue_.pop_front();
     busy_ = true;
     lock.unlock();
-    if (!execute(instruction))
-      hold(instruction);
+    execute(instruction);
     instruction = {};
     lock.lock();
     busy_ = false;
@@ -253,8 +251,7 @@ void Lane::loop() {
   }
 }
 
-/// False if it may not begin: then it is as it was.
-bool Lane::execute(Instruction& instruction) {
+void Lane::execute(Instruction& instruction) {
   cl_int status = CL_SUCCESS;
   std::vector<Ref<cl_event>> awaited;
   std::vector<cl_event> waits;
@@ -263,16 +260,15 @@ bool Lane::execute(Instruction& instruction) {
     for (const Ref<cl_event>& each : awaited)
       waits.push_back(each.get());
     if (status >= 0 && !mayBegin(instruction))
-      return false;
+      return hold(instruction);
   } catch (const std::bad_alloc&) {
-    refuse(instruction);
-    return true;
+    return refuse(instruction);
   }
   if (status < 0) {
     log(LogLevel::Debug, name_, ": not done, since what it depends on ended with error ", status);
     instruction.letGo();
     instruction.done->finish(status, Outcome::Skipped);
-    return true;
+    return;
   }
   cl_event event = nullptr;
   TracedWork* traced = instruction.traced.get();
@@ -300,7 +296,7 @@ bool Lane::execute(Instruction& instruction) {
       instruction.done->finish(status);
     else
       instruction.done->abandon(status);
-    return true;
+    return;
   }
   // Flush before anybody can see the event: who waits for it from another thread would wait forever
   // on a driver that holds commands back. One that can't even do that may never begin.
@@ -308,11 +304,10 @@ bool Lane::execute(Instruction& instruction) {
       (status = cl_.clFinish(instruction.queue)) != CL_SUCCESS) {
     cl_.clReleaseEvent(event);
     instruction.done->finish(status, Outcome::Failed);
-    return true;
+    return;
   }
   instruction.done->submit(Ref<cl_event>::adopt(cl_, event), instruction.queue, instruction.context,
                            std::move(instruction.after));
-  return true;
 }
 
 } // namespace libsplit::runtime

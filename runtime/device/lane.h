@@ -108,7 +108,7 @@ private:
   void executeAlone(Instruction& instruction);
   bool startLocked();
   void loop();
-  bool execute(Instruction& instruction);
+  void execute(Instruction& instruction);
 
   const Dispatch& cl_;
   std::string name_;

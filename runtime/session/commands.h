@@ -101,6 +101,9 @@ public:
                    const std::vector<BufferUse>& uses, CompletionPtr* noted);
   cl_int settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                 std::vector<BufferUse> uses);
+  /// Of a task that stands for the command: waits for it if the program does, and tells how it
+  /// ended.
+  cl_int submit(Lock& lock, const Command& command, const std::shared_ptr<Task>& task);
   bool mayWaitForProgram(const Stream& stream) const;
   cl_int tell(const Lock& lock, cl_command_queue queue) const;
   /// Of a command of which nobody knows what it touches.
@@ -131,7 +134,6 @@ private:
   bool isReadElsewhere(Lock& lock, const Command& command, const BufferUse& use);
   cl_int defer(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
                NativeCall call);
-  cl_int submit(Lock& lock, const Command& command, const std::shared_ptr<Task>& task);
   std::shared_ptr<Task> create(const std::shared_ptr<Stream>& stream, const Command& command);
 
   Shared& shared_;

@@ -3,6 +3,7 @@
 #include "runtime/core/log.h"
 #include "runtime/plan/piece_range.h"
 #include "runtime/program/kernel_call.h"
+#include "runtime/session/splittable.h"
 
 #include "analysis-pass/summary/partition_argument.h"
 
@@ -68,16 +69,15 @@ HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
           compiles};
 }
 
-/// Whether a device other than home has what a work-group of the launch needs. Home's driver says
-/// so itself.
+/// Whether a device other than home has what a work-group of the launch needs. Home has it, or the
+/// launch is not split (whyNotSplittable).
 bool Executor::hasRoomForGroup(const Launch& launch, std::size_t device) const {
   const Device& on = machine_->devices()[device];
   const KernelSummary& summary = *launch.code->summaries[device];
-  std::uint64_t local = launch.code->kernels[device]->localMemory;
+  const std::uint64_t local =
+      launch.code->kernels[device]->localMemory + localBytesOf(launch.arguments);
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const ParameterKind kind = summary.parameters[i].kind;
-    if (kind == ParameterKind::LocalBuffer)
-      local += launch.arguments[i].size;
     if (kind == ParameterKind::ConstantBuffer && launch.objects[i] &&
         launch.objects[i]->size > on.constants)
       return false;

@@ -36,17 +36,6 @@ cl_int PooledCommands::errorOf(Lock& lock, const Command& command,
   return commands_.hostMayDo(command, uses) ? CL_SUCCESS : CL_INVALID_OPERATION;
 }
 
-cl_int PooledCommands::submit(Lock& lock, const Command& command,
-                              const std::shared_ptr<Task>& task) {
-  scheduler_.submit(task);
-  if (command.blocking) {
-    const cl_int status = scheduler_.waitFor(lock, task);
-    return status == CL_SUCCESS ? Scheduler::tell(*task->stream) : status;
-  }
-  scheduler_.seeThrough(lock, task->stream);
-  return CL_SUCCESS;
-}
-
 cl_int PooledCommands::enqueue(const Command& command, const std::vector<BufferUse>& uses,
                                HostWork work) {
   Lock lock(shared_.mutex);
@@ -67,7 +56,7 @@ cl_int PooledCommands::enqueue(Lock& lock, const Command& command,
   task->plan = [this, held = std::move(held), work = std::move(work)](Task& planned) {
     homeCommands_.planInHost(planned, held, work);
   };
-  return submit(lock, command, task);
+  return commands_.submit(lock, command, task);
 }
 
 cl_int PooledCommands::read(const Command& command, const BufferUse& use, void* host) {
@@ -84,7 +73,7 @@ cl_int PooledCommands::read(const Command& command, const BufferUse& use, void* 
     homeCommands_.planRead(planned, *object->buffer, bytes, static_cast<std::byte*>(host),
                            mayBlock);
   };
-  return submit(lock, command, task);
+  return commands_.submit(lock, command, task);
 }
 
 void* PooledCommands::map(const Command& command, const BufferUse& use, cl_int& error) {

@@ -42,7 +42,6 @@ private:
   };
   cl_int errorOf(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
                  std::shared_ptr<Stream>& stream) const;
-  cl_int submit(Lock& lock, const Command& command, const std::shared_ptr<Task>& task);
   cl_int enqueue(Lock& lock, const Command& command, const std::vector<BufferUse>& uses,
                  HostWork work);
 

@@ -23,14 +23,14 @@ public:
       return;
     buffer.engage(*machine_);
     std::erase_if(all_, [](const Tracked& each) { return each.buffer.expired(); });
-    all_.push_back({buffer.weak_from_this(), buffer.size(), buffer.pooled() != nullptr});
+    all_.emplace_back(buffer);
   }
   /// Keeps no book any more of those of `buffers`, which are all, that are not engaged.
   void forgetLetGo(const std::vector<std::shared_ptr<Buffer>>& buffers) noexcept {
     all_.clear();
     for (const std::shared_ptr<Buffer>& each : buffers)
       if (each->engaged())
-        all_.push_back({each, each->size(), each->pooled() != nullptr}); // there is room for that
+        all_.emplace_back(*each); // for which there is room
   }
   /// Those that there still are, to be let go of without the lock.
   std::vector<std::shared_ptr<Buffer>> buffers() const {
@@ -63,6 +63,8 @@ public:
 
 private:
   struct Tracked {
+    explicit Tracked(Buffer& of)
+        : buffer(of.weak_from_this()), size(of.size()), isPooled(of.pooled() != nullptr) {}
     std::weak_ptr<Buffer> buffer;
     std::uint64_t size;
     bool isPooled;

@@ -123,25 +123,9 @@ void compiledAndLinked(sample::Sample& s) {
 }
 
 void fromBinary(sample::Sample& s) {
-  std::size_t size = 0;
-  std::vector<unsigned char> binary;
-  {
-    const auto program = s.program(sample::apiProgramsSource, "-DFACTOR=6");
-    check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr),
-          "CL_PROGRAM_BINARY_SIZES");
-    binary.resize(size);
-    unsigned char* where = binary.data();
-    check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof where, &where, nullptr),
-          "CL_PROGRAM_BINARIES");
-  }
+  const auto program =
+      s.fromBinary(sample::binaryOf(s.program(sample::apiProgramsSource, "-DFACTOR=6")));
   const cl_device_id device = s.device();
-  const unsigned char* bytes = binary.data();
-  cl_int status = CL_SUCCESS;
-  cl_int error = CL_SUCCESS;
-  const sample::Program program =
-      clCreateProgramWithBinary(s.context(), 1, &device, &size, &bytes, &status, &error);
-  check(error, "clCreateProgramWithBinary");
-  check(status, "binary status");
   check(clBuildProgram(program, 1, &device, "", nullptr, nullptr), "build of a binary");
   runTimes(s, sample::kernel(program, "times"), 6, "binary");
 }

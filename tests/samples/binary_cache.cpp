@@ -21,14 +21,10 @@ sample::Program fromSource(sample::Sample& s) {
   const bool hasHeader = std::ifstream("scale.h").good();
   const std::string include = hasHeader ? "#include \"scale.h\"\n" : "";
   sample::Program program = s.program(include + sample::binaryCacheSource, "-I.");
-  std::size_t size = 0;
-  check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr),
-        "CL_PROGRAM_BINARY_SIZES");
-  std::string binary(size, '\0');
-  char* where = binary.data();
-  check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof where, &where, nullptr),
-        "CL_PROGRAM_BINARIES");
-  std::ofstream(cacheFile, std::ios::binary) << binary;
+  const std::vector<unsigned char> binary = sample::binaryOf(program);
+  std::ofstream(cacheFile, std::ios::binary)
+      .write(reinterpret_cast<const char*>(binary.data()),
+             static_cast<std::streamsize>(binary.size()));
   return program;
 }
 

@@ -10,24 +10,6 @@ namespace {
 
 constexpr const char* flushing = "-cl-denorms-are-zero";
 
-sample::Program fromBinaryOf(sample::Sample& s, cl_program made, const char* options) {
-  std::size_t size = 0;
-  sample::check(clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr),
-                "CL_PROGRAM_BINARY_SIZES");
-  std::vector<unsigned char> binary(size);
-  unsigned char* where = binary.data();
-  sample::check(clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof where, &where, nullptr),
-                "CL_PROGRAM_BINARIES");
-  const cl_device_id device = s.device();
-  const unsigned char* bytes = binary.data();
-  cl_int error = CL_SUCCESS;
-  sample::Program program =
-      clCreateProgramWithBinary(s.context(), 1, &device, &size, &bytes, nullptr, &error);
-  sample::check(error, "clCreateProgramWithBinary");
-  sample::check(clBuildProgram(program, 1, &device, options, nullptr, nullptr), "clBuildProgram");
-  return program;
-}
-
 void halve(sample::Sample& s, cl_program program) {
   const std::size_t n = s.options().size;
   std::vector<float> numbers(n);
@@ -49,8 +31,12 @@ void denormals(sample::Sample& s) {
   for (const char* options : {"", flushing}) {
     const auto program = s.program(sample::denormalsSource, options);
     halve(s, program);
-    for (const char* later : {"", flushing})
-      halve(s, fromBinaryOf(s, program, later));
+    for (const char* later : {"", flushing}) {
+      const cl_device_id device = s.device();
+      const auto again = s.fromBinary(sample::binaryOf(program));
+      sample::check(clBuildProgram(again, 1, &device, later, nullptr, nullptr), "clBuildProgram");
+      halve(s, again);
+    }
   }
 }
 

@@ -27,23 +27,6 @@ sample::Program link(sample::Sample& s, const std::vector<cl_program>& parts, co
   return program;
 }
 
-sample::Program fromBinaryOf(sample::Sample& s, cl_program made) {
-  std::size_t size = 0;
-  check(clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr),
-        "CL_PROGRAM_BINARY_SIZES");
-  std::vector<unsigned char> binary(size);
-  unsigned char* where = binary.data();
-  check(clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof where, &where, nullptr),
-        "CL_PROGRAM_BINARIES");
-  const cl_device_id device = s.device();
-  const unsigned char* bytes = binary.data();
-  cl_int error = CL_SUCCESS;
-  sample::Program program =
-      clCreateProgramWithBinary(s.context(), 1, &device, &size, &bytes, nullptr, &error);
-  check(error, "clCreateProgramWithBinary");
-  return program;
-}
-
 void launchAll(sample::Sample& s, cl_program program) {
   const std::size_t n = s.options().size;
   std::vector<cl_int> in(n);
@@ -129,7 +112,7 @@ void linkedProgram(sample::Sample& s) {
 
   const auto linked = link(s, {kernels, functions}, "");
   launchAll(s, linked);
-  const auto again = fromBinaryOf(s, linked);
+  const auto again = s.fromBinary(sample::binaryOf(linked));
   check(clBuildProgram(again, 1, &device, "", nullptr, nullptr), "build of a binary");
   launchAll(s, again);
   launchMadeInCallback(s, {kernels, functions});
@@ -149,7 +132,7 @@ void linkedProgram(sample::Sample& s) {
   const auto library = link(s, {functions}, "-create-library");
   const auto withLibrary = link(s, {kernels, library}, "");
   launchAll(s, withLibrary);
-  const auto functionsAgain = fromBinaryOf(s, functions);
+  const auto functionsAgain = s.fromBinary(sample::binaryOf(functions));
   const auto withBinary = link(s, {kernels, functionsAgain}, "");
   launchAll(s, withBinary);
 }

@@ -497,10 +497,7 @@ void tooMuchLocalMemory(sample::Sample& s, cl_program program) {
 }
 
 void unevenGroups(sample::Sample& s) {
-  cl_bool supported = CL_FALSE;
-  const cl_int known = clGetDeviceInfo(s.device(), CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT,
-                                       sizeof supported, &supported, nullptr);
-  if (known != CL_SUCCESS || !supported)
+  if (!s.hasUnevenGroups())
     return;
   const std::size_t n = s.options().size + 17;
   const auto queue = s.queue();

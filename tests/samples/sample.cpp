@@ -181,6 +181,35 @@ bool Sample::hasImages() const {
   return supported != CL_FALSE;
 }
 
+bool Sample::hasUnevenGroups() const {
+  cl_bool supported = CL_FALSE; // older devices don't know the question
+  return clGetDeviceInfo(device_, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof supported,
+                         &supported, nullptr) == CL_SUCCESS &&
+         supported != CL_FALSE;
+}
+
+std::vector<unsigned char> binaryOf(cl_program program) {
+  std::size_t size = 0;
+  check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr),
+        "CL_PROGRAM_BINARY_SIZES");
+  std::vector<unsigned char> binary(size);
+  unsigned char* where = binary.data();
+  check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof where, &where, nullptr),
+        "CL_PROGRAM_BINARIES");
+  return binary;
+}
+
+Program Sample::fromBinary(const std::vector<unsigned char>& binary) const {
+  const std::size_t size = binary.size();
+  const unsigned char* bytes = binary.data();
+  cl_int status = CL_SUCCESS, error = CL_SUCCESS;
+  Program program =
+      clCreateProgramWithBinary(context_, 1, &device_, &size, &bytes, &status, &error);
+  check(error, "clCreateProgramWithBinary");
+  check(status, "binary status");
+  return program;
+}
+
 Queue Sample::queue(cl_command_queue_properties properties) const {
   const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
   cl_int error = CL_SUCCESS;

@@ -101,6 +101,9 @@ private:
   cl_command_queue queue_;
 };
 
+/// Of a program that was built for one device.
+std::vector<unsigned char> binaryOf(cl_program program);
+
 /// A device with its context, and the files that the run leaves behind.
 class Sample {
 public:
@@ -114,10 +117,14 @@ public:
   cl_context context() const { return context_; }
 
   bool hasImages() const;
+  /// Whether the last work-groups of an NDRange may be smaller.
+  bool hasUnevenGroups() const;
   Queue queue(cl_command_queue_properties properties = 0) const;
   Program unbuiltProgram(const std::string& source) const;
   /// Built for the device; on failure the build log is part of the exception.
   Program program(const std::string& source, const char* buildOptions = "") const;
+  /// Not built yet.
+  Program fromBinary(const std::vector<unsigned char>& binary) const;
   Memory buffer(cl_mem_flags flags, std::size_t bytes, void* host = nullptr) const;
   /// A buffer with a copy of `values`.
   template <typename T>

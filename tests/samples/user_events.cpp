@@ -37,13 +37,6 @@ bool runsNativeKernels(cl_device_id device) {
   return capabilities & CL_EXEC_NATIVE_KERNEL;
 }
 
-bool hasUnevenGroups(cl_device_id device) {
-  cl_bool has = CL_FALSE; // older devices don't know the question
-  return clGetDeviceInfo(device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof has, &has,
-                         nullptr) == CL_SUCCESS &&
-         has;
-}
-
 void CL_CALLBACK count(cl_event, cl_int, void* counter) {
   ++*static_cast<std::atomic<int>*>(counter);
 }
@@ -82,11 +75,7 @@ private:
 
 /// An image of `side` squared numbers, which the host may read; null where the device has none.
 sample::Memory squareImage(sample::Sample& s, std::size_t side, cl_mem_flags flags) {
-  cl_bool hasImages = CL_FALSE;
-  sample::check(
-      clGetDeviceInfo(s.device(), CL_DEVICE_IMAGE_SUPPORT, sizeof hasImages, &hasImages, nullptr),
-      "CL_DEVICE_IMAGE_SUPPORT");
-  if (!hasImages)
+  if (!s.hasImages())
     return {};
   const cl_image_format format{CL_R, CL_SIGNED_INT32};
   cl_image_desc shape{};
@@ -180,10 +169,11 @@ void userEvents(sample::Sample& s) {
   constexpr std::size_t side = 16;
   const auto image = squareImage(s, side, CL_MEM_READ_WRITE),
              readable = squareImage(s, side, CL_MEM_READ_WRITE | CL_MEM_HOST_READ_ONLY);
-  const bool takesUneven = hasUnevenGroups(s.device());
+  const bool takesUneven = s.hasUnevenGroups();
   const auto newer = s.program(sample::userEventsSource, takesUneven ? "-cl-std=CL3.0" : "");
   const auto addTwoEach = sample::kernel(newer, "add_two_each");
-  const auto numbers = s.copyOf(std::vector<cl_int>(13));
+  constexpr std::size_t uneven = 13;
+  const auto numbers = s.copyOf(std::vector<cl_int>(uneven));
   sample::setArguments(addTwoEach, numbers);
   cl_int expectedSteps = 0, expectedSum = 0;
   const auto addUp = sample::kernel(program, "add_up");
@@ -229,8 +219,8 @@ void userEvents(sample::Sample& s) {
     sample::check(clEnqueueTask(first, addTwo, 0, nullptr, nullptr), "clEnqueueTask");
     expectedSteps += 2;
     if (takesUneven) {
-      const std::size_t items = 13, groups = 5;
-      sample::check(clEnqueueNDRangeKernel(first, addTwoEach, 1, nullptr, &items, &groups, 0,
+      const std::size_t groups = 5;
+      sample::check(clEnqueueNDRangeKernel(first, addTwoEach, 1, nullptr, &uneven, &groups, 0,
                                            nullptr, nullptr),
                     "add_two_each");
     }
@@ -289,10 +279,10 @@ void userEvents(sample::Sample& s) {
     sample::check(clEnqueueReadBuffer(first, steps, CL_TRUE, 0, sizeof stepped, &stepped, 0,
                                       nullptr, nullptr),
                   "read of steps");
-    std::vector<cl_int> added(13);
+    std::vector<cl_int> added(uneven);
     sample::read(first, numbers, added);
     sample::require(!takesUneven ||
-                        added == std::vector<cl_int>(13, 2 * static_cast<cl_int>(i + 1)),
+                        added == std::vector<cl_int>(uneven, 2 * static_cast<cl_int>(i + 1)),
                     "the launch with a smaller group did not keep its turn");
     sample::require(stepped == expectedSteps,
                     "the task or the native kernel: " + std::to_string(stepped));
