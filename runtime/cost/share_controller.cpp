@@ -20,7 +20,7 @@ constexpr double littleApart = 0.03;
 /// launches overlap, only the sum of their times means anything.
 constexpr unsigned firstVerdict = 6;
 constexpr unsigned longestVerdict = 96;
-/// By so many standard errors their mean must exceed what a launch takes at home. Short of that
+/// By so many standard errors what a launch takes at home and split must differ. Short of that
 /// twice as many launches are waited for: one that the system held up says nothing.
 constexpr double sureness = 1;
 /// Nor is it judged while it takes so much less than in the quarter before: threads, caches and
@@ -45,8 +45,9 @@ constexpr unsigned mostUntypical = 12;
 constexpr double sameShare = 0.01; ///< how far shares may differ that count as the same
 /// How much longer than natively a launch at home may have seemed to take in the company of others.
 constexpr double companyMargin = 2;
-/// Launches at home that decide about a suspicion.
-constexpr unsigned remeasures = 2;
+/// Launches at home that decide about a suspicion, unless they leave it open: then there are as
+/// many again.
+constexpr std::size_t remeasures = 2, mostRemeasures = 16;
 /// Launches at home that the solver may ask for in a row, before it is left alone for a while.
 constexpr unsigned homeTrial = solver::longestTrial;
 constexpr unsigned firstRest = 16;
@@ -60,7 +61,7 @@ constexpr double lengthMargin = 4;
 /// A device that seems to be like home is not, if it takes so much more for its part than home
 /// would, whose readings may be off by as much as this.
 constexpr double farSlower = 0.25;
-constexpr double likelyError = 0.1;
+constexpr double readingError = 0.1;
 constexpr double leastGain = 1.02;
 
 std::vector<double> normalised(std::vector<double> values) {
@@ -90,7 +91,8 @@ ShareController::Estimate ShareController::estimate(std::span<const double> read
   double squares = 0;
   for (const double reading : readings)
     squares += (reading - mean) * (reading - mean);
-  return {mean, count > 1 ? std::sqrt(squares / (count - 1) / count) : 0};
+  const double deviation = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  return {mean, deviation / std::sqrt(count), mean > 0 ? deviation / mean : 0};
 }
 
 double guessedSpeed(bool isGpu, unsigned computeUnits, unsigned megahertz) {
@@ -206,10 +208,10 @@ void ShareController::bound(std::span<const solver::DeviceSample> samples) {
   const auto seconds = [&](std::size_t i) {
     return samples[i].seconds - samples[i].transferSeconds;
   };
-  const double rest = (1 + likelyError) * whole - seconds(setup_.home);
+  const double rest = (1 + readingError) * whole - seconds(setup_.home);
   for (std::size_t i : usable_)
     if (i != setup_.home && groupsOf(samples[i]) > 0 && seconds(i) > 0)
-      atMost_[i] = std::max(rest, likelyError * whole) / seconds(i);
+      atMost_[i] = std::max(rest, readingError * whole) / seconds(i);
 }
 
 /// The shares of the first split launch under `auto`: by what is known of the devices, else by what
@@ -265,12 +267,12 @@ ShareController::Decision ShareController::chunks() {
   return {Action::Chunks, shares_};
 }
 
-ShareController::Decision ShareController::next(bool canChunk) {
+ShareController::Decision ShareController::next(bool canChunk, bool mayTry) {
   canChunk = canChunk && !chunksRefused_ && usable_.size() > 1;
   if (!solver_)
     return {};
   if (setup_.policy.kind == Policy::Kind::Auto)
-    return nextAuto(canChunk);
+    return nextAuto(canChunk, mayTry);
   return setup_.policy.kind == Policy::Kind::Dynamic && canChunk ? chunks() : split();
 }
 
@@ -296,11 +298,13 @@ bool ShareController::gainsNothingByChunks() const {
   return seconds > 0 && seconds < std::max(setup_.minLaunchSeconds, setup_.minChunkedSeconds);
 }
 
-ShareController::Decision ShareController::nextAuto(bool canChunk) {
+ShareController::Decision ShareController::nextAuto(bool canChunk, bool mayTry) {
   if (std::exchange(isToJudge_, false))
     judge();
   if (restingLaunches_ > 0) {
-    if (--restingLaunches_ == 0)
+    if (restingLaunches_ > 1 || mayTry)
+      --restingLaunches_;
+    if (restingLaunches_ == 0)
       homeSeconds_ = -1;
     return {};
   }
@@ -308,14 +312,16 @@ ShareController::Decision ShareController::nextAuto(bool canChunk) {
     --toRemeasure_;
     return {Action::Measure, {}};
   }
+  if (isFirst_ && gainsByWhatIsKnown()) {
+    homeSeconds_ = setup_.prior.homeSeconds;
+    isOnTrial_ = setup_.prior.gain == 0;
+  }
+  if (isOnTrial_ && !mayTry)
+    return {};
   if (homeSeconds_ < 0) {
-    if (isFirst_ && gainsByWhatIsKnown())
-      homeSeconds_ = setup_.prior.homeSeconds;
-    else if (isFirst_ && canChunk && !gainsNothingByChunks() &&
-             launchesBeforeTrial(gainBefore()) == 0)
+    if (isFirst_ && canChunk && !gainsNothingByChunks() && launchesBeforeTrial(gainBefore()) == 0)
       return chunks();
-    else
-      return {Action::Measure, {}};
+    return {Action::Measure, {}};
   }
   const Decision decision = split();
   solver_->begins();
@@ -355,6 +361,7 @@ void ShareController::rest() {
     rest_ = std::max(rest_, static_cast<unsigned>(
                                 std::min<double>(longestRest, hopelessSplits * lost / retryPart)));
   }
+  isOnTrial_ = true;
   restingLaunches_ = rest_;
   solver_->skip(rest_);
   rest_ = std::min(longestRest, rest_ * 2);
@@ -394,13 +401,15 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
   ++age_;
   tellSolver(seconds, totalGroups);
   if (toHear_ > 0) {
-    remeasured_ += seconds;
+    fresh_.push_back(seconds);
     if (--toHear_ > 0)
       return;
-    homeSeconds_ = remeasured_ / remeasures;
-    isToJudge_ = true;
+    heard_.insert(heard_.end(), fresh_.begin(), fresh_.end());
+    homeSeconds_ = estimate(heard_).mean;
+    isToJudge_ = isSuspected_;
     return;
   }
+  heard_ = {seconds};
   homeSeconds_ = seconds;
   homeIsMeasured_ = true;
   beginTrial();
@@ -504,6 +513,10 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   if (isTypical)
     judged_.push_back(seconds);
+  // What was on its way when home was asked says nothing new. A report that never comes must not
+  // leave the question open for ever.
+  if (isToJudge_ || (toHear_ > 0 && tried_ < longestVerdict))
+    return;
   const bool isUtterlyHopeless = !hasPaid_ && judged_.size() + 1 == hopelessSplits &&
                                  std::ranges::all_of(judged_, [&](double each) {
                                    return each > utterlyHopelessFactor * comparedHome();
@@ -513,23 +526,32 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
   const bool isRuinous = slowInARow_ >= hopelessSplits && lost_ > ruinousPart * age_ * home;
   const double least = isUtterlyHopeless ? std::ranges::min(judged_) : fastestSplit_;
   if (isHopeless || isRuinous)
-    split_ = {isRuinous ? seconds : least, 0};
+    split_ = {isRuinous ? seconds : least, 0, estimate(judged_).spread};
   else if (!concludes())
     return;
   beginTrial();
-  // A report that never came must not leave the suspicion open for ever.
-  toRemeasure_ = toHear_ = 0;
-  remeasured_ = 0;
-  isToJudge_ = false;
-  if (isSlower(rests_.mostSplitCosts()))
-    toRemeasure_ = toHear_ = remeasures;
-  else
+  askHome(0);
+  isSuspected_ = isHopeless || isRuinous || isSlower(rests_.mostSplitCosts());
+  if (isSuspected_) {
+    heard_.clear();
+    askHome(remeasures);
+  } else {
     notePaid();
+  }
+}
+
+/// Has so many launches timed there, and no others of those that it was asked for.
+void ShareController::askHome(std::size_t launches) {
+  toRemeasure_ = toHear_ = launches;
+  fresh_.clear();
+  isToJudge_ = false;
 }
 
 void ShareController::changeHome(double factor) {
   if (homeSeconds_ > 0)
     homeSeconds_ *= factor;
+  for (double& seconds : heard_)
+    seconds *= factor;
   homeAlone_ *= factor;
   setup_.prior.homeSeconds *= factor;
   setup_.timedAtHome *= factor;
@@ -559,12 +581,20 @@ bool ShareController::concludes() {
   split_ = estimate(latter);
   const std::size_t quarter = all.size() / 4;
   const double former = estimate(all.subspan(quarter, all.size() / 2 - quarter)).mean;
-  const bool isOpen =
-      splitSeconds() > comparedHome() && (!isSlower() || split_.mean < stillFalling * former);
+  const bool isOpen = isClose() || (isSlower(restCosts()) && split_.mean < stillFalling * former);
   if (!isOpen || verdictAt_ >= longestVerdict)
     return true;
   verdictAt_ = std::min(longestVerdict, 2 * verdictAt_);
+  if (isClose() && tellsMoreAtHome()) {
+    isSuspected_ = false;
+    askHome(std::max<std::size_t>(heard_.size(), 1));
+  }
   return false;
+}
+
+/// Whether it is rather home of which more should be known.
+bool ShareController::tellsMoreAtHome() const {
+  return homeError() > split_.error && !(setup_.movingSeconds > 0);
 }
 
 bool ShareController::homeIsDoubtful() const {
@@ -579,8 +609,28 @@ double ShareController::comparedHome() const {
   return least + waitCosts();
 }
 
-bool ShareController::isSlower(double restCosts) const {
-  return split_.mean - sureness * split_.error + restCosts > comparedHome();
+/// Of what is known of home, which has a margin of its own where it is guessed. Loads differ as
+/// much there as where they are split.
+double ShareController::homeError() const {
+  if (homeIsGuessed_)
+    return 0;
+  const double spread = std::max(estimate(heard_).spread, split_.spread);
+  return homeSeconds_ * spread / std::sqrt(std::max<double>(static_cast<double>(heard_.size()), 1));
+}
+
+/// Of the difference between both ways.
+double ShareController::likelyError() const {
+  return sureness * std::hypot(split_.error, homeError());
+}
+
+/// Seconds that a launch takes longer split than at home.
+double ShareController::lossBySplitting(double restCosts) const {
+  return split_.mean + restCosts - comparedHome();
+}
+
+/// Which of both ways is faster is not known yet.
+bool ShareController::isClose() const {
+  return std::abs(lossBySplitting(restCosts())) <= likelyError();
 }
 
 /// Whether the shares are those of the split launch before. Notes them.
@@ -600,12 +650,15 @@ bool ShareController::keepsShares(std::uint64_t totalGroups) {
 /// Splits are faster.
 void ShareController::notePaid() {
   hasPaid_ = true;
+  isOnTrial_ = false;
   rest_ = firstRest;
 }
 
 /// Both sides of the comparison are fresh.
 void ShareController::judge() {
-  if (isSlower()) {
+  if (isClose() && tellsMoreAtHome() && heard_.size() < mostRemeasures)
+    return askHome(heard_.size());
+  if (lossBySplitting(restCosts()) > 0) {
     rest();
     verdictAfter_ = firstVerdict;
   } else {

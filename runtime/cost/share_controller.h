@@ -8,10 +8,13 @@
 // solver refines what was measured.
 //
 // Splitting is under suspicion when its last launches surely took longer than one at home is
-// thought to: by more than the standard error of their mean. Until they do, or took less, there are
-// twice as many before the verdict, and twice as many again.
+// thought to: by more than the standard error of that difference. Until they do, or surely took
+// less, there are twice as many before the verdict, and twice as many again. What one launch took
+// at home may say little of the next: launches under one key may have loads that differ many times
+// over, which is seen in those that are split. So where it is home of which less is known, and
+// nothing has to be moved for that, launches are timed there, as many again each time.
 // Before it is given up, home is measured again: the machine may have become busy since, and a
-// wrong verdict costs the user more than two launches at home. Launches that moved data because
+// wrong verdict costs the user more than some launches at home. Launches that moved data because
 // their shares were new are not judged: that was paid once. What follows a split launch belongs to
 // what splitting costs (rest_times.h); until home is known to be followed by as much, it is enough
 // for suspicion.
@@ -99,8 +102,9 @@ public:
     /// Of Split: others get less than they should, since nothing was moved yet.
     bool isKeptShort = false;
   };
-  /// `canChunk`: the caller can give the launch out in chunks, should it be asked to.
-  Decision next(bool canChunk = false);
+  /// `canChunk`: the caller can give the launch out in chunks, should it be asked to. `mayTry`:
+  /// what it costs others to find out whether splitting pays can be afforded.
+  Decision next(bool canChunk = false, bool mayTry = true);
   /// The solver's shares, for a launch that others decided to split.
   Decision split();
 
@@ -127,6 +131,9 @@ public:
   void passed(bool wasSplit, double seconds) { rests_.passed(wasSplit, seconds); }
   /// Seconds that a split launch costs beyond its own; 0 where that is not known.
   double restCosts() const { return rests_.splitCosts(); }
+  /// Launches that are timed or split are to show whether splitting pays; nothing has yet, or not
+  /// since it was last found not to.
+  bool isOnTrial() const { return setup_.policy.kind == Policy::Kind::Auto && isOnTrial_; }
   /// The launch can't be given out in chunks after all: not asked for again.
   void refuseChunks() { chunksRefused_ = true; }
 
@@ -162,7 +169,7 @@ public:
   double splitSeconds() const { return split_.mean > 0 ? split_.mean + restCosts() : 0; }
 
 private:
-  Decision nextAuto(bool canChunk);
+  Decision nextAuto(bool canChunk, bool mayTry);
   Decision chunks();
   bool keepFirstMoveShort();
   bool gainsByWhatIsKnown() const;
@@ -182,15 +189,21 @@ private:
   void tellSolver(double homeSeconds, std::uint64_t totalGroups);
   struct Estimate {
     double mean = 0;
-    double error = 0; ///< of the mean: standard
+    double error = 0;  ///< of the mean: standard
+    double spread = 0; ///< of what it is of: standard deviation by the mean
   };
   static Estimate estimate(std::span<const double> readings);
   void beginTrial();
   void notePaid();
   bool concludes();
+  void askHome(std::size_t launches);
+  bool tellsMoreAtHome() const;
   double comparedHome() const;
-  bool isSlower(double restCosts) const;
-  bool isSlower() const { return isSlower(restCosts()); }
+  double homeError() const;
+  double likelyError() const;
+  double lossBySplitting(double restCosts) const;
+  bool isSlower(double restCosts) const { return lossBySplitting(restCosts) > likelyError(); }
+  bool isClose() const;
   void judge();
   void rest();
   bool isHomeAlone(const Decision& decision) const;
@@ -209,6 +222,7 @@ private:
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;      ///< that it is at work
+  std::vector<double> heard_;    ///< readings that this is the mean of, if it is of any
   Latest<4> waits_;              ///< what waiting cost for those at home that tell
   bool homeIsMeasured_ = false;  ///< in this run
   bool homeIsGuessed_ = false;   ///< from what home did beside others
@@ -223,9 +237,10 @@ private:
   unsigned tried_ = 0;           ///< splits since the last verdict
   unsigned verdictAfter_;        ///< launches that a verdict is about, at least
   unsigned verdictAt_;           ///< … that the next one is
-  unsigned toRemeasure_ = 0;     ///< launches at home still to be asked for, under suspicion
-  unsigned toHear_ = 0;          ///< … and still to be reported
-  double remeasured_ = 0;        ///< their sum
+  std::size_t toRemeasure_ = 0;  ///< launches at home still to be asked for
+  std::size_t toHear_ = 0;       ///< … and still to be reported
+  std::vector<double> fresh_;    ///< what those took that are
+  bool isSuspected_ = false;     ///< splitting: only these count, and decide
   std::uint64_t groups_;         ///< of the last split launch, or the most that there may be
   unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
   unsigned homeToTell_ = 0;      ///< of those that are under way
@@ -238,6 +253,7 @@ private:
   bool hasSplit_ = false;        ///< the solver has seen the other devices
   bool hasMoved_ = false;        ///< a launch was split by shares
   bool hasPaid_ = false;         ///< splits were found to be faster, once
+  bool isOnTrial_ = true;        ///< … or not since they last were not
   bool hasPaidForTrial_ = false; ///< of what an earlier run found to be slower
   bool hasLookedTwice_ = false;  ///< before the first launch that seemed too short was one
   bool chunksRefused_ = false;

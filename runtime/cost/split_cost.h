@@ -24,6 +24,10 @@
 // us; launches of 120 us or less stay at home. Where the program waits at home for 1.02 ms, those
 // stay that it would wait for for 100 us or less.
 //
+// What comes behind a launch that libsplit is at work on has to wait until that is over, and then
+// is given to the device by libsplit. Where a device works in the thread that calls it, that is
+// another one each time, which takes as long as a short launch.
+//
 // A machine that was busy makes it look dear, and launches that therefore are not split can't show
 // that it is not. So what counts is what the cheaper ones of the latest launches cost, and each
 // later run believes somewhat less of what it was told, down to the guess, until it measures
@@ -49,6 +53,9 @@ public:
   }
   /// The program waited `wall` seconds for a launch at home, which was at work for `seconds`.
   void noteAtHome(double wall, double seconds) { home_.note(std::max(wall - seconds, 0.0)); }
+  /// The same of one that was given to a lane while others were before it in its queue: `wall`
+  /// seconds passed from their end to its own.
+  void noteHeldUp(double wall, double seconds) { heldUp_.note(std::max(wall - seconds, 0.0)); }
   /// A call that split a launch was busy with it for so many seconds.
   void noteBusy(double seconds) { busy_.note(seconds); }
   /// An earlier run left so much. Ignored once something is known of this one.
@@ -65,6 +72,9 @@ public:
   /// What one takes at the least where nobody waits for it: launches that take less at home can't
   /// gain there.
   double shortestBehind() const { return tells(busy_) ? cheaper(busy_) : seconds_; }
+  /// What it costs a launch at home, behind others that libsplit is at work on, that it can't go to
+  /// the driver as it came.
+  double heldUp() const { return tells(heldUp_) ? cheaper(heldUp_) : shortestBehind(); }
   /// Launches that take less at home can't gain, if they are waited for.
   double shortestLaunch() const {
     // What an earlier run left has it off already.
@@ -83,7 +93,7 @@ private:
   static constexpr std::size_t least = 4; ///< launches that tell anything
 
   double seconds_ = guessed;
-  Costs split_, home_, busy_;
+  Costs split_, home_, heldUp_, busy_;
 };
 
 } // namespace libsplit::runtime

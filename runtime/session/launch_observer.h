@@ -30,6 +30,9 @@ public:
   std::uint64_t launches(Stream& stream);
   /// Whether a launch of the queue may make tasks of those that come behind it.
   bool mayHoldUp(const Stream& stream) const;
+  /// The same to find out whether splitting such a launch pays. Where others are held up anyway
+  /// that costs nothing more, and what these take earns some of it meanwhile.
+  bool mayTry(const Stream& stream, const ShareController& controller) const;
   /// Counts a launch that was a task, and says why it was not split.
   static void countUnsplit(Task& task, const Launch& launch, const std::string& why);
   /// Notes what it took to find out that the launch is short.
@@ -59,12 +62,13 @@ private:
     bool wasSplit = false;
     std::uint64_t bytesMoved = 0;
     double lookSeconds = 0;
-    double wall = 0;       ///< seconds that passed; 0: nobody knows
-    bool isSeen = false;   ///< when it ended is known
-    bool wasAlone = false; ///< in its queue
-    bool heldUp = false;   ///< others waited for it to be measured before they were planned
-    double busy = 0;       ///< seconds of the program's call
-    double waited = 0;     ///< seconds for it, from when it was enqueued; 0: not known
+    double wall = 0;        ///< seconds that passed; 0: nobody knows
+    bool isSeen = false;    ///< when it ended is known
+    bool wasAlone = false;  ///< in its queue
+    bool wasBehind = false; ///< others there, when it was planned
+    bool heldUp = false;    ///< others waited for it to be measured before they were planned
+    double busy = 0;        ///< seconds of the program's call
+    double waited = 0;      ///< seconds for it, from when it was enqueued; 0: not known
   };
   struct Took {
     double wall = 0;        ///< seconds, with what follows
@@ -72,8 +76,10 @@ private:
     bool complete = false;  ///< what each device did is known
     bool isTelling = false; ///< … and what it took in all
   };
+  static std::uint64_t behind(const Stream& stream);
+  void countHeldUp(Stream& stream, std::uint64_t number) const;
   /// Seconds that a task costs the program beyond a call of the driver.
-  double holdingUpCosts() const { return shared_.splitCost.shortestBehind(); }
+  double holdingUpCosts() const { return shared_.splitCost.heldUp(); }
   double timingCosts(const Task& task) const;
   void passUntimed(const Task& task, const Launch& launch, double wall, bool wasAlone);
   void passTrial(Task& task, const Launch& launch, double wall);

@@ -78,9 +78,26 @@ std::uint64_t LaunchObserver::launches(Stream& stream) {
   return number;
 }
 
+/// Launches that come behind one before the program waits.
+std::uint64_t LaunchObserver::behind(const Stream& stream) {
+  return std::max(stream.together, stream.sinceWait) - 1;
+}
+
 bool LaunchObserver::mayHoldUp(const Stream& stream) const {
-  const std::uint64_t behind = std::max(stream.together, stream.sinceWait) - 1;
-  return stream.holdingUp.affords(static_cast<double>(behind) * holdingUpCosts());
+  return stream.holdingUp.affords(static_cast<double>(behind(stream)) * holdingUpCosts());
+}
+
+bool LaunchObserver::mayTry(const Stream& stream, const ShareController& controller) const {
+  const double each = holdingUpCosts() - PlanningBudget::part * controller.expectedHomeSeconds();
+  const double most = static_cast<double>(behind(stream)) * std::max(each, 0.0);
+  return !stream.idle() || most == 0 || most <= stream.holdingUp.left();
+}
+
+/// The queue's launch of that number had those wait that came behind it. Each counts once, though
+/// several may have held it up.
+void LaunchObserver::countHeldUp(Stream& stream, std::uint64_t number) const {
+  const std::uint64_t last = std::max(number, std::exchange(stream.heldUpTo, stream.launches));
+  stream.holdingUp.spend(static_cast<double>(stream.launches - last) * holdingUpCosts());
 }
 
 /// The queue's launch of that number starts: what passed since the one before it is known, if that
@@ -126,8 +143,9 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   const std::chrono::duration<double> passed = now - start;
   starts(*task.stream, launch.number, start);
   Stream& stream = *task.stream;
-  if ((launch.isWaiting || (launch.shapeTrial && shapes_.holdsUp(launch))) && !launch.wasSplit)
-    stream.holdingUp.spend(static_cast<double>(stream.launches - launch.number) * holdingUpCosts());
+  if (launch.isTrial || (launch.isWaiting && !launch.wasSplit) ||
+      (launch.shapeTrial && !launch.wasSplit && shapes_.holdsUp(launch)))
+    countHeldUp(stream, launch.number);
   const double timing = timingCosts(task);
   stream.timed.took(std::max(0.0, passed.count()), timing);
   double wall = task.endedUnseen ? 0 : std::max(0.0, passed.count() - timing);
@@ -173,6 +191,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .wall = wall,
             .isSeen = !task.endedUnseen,
             .wasAlone = wasAlone,
+            .wasBehind = task.planned < stream.lastRetired,
             .heldUp = task.learning && launch.number != stream.launches,
             .busy = launch.busySeconds};
   // As natively: enqueued by the program's thread, with nothing before it.
@@ -300,6 +319,8 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, Over& over) {
       took.complete && home.transferSeconds == 0 && !launch.isFirst ? over.waited : 0;
   if (waited > 0)
     shared_.splitCost.noteAtHome(waited, home.seconds);
+  if (took.complete && home.transferSeconds == 0 && over.isSeen && over.wasBehind)
+    shared_.splitCost.noteHeldUp(over.wall, home.seconds);
   const double shortest = shared_.shortestLaunch(history.isWaitedFor);
   if (took.complete && std::max(waited, home.seconds) < shortest)
     spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);

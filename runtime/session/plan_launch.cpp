@@ -174,7 +174,9 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
   switch (ruling.mode) {
   case LaunchCycle::Mode::Free:
     adopt(launch, history.controller->next(chunks_.canBegin(launch) &&
-                                           !ahead_.forbidsChunks(launch, history)));
+                                               !ahead_.forbidsChunks(launch, history),
+                                           observer_.mayTry(stream, *history.controller)));
+    launch.isTrial = history.controller->isOnTrial();
     break;
   case LaunchCycle::Mode::Split:
     adopt(launch, {Action::Split, ruling.shares});

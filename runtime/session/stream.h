@@ -117,7 +117,8 @@ struct Stream {
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
   Aftermath aftermath;
   unsigned heldUp = 0;      ///< launches in a row that are tasks only since others before them are
-  PlanningBudget holdingUp; ///< seconds that launches may be held up so, to time others at home
+  PlanningBudget holdingUp; ///< seconds that launches may be held up so, to try what may pay
+  std::uint64_t heldUpTo = 0; ///< number of the last launch that counts as held up so
   std::chrono::steady_clock::time_point lastCalled{}; ///< the last launch was
   std::uint64_t waits = 0;      ///< of the program's, when the last launch came
   std::uint64_t sinceWait = 0;  ///< launches that came since then, …

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 #include <string>
 
 namespace libsplit::runtime {
@@ -410,6 +411,79 @@ TEST(ShareController, WhatIsSurelyALittleSlowerGoesHome) {
   const std::string made =
       decisions({10.6, 10.5, 10.7, 10.6, 10.5, 10.6, 10.5, 10.5, 10.5, 10.5, 10.5, 10.5});
   EXPECT_TRUE(made.ends_with("hhhh")) << made;
+}
+
+/// Of 600 launches of 100 groups under one key, whose loads differ 30 times over, the part that is
+/// split. Split they take so many times what they do at home.
+double partSplitOfUneven(double factor, unsigned seed) {
+  ShareController controller(setup("auto"));
+  int splits = 0;
+  std::minstd_rand loads(seed);
+  for (int i = 0; i < 600; ++i) {
+    const double load = i == 0 ? 30 : 1 + static_cast<double>(loads() % 30);
+    const double atHome = 10e-3 * load;
+    const Action action = controller.next().action;
+    if (action == Action::Measure)
+      controller.observeHome(atHome, 100);
+    if (action != Action::Split)
+      continue;
+    ++splits;
+    const double seconds = factor * atHome;
+    const solver::DeviceSample samples[] = {{0, 50, seconds}, {50, 100, seconds}};
+    controller.observeSplit(samples, 100, seconds);
+  }
+  return splits / 600.0;
+}
+
+TEST(ShareController, OneReadingOfHomeDoesNotDecideWhereLoadsDiffer) {
+  const auto partSplit = [](double factor) {
+    double sum = 0;
+    for (unsigned seed = 1; seed <= 20; ++seed)
+      sum += partSplitOfUneven(factor, seed);
+    return sum / 20;
+  };
+  EXPECT_LT(partSplit(1.4), 0.3);
+  EXPECT_GT(partSplit(0.7), 0.8);
+}
+
+TEST(ShareController, WhatIsOnItsWayDoesNotKeepHomeFromBeingHeard) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(10e-3, 100);
+  const solver::DeviceSample samples[] = {{0, 50, 5e-3}, {50, 100, 5e-3}};
+  int splits = 0;
+  for (int batch = 0; batch < 20; ++batch) {
+    std::vector<Action> underWay;
+    for (int i = 0; i < 20; ++i)
+      underWay.push_back(controller.next().action);
+    for (const Action action : underWay)
+      if (action == Action::Split)
+        controller.observeSplit(samples, 100, 15e-3); // for they wait for each other
+      else if (action == Action::Measure)
+        controller.observeHome(10e-3, 100);
+    splits += static_cast<int>(std::ranges::count(underWay, Action::Split));
+  }
+  EXPECT_LT(splits, 150);
+}
+
+TEST(ShareController, NothingIsTriedThatCanNotBeAfforded) {
+  ShareController fresh(setup("auto"));
+  EXPECT_EQ(fresh.next(false, false).action, Action::Native);
+  EXPECT_EQ(fresh.next().action, Action::Measure);
+
+  ShareController resting(setup("auto"));
+  resting.next();
+  resting.observeHome(0.1e-3); // too short
+  for (int i = 0; i < 1000; ++i)
+    ASSERT_EQ(resting.next(false, false).action, Action::Native) << i;
+  resting.next();
+  EXPECT_EQ(resting.next().action, Action::Measure);
+
+  ShareController gaining(setup("auto"));
+  gaining.next();
+  gaining.observeHome(10e-3, 100);
+  EXPECT_EQ(splitAsSlowAs(gaining, 6e-3, 20), Action::Split);
+  EXPECT_EQ(gaining.next(false, false).action, Action::Split) << "which is no trial any more";
 }
 
 TEST(ShareController, TheFirstMoveWaitsUntilTheLaunchesSoFarAreWorthIt) {
