@@ -305,7 +305,7 @@ ShareController::Decision ShareController::nextAuto(bool canChunk, bool mayTry) 
     if (restingLaunches_ > 1 || mayTry)
       --restingLaunches_;
     if (restingLaunches_ == 0)
-      homeSeconds_ = -1;
+      homeBefore_ = std::exchange(homeSeconds_, -1);
     return {};
   }
   if (toRemeasure_ > 0) {
@@ -362,6 +362,8 @@ void ShareController::rest() {
                                 std::min<double>(longestRest, hopelessSplits * lost / retryPart)));
   }
   isOnTrial_ = true;
+  beginTrial();
+  askHome(0);
   restingLaunches_ = rest_;
   solver_->skip(rest_);
   rest_ = std::min(longestRest, rest_ * 2);
@@ -509,13 +511,16 @@ void ShareController::weigh(double wallSeconds, bool keepsShares, bool isWaitedF
   slowInARow_ = cost > hopeless ? slowInARow_ + 1 : 0;
   lost_ += cost - home;
   ++age_;
+  // It was on its way when the verdict fell, or a cycle asked for it.
+  if (restingLaunches_ > 0 || homeSeconds_ < 0)
+    return;
   const double shown = isTypical ? seconds : seconds - std::min(moving, seconds);
   fastestSplit_ = tried_++ == 0 ? shown : std::min(fastestSplit_, shown);
   if (isTypical)
     judged_.push_back(seconds);
   // What was on its way when home was asked says nothing new. A report that never comes must not
   // leave the question open for ever.
-  if (isToJudge_ || (toHear_ > 0 && tried_ < longestVerdict))
+  if ((isToJudge_ || toHear_ > 0) && tried_ < longestVerdict)
     return;
   const bool isUtterlyHopeless = !hasPaid_ && judged_.size() + 1 == hopelessSplits &&
                                  std::ranges::all_of(judged_, [&](double each) {
@@ -552,6 +557,7 @@ void ShareController::changeHome(double factor) {
     homeSeconds_ *= factor;
   for (double& seconds : heard_)
     seconds *= factor;
+  homeBefore_ *= factor;
   homeAlone_ *= factor;
   setup_.prior.homeSeconds *= factor;
   setup_.timedAtHome *= factor;
@@ -592,9 +598,10 @@ bool ShareController::concludes() {
   return false;
 }
 
-/// Whether it is rather home of which more should be known.
+/// Whether it is rather home of which more should be known, and can be at little cost.
 bool ShareController::tellsMoreAtHome() const {
-  return homeError() > split_.error && !(setup_.movingSeconds > 0);
+  return homeError() > split_.error && heard_.size() < mostRemeasures &&
+         !(setup_.movingSeconds > 0);
 }
 
 bool ShareController::homeIsDoubtful() const {
@@ -656,7 +663,7 @@ void ShareController::notePaid() {
 
 /// Both sides of the comparison are fresh.
 void ShareController::judge() {
-  if (isClose() && tellsMoreAtHome() && heard_.size() < mostRemeasures)
+  if (isClose() && tellsMoreAtHome())
     return askHome(heard_.size());
   if (lossBySplitting(restCosts()) > 0) {
     rest();

@@ -148,6 +148,7 @@ public:
   /// Seconds at home that are known, or known of a launch like it; 0: none are.
   double expectedHomeSeconds() const {
     return homeSeconds_ > 0               ? homeSeconds()
+           : homeBefore_ > 0              ? homeBefore_
            : setup_.prior.homeSeconds > 0 ? setup_.prior.homeSeconds
                                           : setup_.timedAtHome;
   }
@@ -222,7 +223,8 @@ private:
   std::vector<solver::DeviceSample> usableSamples_;
   std::vector<solver::ChunkSample> usableChunks_;
   double homeSeconds_ = -1;      ///< that it is at work
-  std::vector<double> heard_;    ///< readings that this is the mean of, if it is of any
+  double homeBefore_ = 0;        ///< … before the last rest; 0: not known
+  std::vector<double> heard_;    ///< readings whose mean `homeSeconds_` is; empty: it is not of any
   Latest<4> waits_;              ///< what waiting cost for those at home that tell
   bool homeIsMeasured_ = false;  ///< in this run
   bool homeIsGuessed_ = false;   ///< from what home did beside others
@@ -239,8 +241,8 @@ private:
   unsigned verdictAt_;           ///< … that the next one is
   std::size_t toRemeasure_ = 0;  ///< launches at home still to be asked for
   std::size_t toHear_ = 0;       ///< … and still to be reported
-  std::vector<double> fresh_;    ///< what those took that are
-  bool isSuspected_ = false;     ///< splitting: only these count, and decide
+  std::vector<double> fresh_;    ///< readings of those that were reported
+  bool isSuspected_ = false;     ///< splitting: these replace the readings before, and decide
   std::uint64_t groups_;         ///< of the last split launch, or the most that there may be
   unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
   unsigned homeToTell_ = 0;      ///< of those that are under way

@@ -25,8 +25,9 @@
 // stay that it would wait for for 100 us or less.
 //
 // What comes behind a launch that libsplit is at work on has to wait until that is over, and then
-// is given to the device by libsplit. Where a device works in the thread that calls it, that is
-// another one each time, which takes as long as a short launch.
+// is given to the device by libsplit. Where the host does that while the device is at work, it
+// costs nothing; where a device works in the thread that calls it, each goes to another thread,
+// which takes as long as a short launch.
 //
 // A machine that was busy makes it look dear, and launches that therefore are not split can't show
 // that it is not. So what counts is what the cheaper ones of the latest launches cost, and each
@@ -53,9 +54,13 @@ public:
   }
   /// The program waited `wall` seconds for a launch at home, which was at work for `seconds`.
   void noteAtHome(double wall, double seconds) { home_.note(std::max(wall - seconds, 0.0)); }
-  /// The same of one that was given to a lane while others were before it in its queue: `wall`
-  /// seconds passed from their end to its own.
-  void noteHeldUp(double wall, double seconds) { heldUp_.note(std::max(wall - seconds, 0.0)); }
+  /// A launch at home that was a task, behind others in its queue: `wall` seconds passed from their
+  /// end to its own, for which it was at work for `seconds`. What seems to have begun before they
+  /// ended tells nothing.
+  void noteAsTask(double wall, double seconds) {
+    if (wall >= seconds)
+      asTask_.note(wall - seconds);
+  }
   /// A call that split a launch was busy with it for so many seconds.
   void noteBusy(double seconds) { busy_.note(seconds); }
   /// An earlier run left so much. Ignored once something is known of this one.
@@ -72,9 +77,9 @@ public:
   /// What one takes at the least where nobody waits for it: launches that take less at home can't
   /// gain there.
   double shortestBehind() const { return tells(busy_) ? cheaper(busy_) : seconds_; }
-  /// What it costs a launch at home, behind others that libsplit is at work on, that it can't go to
-  /// the driver as it came.
-  double heldUp() const { return tells(heldUp_) ? cheaper(heldUp_) : shortestBehind(); }
+  /// What it costs a launch at home to be a task, behind others that are, where the driver could
+  /// have had it as it came; 0: nothing tells yet.
+  double asTask() const { return tells(asTask_) ? cheaper(asTask_) : 0; }
   /// Launches that take less at home can't gain, if they are waited for.
   double shortestLaunch() const {
     // What an earlier run left has it off already.
@@ -93,7 +98,7 @@ private:
   static constexpr std::size_t least = 4; ///< launches that tell anything
 
   double seconds_ = guessed;
-  Costs split_, home_, heldUp_, busy_;
+  Costs split_, home_, asTask_, busy_;
 };
 
 } // namespace libsplit::runtime

@@ -30,8 +30,9 @@ public:
   std::uint64_t launches(Stream& stream);
   /// Whether a launch of the queue may make tasks of those that come behind it.
   bool mayHoldUp(const Stream& stream) const;
-  /// The same to find out whether splitting such a launch pays. Where others are held up anyway
-  /// that costs nothing more, and what these take earns some of it meanwhile.
+  /// Whether it may be found out if splitting such a launch pays: what that costs those behind it
+  /// can be afforded, as far as anything tells. Where they are held up anyway it costs nothing
+  /// more, and what they take earns some of it meanwhile.
   bool mayTry(const Stream& stream, const ShareController& controller) const;
   /// Counts a launch that was a task, and says why it was not split.
   static void countUnsplit(Task& task, const Launch& launch, const std::string& why);
@@ -65,7 +66,7 @@ private:
     double wall = 0;        ///< seconds that passed; 0: nobody knows
     bool isSeen = false;    ///< when it ended is known
     bool wasAlone = false;  ///< in its queue
-    bool wasBehind = false; ///< others there, when it was planned
+    bool wasBehind = false; ///< nothing but others in its queue was before it, and they were
     bool heldUp = false;    ///< others waited for it to be measured before they were planned
     double busy = 0;        ///< seconds of the program's call
     double waited = 0;      ///< seconds for it, from when it was enqueued; 0: not known
@@ -79,7 +80,9 @@ private:
   static std::uint64_t behind(const Stream& stream);
   void countHeldUp(Stream& stream, std::uint64_t number) const;
   /// Seconds that a task costs the program beyond a call of the driver.
-  double holdingUpCosts() const { return shared_.splitCost.heldUp(); }
+  double holdingUpCosts() const {
+    return std::max(shared_.splitCost.asTask(), shared_.splitCost.shortestBehind());
+  }
   double timingCosts(const Task& task) const;
   void passUntimed(const Task& task, const Launch& launch, double wall, bool wasAlone);
   void passTrial(Task& task, const Launch& launch, double wall);

@@ -88,16 +88,19 @@ bool LaunchObserver::mayHoldUp(const Stream& stream) const {
 }
 
 bool LaunchObserver::mayTry(const Stream& stream, const ShareController& controller) const {
-  const double each = holdingUpCosts() - PlanningBudget::part * controller.expectedHomeSeconds();
-  const double most = static_cast<double>(behind(stream)) * std::max(each, 0.0);
-  return !stream.idle() || most == 0 || most <= stream.holdingUp.left();
+  const double home = controller.expectedHomeSeconds();
+  if (!stream.idle() || behind(stream) == 0 || !(home > 0))
+    return true;
+  const double each = shared_.splitCost.asTask() - PlanningBudget::part * home;
+  return each <= 0 || static_cast<double>(behind(stream)) * each <= stream.holdingUp.left();
 }
 
 /// The queue's launch of that number had those wait that came behind it. Each counts once, though
 /// several may have held it up.
 void LaunchObserver::countHeldUp(Stream& stream, std::uint64_t number) const {
   const std::uint64_t last = std::max(number, std::exchange(stream.heldUpTo, stream.launches));
-  stream.holdingUp.spend(static_cast<double>(stream.launches - last) * holdingUpCosts());
+  if (stream.launches > last)
+    stream.holdingUp.spend(static_cast<double>(stream.launches - last) * holdingUpCosts());
 }
 
 /// The queue's launch of that number starts: what passed since the one before it is known, if that
@@ -191,7 +194,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
             .wall = wall,
             .isSeen = !task.endedUnseen,
             .wasAlone = wasAlone,
-            .wasBehind = task.planned < stream.lastRetired,
+            .wasBehind = stream.inOrder && task.after.empty() && task.planned < stream.lastRetired,
             .heldUp = task.learning && launch.number != stream.launches,
             .busy = launch.busySeconds};
   // As natively: enqueued by the program's thread, with nothing before it.
@@ -320,7 +323,7 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, Over& over) {
   if (waited > 0)
     shared_.splitCost.noteAtHome(waited, home.seconds);
   if (took.complete && home.transferSeconds == 0 && over.isSeen && over.wasBehind)
-    shared_.splitCost.noteHeldUp(over.wall, home.seconds);
+    shared_.splitCost.noteAsTask(over.wall, home.seconds);
   const double shortest = shared_.shortestLaunch(history.isWaitedFor);
   if (took.complete && std::max(waited, home.seconds) < shortest)
     spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);

@@ -173,10 +173,10 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
   launch.ticket = ruling.ticket;
   switch (ruling.mode) {
   case LaunchCycle::Mode::Free:
-    adopt(launch, history.controller->next(chunks_.canBegin(launch) &&
-                                               !ahead_.forbidsChunks(launch, history),
-                                           observer_.mayTry(stream, *history.controller)));
-    launch.isTrial = history.controller->isOnTrial();
+    adopt(launch, history.controller->next(
+                      chunks_.canBegin(launch) && !ahead_.forbidsChunks(launch, history),
+                      history.isSplit || observer_.mayTry(stream, *history.controller)));
+    launch.isTrial = launch.action != Action::Native && history.controller->isOnTrial();
     break;
   case LaunchCycle::Mode::Split:
     adopt(launch, {Action::Split, ruling.shares});

@@ -17,7 +17,7 @@ namespace libsplit::runtime {
 namespace {
 
 /// A device's memory, and how many copies it still does until one is refused.
-std::vector<std::byte> memory;
+std::vector<std::byte> deviceMemory;
 std::atomic<int> copiesLeft;
 
 bool isRefused() {
@@ -37,7 +37,7 @@ Dispatch copying() {
                               cl_event* event) -> cl_int {
     if (isRefused())
       return CL_OUT_OF_RESOURCES;
-    std::memcpy(host, memory.data() + offset, size);
+    std::memcpy(host, deviceMemory.data() + offset, size);
     *event = overEvent();
     return CL_SUCCESS;
   };
@@ -46,7 +46,7 @@ Dispatch copying() {
                                cl_event* event) -> cl_int {
     if (isRefused())
       return CL_OUT_OF_RESOURCES;
-    std::memcpy(memory.data() + offset, host, size);
+    std::memcpy(deviceMemory.data() + offset, host, size);
     *event = overEvent();
     return CL_SUCCESS;
   };
@@ -119,12 +119,12 @@ TEST(Pump, CopiesEveryByteBothWays) {
     const std::size_t size = 1 + random() % 5000, offset = random() % 300;
     const std::vector<std::byte> before = bytesOf(1, size + 400);
     std::vector<std::byte> sent = bytesOf(2, size), received(size);
-    memory = before;
+    deviceMemory = before;
     copiesLeft = -1;
     ASSERT_EQ(copyAll(pump, copyOf(false, offset, sent), team), CL_SUCCESS);
     std::vector<std::byte> expected = before;
     std::ranges::copy(sent, expected.begin() + static_cast<std::ptrdiff_t>(offset));
-    ASSERT_EQ(memory, expected);
+    ASSERT_EQ(deviceMemory, expected);
     ASSERT_EQ(copyAll(pump, copyOf(true, offset, received), team), CL_SUCCESS);
     ASSERT_EQ(received, sent);
   }
@@ -134,7 +134,7 @@ TEST(Pump, TellsWhatTheDriverRefuses) {
   ThreadTeam team(3);
   const Pump pump(cl, HostBlock::reserve(2 * 3 * 64), 3);
   std::vector<std::byte> host(2000);
-  memory = host;
+  deviceMemory = host;
   for (int number = 0; number < 8; ++number)
     for (const bool toHost : {false, true}) {
       copiesLeft = number;
@@ -148,7 +148,7 @@ TEST(CopyUnderWay, IsWholeWhoeverHurriesIt) {
   copiesLeft = -1;
   for (int round = 0; round < 300; ++round) {
     std::vector<std::byte> sent = bytesOf(2, 5000);
-    memory = bytesOf(1, sent.size());
+    deviceMemory = bytesOf(1, sent.size());
     const BulkCopy copy = copyOf(false, 0, sent);
     CopyUnderWay underWay(cl, copy);
     std::atomic<bool> isThere = false;
@@ -158,13 +158,13 @@ TEST(CopyUnderWay, IsWholeWhoeverHurriesIt) {
       for (int i = 0; i < round / 10; ++i)
         std::this_thread::yield();
       underWay.hurry();
-      seen = memory; // all of it is in the queue, and this one's copies are over at once
+      seen = deviceMemory; // all of it is in the queue, and this one's copies are over at once
     });
     while (!isThere)
       std::this_thread::yield();
     EXPECT_EQ(pump.copy(underWay, copy.size, team), CL_SUCCESS);
     EXPECT_EQ(underWay.finishRest().value_or(CL_SUCCESS), CL_SUCCESS);
-    EXPECT_EQ(memory, sent);
+    EXPECT_EQ(deviceMemory, sent);
     other.join();
     EXPECT_EQ(seen, sent);
   }
@@ -172,19 +172,19 @@ TEST(CopyUnderWay, IsWholeWhoeverHurriesIt) {
 
 TEST(CopyUnderWay, GoesAsAWholeBeforeAnythingWasEnqueued) {
   std::vector<std::byte> sent = bytesOf(2, 5000);
-  memory = bytesOf(1, sent.size());
+  deviceMemory = bytesOf(1, sent.size());
   CopyUnderWay underWay(cl, copyOf(false, 0, sent));
   copiesLeft = 1; // a second one would be refused
   underWay.hurry();
   underWay.hurry();
-  EXPECT_EQ(memory, sent);
+  EXPECT_EQ(deviceMemory, sent);
   EXPECT_EQ(underWay.take(1, sent.size()).size, 0U);
   EXPECT_EQ(underWay.finishRest(), CL_SUCCESS);
 }
 
 TEST(CopyUnderWay, TellsWhatIsRefusedOfTheRest) {
   std::vector<std::byte> sent(5000);
-  memory = sent;
+  deviceMemory = sent;
   CopyUnderWay underWay(cl, copyOf(false, 0, sent));
   copiesLeft = 0;
   underWay.hurry();

@@ -466,6 +466,24 @@ TEST(ShareController, WhatIsOnItsWayDoesNotKeepHomeFromBeingHeard) {
   EXPECT_LT(splits, 150);
 }
 
+TEST(ShareController, WhatWasOnItsWayWhenARestBeganDecidesNothing) {
+  ShareController controller(setup("auto"));
+  controller.next();
+  controller.observeHome(10e-3, 100);
+  const solver::DeviceSample samples[] = {{0, 50, 5e-3}, {50, 100, 5e-3}};
+  while (controller.next().action == Action::Split)
+    controller.observeSplit(samples, 100, 15e-3);
+  controller.observeHome(10e-3, 100);
+  EXPECT_EQ(controller.next().action, Action::Measure);
+  controller.observeHome(10e-3, 100);
+  int rest = 0;
+  for (; controller.next().action == Action::Native; ++rest)
+    controller.observeSplit(samples, 100, 15e-3);
+  EXPECT_GE(rest, 15);
+  controller.observeHome(10e-3, 100);
+  EXPECT_EQ(controller.next().action, Action::Split);
+}
+
 TEST(ShareController, NothingIsTriedThatCanNotBeAfforded) {
   ShareController fresh(setup("auto"));
   EXPECT_EQ(fresh.next(false, false).action, Action::Native);
