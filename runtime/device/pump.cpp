@@ -318,10 +318,12 @@ std::shared_ptr<const void> Pumps::yield(cl_context context) {
   return yielded->empty() ? nullptr : yielded;
 }
 
-void Pumps::forget(cl_context context) {
-  const auto gone = yield(context); // destroyed without the lock: drivers may call the program
-  std::lock_guard lock(mutex_);
-  std::erase(contexts_, context);
+std::shared_ptr<const void> Pumps::forget(cl_context context) {
+  {
+    std::lock_guard lock(mutex_);
+    std::erase(contexts_, context);
+  }
+  return yield(context);
 }
 
 void Pumps::stop() {

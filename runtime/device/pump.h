@@ -143,8 +143,8 @@ public:
   /// Gives up what is pinned in `context` and not in use, which goes with the result. Null if there
   /// is nothing.
   std::shared_ptr<const void> yield(cl_context context);
-  /// The program gives up `context`: what was pinned in it goes.
-  void forget(cl_context context);
+  /// The program gives up `context`: the same, and what is in use goes when it no longer is.
+  std::shared_ptr<const void> forget(cl_context context);
   /// No pump is made any more.
   void stop();
 

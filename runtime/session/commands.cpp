@@ -29,6 +29,16 @@ void Commands::noteWhileQuiet(const Command& command, std::span<const BufferUse>
   noteForOutlooks(command, uses);
 }
 
+void Commands::noteBarrierWhileQuiet(cl_command_queue queue) const {
+  const Lock lock(shared_.mutex);
+  if (const auto stream = scheduler_.find(queue))
+    stream->nativeBarrier = true;
+}
+
+bool Commands::mayBeSkipped(const Command& command) const {
+  return command.waitCount > 0 && shared_.userEvents;
+}
+
 bool Commands::waitListIsNative(const Command& command) const {
   for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i) {
     auto ours = scheduler_.events().find(command.waitList[i]);
@@ -86,6 +96,35 @@ bool Commands::hostMayDo(const Command& command, const std::vector<BufferUse>& u
   return !object || (uses.front().writes ? object->access.writes : object->access.reads);
 }
 
+bool Commands::areBuffers(const Command& command, const std::vector<BufferUse>& uses) const {
+  switch (command.type) {
+  case CL_COMMAND_READ_BUFFER:
+  case CL_COMMAND_READ_BUFFER_RECT:
+  case CL_COMMAND_WRITE_BUFFER:
+  case CL_COMMAND_WRITE_BUFFER_RECT:
+  case CL_COMMAND_COPY_BUFFER:
+  case CL_COMMAND_COPY_BUFFER_RECT:
+  case CL_COMMAND_FILL_BUFFER:
+  case CL_COMMAND_MAP_BUFFER:
+    break;
+  default:
+    return true;
+  }
+  return std::ranges::all_of(uses, [&](const BufferUse& use) {
+    const auto object = use.object ? memory_.find(use.object) : nullptr;
+    return object && object->buffer
+               ? !object->buffer->isImage()
+               : property<cl_mem_object_type>(cl_.clGetMemObjectInfo, use.object, CL_MEM_TYPE) ==
+                     CL_MEM_OBJECT_BUFFER;
+  });
+}
+
+bool Commands::isPlausible(const Stream& stream, const Command& command,
+                           const std::vector<BufferUse>& uses) const {
+  return isOfOneContext(stream, command, uses) && hostMayDo(command, uses) &&
+         areBuffers(command, uses);
+}
+
 /// Whether a use touches a buffer of a launch that is under way step by step.
 bool Commands::isReserved(const std::vector<BufferUse>& uses) const {
   return tracked_.isAnyReserved() && std::ranges::any_of(uses, [&](const BufferUse& use) {
@@ -101,10 +140,9 @@ bool Commands::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Comman
     asItCame(stream, enqueuing);
     return true;
   }
-  if (isOfOneContext(*stream, command, uses) && hostMayDo(command, uses)) {
-    if (command.waitCount == 0 || !shared_.userEvents)
+  if (isPlausible(*stream, command, uses)) {
+    if (!mayBeSkipped(command))
       return tryNative(stream, enqueuing, command, uses, noted);
-    // What it waits for may fail: then it leaves the bytes that it should write as they are.
     std::vector<BufferUse> alsoRead = uses;
     for (BufferUse& use : alsoRead)
       use.reads = true;
@@ -128,6 +166,10 @@ bool Commands::tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing
                          const Command& command, const std::vector<BufferUse>& uses,
                          CompletionPtr* noted, const Task* gate) {
   const bool isItsTurn = gate ? stream->active.back().get() == gate : stream->idle();
+  // Behind a barrier that the driver has, with a list, all that it has would be waited for.
+  if (command.type == CL_COMMAND_BARRIER && command.waitCount > 0 && !stream->inOrder &&
+      shared_.userEvents)
+    return false;
   if (!isItsTurn || !waitListIsNative(command) || !homeIsCurrent(uses) || isReserved(uses) ||
       mayOvertake(command, uses) || !nativeWork_.book(stream, uses, noted))
     return false;
@@ -221,6 +263,22 @@ cl_int Commands::defer(Lock& lock, const Command& command, const std::vector<Buf
   // Behind a list it would not be behind what the queue has natively, which no task may be, either,
   // once there are user events.
   const bool isBehindAll = !task->stream->inOrder && isBehindAllBefore(command);
+  // And without one it would be behind all of that, though all is over that it was to wait for.
+  const bool hasOwnList =
+      !task->stream->inOrder && command.waitCount > 0 &&
+      (isHint || command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER);
+  if (hasOwnList)
+    call = [this, context = task->stream->context, call = std::move(call)](
+               cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) {
+      if (count > 0)
+        return call(blocking, count, list, event);
+      cl_int status = CL_SUCCESS;
+      const auto over = Ref<cl_event>::adopt(cl_, cl_.clCreateUserEvent(context, &status));
+      if (status == CL_SUCCESS)
+        status = cl_.clSetUserEventStatus(over.get(), CL_COMPLETE);
+      const cl_event before = over.get();
+      return status == CL_SUCCESS ? call(blocking, 1, &before, event) : status;
+    };
   task->plan = [this, held = std::move(held), call = std::move(call), isBehindAll](Task& planned) {
     const bool takesList = !isBehindAll || !shared_.userEvents;
     homeCommands_.plan(planned, held, {.enqueue = call, .takesWaitList = takesList});
@@ -267,8 +325,8 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
     asItCame(stream, enqueuing);
     return CL_SUCCESS;
   }
-  const bool isWrong = !isOfOneContext(*stream, command, uses) || !hostMayDo(command, uses);
-  if (isWrong)
+  const bool isWrong = !isPlausible(*stream, command, uses);
+  if (isWrong || mayBeSkipped(command))
     for (BufferUse& use : uses)
       use.reads = true; // refused, it does not replace them
   const bool isAnswerWanted =

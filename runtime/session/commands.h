@@ -60,6 +60,8 @@ public:
         enqueuing.end();
         return defer(lock, command, uses, NativeCall(std::forward<Call>(call)));
       }
+    } else if (command.type == CL_COMMAND_BARRIER) {
+      noteBarrierWhileQuiet(command.queue);
     } else if (outlooks_.isWatching()) {
       noteWhileQuiet(command, std::vector<BufferUse>(of));
     }
@@ -115,12 +117,19 @@ public:
   /// Whether the flags of the object that the host reads, writes or maps allow that. Else the
   /// driver refuses it, if it looks.
   bool hostMayDo(const Command& command, const std::vector<BufferUse>& uses) const;
+  /// Whether the objects of a command on buffers are some. Else the driver refuses it, if it looks.
+  bool areBuffers(const Command& command, const std::vector<BufferUse>& uses) const;
   /// Whether queue, objects and events belong together. Else the driver refuses the command, if it
   /// looks.
   bool isOfOneContext(const Stream& stream, const Command& command,
                       const std::vector<BufferUse>& uses) const;
 
 private:
+  bool isPlausible(const Stream& stream, const Command& command,
+                   const std::vector<BufferUse>& uses) const;
+  /// Whether what it waits for may fail: then it leaves the bytes that it should write as they are.
+  bool mayBeSkipped(const Command& command) const;
+  void noteBarrierWhileQuiet(cl_command_queue queue) const;
   void noteForOutlooks(const Command& command, std::span<const BufferUse> uses) const;
   void noteWhileQuiet(const Command& command, std::span<const BufferUse> uses) const;
   bool tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing,

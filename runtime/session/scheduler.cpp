@@ -342,11 +342,11 @@ void Scheduler::submit(const std::shared_ptr<Task>& task) {
   shared_.tracer.callReturns(*task);
 }
 
-/// While all was quiet nobody kept book of native commands. From here on each is decided about
-/// under the lock.
+/// While all was quiet nobody kept book of native commands, but for barriers. From here on each is
+/// decided about under the lock.
 void Scheduler::beginBook() {
   for (const auto& [queue, each] : streams_)
-    each->nativeWork = each->nativeBarrier = true;
+    each->nativeWork = true;
 }
 
 bool Scheduler::canPlan(const Stream& stream, const Task& task) const {

@@ -252,7 +252,7 @@ void Session::writeStats() {
 void Session::contextReleased(cl_context context) {
   if (!contexts_.released(context))
     return;
-  pumps_.forget(context);
+  static_cast<void>(pumps_.forget(context)); // without the lock: drivers may call the program
   Lock lock(shared_.mutex);
   givenUp_.push_back(context);
   if (scheduler_.isEmpty() && !shared_.ending) // else it goes with the process
@@ -273,6 +273,7 @@ void Session::forgetContexts(Lock& lock) {
       return false;
     if (machine_)
       dropped->push_back(machine_->forget(context));
+    dropped->push_back(pumps_.forget(context)); // of copies since the program gave it up
     dropped->push_back(contentsFetcher_.forget(context));
     return true;
   });
@@ -312,6 +313,13 @@ cl_int Session::awaitEvents(cl_uint count, const cl_event* list) {
   const EventTable& events = scheduler_.events();
   if (events.isEmpty() || !list)
     return CL_SUCCESS;
+  // What the driver refuses, it refuses before anything is waited for.
+  const auto contextOf = [&](cl_event event) {
+    return property<cl_context>(shared_.cl.clGetEventInfo, event, CL_EVENT_CONTEXT);
+  };
+  for (cl_uint i = 0; i < count; ++i)
+    if (!list[i] || (i > 0 && contextOf(list[i]) != contextOf(list[0])))
+      return CL_SUCCESS;
   bool hasFailed = false;
   cl_int told = CL_SUCCESS;
   Lock lock(shared_.mutex);

@@ -1,5 +1,7 @@
 // A queue without order, in a program that has made a user event: what is to come after something
-// says so, by barriers and markers that stand behind all before them, or by events.
+// says so, by barriers and markers that stand behind all before them, or by events. Variants:
+// `plain`; `lists`, where something waits for an event that the program sets only once it has seen
+// the end of what does not wait for it.
 #include "kernels/out_of_order.h"
 #include "tests/samples/sample.h"
 
@@ -63,8 +65,78 @@ void outOfOrder(sample::Sample& s) {
   s.output(late);
 }
 
+/// Commands of a queue without order one of which waits until `release` was called.
+struct Held {
+  Held(sample::Sample& s, cl_command_queue in, cl_mem buffer, std::vector<cl_int>& values,
+       bool writes)
+      : queue(in) {
+    cl_int error = CL_SUCCESS;
+    user = sample::Event(clCreateUserEvent(s.context(), &error));
+    sample::check(error, "clCreateUserEvent");
+    const std::size_t bytes = values.size() * sizeof(cl_int);
+    sample::check(writes ? clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, bytes, values.data(), 1,
+                                                user.address(), nullptr)
+                         : clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, bytes, values.data(), 1,
+                                               user.address(), nullptr),
+                  "a command behind a user event");
+  }
+  void release() const {
+    sample::check(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus");
+    sample::check(clFinish(queue), "clFinish");
+  }
+  cl_command_queue queue;
+  sample::Event user;
+};
+
+void ownLists(sample::Sample& s) {
+  const std::size_t n = s.options().size;
+  const auto queue = s.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const auto program = s.program(sample::outOfOrderSource);
+  const auto change = sample::kernel(program, "change");
+  std::vector<cl_int> values(n, 3), seen(n);
+  const auto held = s.copyOf(std::vector<cl_int>(n)), numbers = s.copyOf(values);
+  const auto launch = [&](sample::Event& event) {
+    sample::setArguments(change, numbers, cl_uint{0});
+    sample::check(
+        clEnqueueNDRangeKernel(queue, change, 1, nullptr, &n, nullptr, 0, nullptr, event.out()),
+        "clEnqueueNDRangeKernel");
+    sample::check(clFlush(queue), "clFlush");
+  };
+  const auto await = [](const sample::Event& event) {
+    sample::check(clWaitForEvents(1, event.address()), "clWaitForEvents");
+  };
+  for (unsigned i = 0; i < s.options().iterations; ++i) {
+    for (std::size_t k = 0; k < n; ++k)
+      values[k] = static_cast<cl_int>(k + i);
+    const Held write(s, queue, held, values, true);
+    sample::Event first, second, third, marked, barred;
+    launch(first); // needs not come behind what is held
+    await(first);
+    write.release();
+
+    const Held read(s, queue, held, seen, false);
+    launch(second);
+    sample::check(clEnqueueMarkerWithWaitList(queue, 1, second.address(), marked.out()),
+                  "clEnqueueMarkerWithWaitList");
+    await(marked);
+    sample::check(clEnqueueBarrierWithWaitList(queue, 1, second.address(), barred.out()),
+                  "clEnqueueBarrierWithWaitList");
+    launch(third);
+    await(barred);
+    await(third);
+    const std::array<cl_event, 2> unsound = {third, nullptr};
+    sample::require(clWaitForEvents(2, unsound.data()) != CL_SUCCESS, "there is no second event");
+    read.release();
+    s.output(seen);
+  }
+  sample::read(queue, numbers, values);
+  s.output(values);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-  return sample::run(argc, argv, {.size = 8192, .iterations = 4}, outOfOrder);
+  return sample::run(argc, argv, {.size = 8192, .iterations = 4}, [](sample::Sample& s) {
+    s.options().variant == "lists" ? ownLists(s) : outOfOrder(s);
+  });
 }
