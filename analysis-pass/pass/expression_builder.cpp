@@ -129,10 +129,6 @@ std::optional<Expr> elementThatVaries(const Expr& expr) {
   return std::nullopt;
 }
 
-bool containsUnknown(const Expr& expr) {
-  return expr.op() == Op::Unknown || std::ranges::any_of(expr.operands(), containsUnknown);
-}
-
 unsigned loopDepthUsed(const Expr& expr) {
   if (expr.op() == Op::LoopVariable)
     return expr.index() + 1;

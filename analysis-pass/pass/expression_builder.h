@@ -59,7 +59,6 @@ enum class View {
 
 /// The Unknown in `expr` that makes it unknown, if any; one that is bounded doesn't: `? & 255`.
 std::optional<Expr> findUnknown(const Expr& expr);
-bool containsUnknown(const Expr& expr); ///< bounded or not
 /// The element of a buffer in `expr`, if any, that differs between work-items or iterations.
 std::optional<Expr> elementThatVaries(const Expr& expr);
 /// One more than the largest loop depth that `expr` names; 0 if it names none.

@@ -51,6 +51,14 @@ std::vector<llvm::Value*> passedOn(llvm::Value* value) {
   }
 }
 
+PointerTarget computedPointer(unsigned line) {
+  PointerTarget target;
+  target.line = line;
+  target.name = "a computed pointer";
+  target.isFromElsewhere = true;
+  return target;
+}
+
 /// The target that starts where `origin`, which passes nothing on, points to. Nothing for null.
 Targets ofOrigin(llvm::Value* origin, const ExpressionBuilder& builder) {
   PointerTarget target;
@@ -76,8 +84,7 @@ Targets ofOrigin(llvm::Value* origin, const ExpressionBuilder& builder) {
     target.isFromElsewhere =
         !isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load->getPointerOperand()));
   } else {
-    target.name = "a computed pointer";
-    target.isFromElsewhere = true;
+    return {computedPointer(target.line)};
   }
   return {target};
 }
@@ -118,6 +125,8 @@ const Targets& PointerResolver::targets(llvm::Value* pointer) {
 Targets PointerResolver::compute(llvm::Value* pointer) {
   if (auto* gep = dyn_cast<llvm::GEPOperator>(pointer)) {
     Targets result = targets(gep->getPointerOperand());
+    if (result.empty() && !gep->hasAllZeroIndices()) // an address, seen as an offset from null
+      return {computedPointer(lineOf(pointer))};
     shift(result, builder_.offsetOf(*gep));
     return result;
   }

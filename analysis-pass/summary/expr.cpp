@@ -310,6 +310,10 @@ bool Expr::operator==(const Expr& other) const {
          a.text == b.text && a.operands == b.operands;
 }
 
+bool containsUnknown(const Expr& expr) {
+  return expr.op() == Op::Unknown || std::ranges::any_of(expr.operands(), containsUnknown);
+}
+
 Expr operator+(const Expr& a, const Expr& b) {
   return Expr::node(Op::Add, {a, b});
 }

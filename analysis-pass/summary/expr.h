@@ -91,6 +91,10 @@ private:
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);
 
+/// Whether some value in it is unknown, bounded or not. Two such expressions that are equal need
+/// not have the same value.
+bool containsUnknown(const Expr& expr);
+
 /// Calls `visit` for each Load of the expression, those within another one's offset included.
 void eachLoad(const Expr& expr, const std::function<void(const Expr& load)>& visit);
 

@@ -173,6 +173,8 @@ private:
       return unknown;
     if (values->isPoint())
       return Form::constant(values->low);
+    if (containsUnknown(e)) // what looks the same may be another element
+      return Form::interval(*values);
     const std::optional<unsigned> v = domain_.opaque(e);
     if (!v)
       return Form::interval(*values);

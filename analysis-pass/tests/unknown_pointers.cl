@@ -20,3 +20,12 @@ kernel void chooses(global int* a, global int* b, int which) {
   global int* both[2] = {a, b};
   both[(which + get_global_id(0)) & 1][get_global_id(0)] = 1;
 }
+
+// CHECK: (kernel "by_address"
+// CHECK: (obstacle unknown-pointer
+kernel void by_address(global int* a) {
+  const ulong address = (ulong)(a + get_global_id(0));
+  global char* p = 0;
+  p += address;
+  *(global int*)p = 1;
+}
