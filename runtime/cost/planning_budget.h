@@ -7,8 +7,9 @@
 // to one more launch takes as long as half a short one, and the thousandth that is as the others
 // tells little.
 //
-// Launches that are timed at home hold up those behind them. What that will cost is known better
-// by how many the program launches between two waits than by what the last one held up.
+// Launches that are timed at home hold up those behind them, and so do those that are split to see
+// whether that pays. What that will cost is known better by how many the program launches between
+// two waits than by what the last one held up.
 //
 // Worked example: plans of 100 ms, launches of 10 ms. After the first plan, 100 ms are owed and 100
 // more are to be spent: launches 2 to 1000 go by its shares, for 2 % of 10 s. Fits of 50 us,
