@@ -14,8 +14,7 @@ namespace libsplit {
 namespace {
 
 /// Defined alike, or undefined, by every OpenCL C compiler for little-endian Linux.
-constexpr const char* sameEverywhere[] = {"__OPENCL_VERSION__",
-                                          "__OPENCL_C_VERSION__",
+constexpr const char* sameEverywhere[] = {"__OPENCL_C_VERSION__",
                                           "__ENDIAN_LITTLE__",
                                           "__LINE__",
                                           "__FILE__",

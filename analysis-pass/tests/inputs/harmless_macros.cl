@@ -3,7 +3,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#if __OPENCL_VERSION__ >= 120 && defined(CL_VERSION_1_2)
+#if __OPENCL_C_VERSION__ >= 120 && defined(CL_VERSION_1_2)
 #define PLACE get_global_id(0)
 #endif
 #ifndef LOCAL_SIZE

@@ -3,6 +3,7 @@
 //@ splits larger
 //@ splits apart
 //@ splits by_system
+//@ splits by_version
 //@ buffer a 1024*4 random 1
 //@ buffer b 2048*4 random 2
 //@ for r 1..3
@@ -10,6 +11,7 @@
 //@ run larger g=512 l=32 : a b
 //@ run apart g=512 l=32 : a b
 //@ run by_system g=512 l=32 : a b
+//@ run by_version g=512 l=32 : a b
 //@ end
 
 #ifndef max
@@ -45,4 +47,15 @@ kernel void apart(global const int* a, global int* b) {
 kernel void by_system(global const int* a, global int* b) {
   int i = get_global_id(0);
   b[SYSTEM_AT(i)] = a[i] + 2;
+}
+
+// Of the device, whatever version its compiler says to be of.
+#if __OPENCL_VERSION__ >= 200
+#define VERSION_AT(i) (2047 - (i))
+#else
+#define VERSION_AT(i) (1024 + (i))
+#endif
+kernel void by_version(global const int* a, global int* b) {
+  int i = get_global_id(0);
+  b[VERSION_AT(i)] = a[i] + 2;
 }
