@@ -368,7 +368,12 @@ ByteRange Buffer::holds(const Machine& machine, std::size_t device) const {
 bool Buffer::hasPlaceFor(const Machine& machine, NodeId node, const ByteSet& bytes) const {
   if (node == hostNode || bytes.empty())
     return true;
-  const ByteRange held = holds(machine, machine.deviceOfNode(node)), hull = bytes.hull();
+  const std::size_t device = machine.deviceOfNode(node);
+  // What it was made with may still be on its way, and comes in no order with other work.
+  if (const auto found = copies_.find(device); found != copies_.end() && found->second.provision &&
+                                               !found->second.provision->done()->succeeded())
+    return false;
+  const ByteRange held = holds(machine, device), hull = bytes.hull();
   return held.begin <= hull.begin && hull.end <= held.end;
 }
 

@@ -264,6 +264,7 @@ Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const 
       buffer.forecast().wanted(node, piece.uses[b].needs, [&](const ByteSet& bytes) {
         return buffer.accesses().arrives(node, bytes);
       });
+      buffer.readers().wanted(node, piece.uses[b].needs);
     }
   }
   GraphMemo& memo = launch.code->graphs;

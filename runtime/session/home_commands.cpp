@@ -122,12 +122,15 @@ void HomeCommands::planWrite(Task& task, Buffer& buffer, ByteRange bytes, std::b
   }
   issuer_.issueMarkers(task, true);
   const ByteSet whole(bytes);
+  std::map<NodeId, std::vector<CompletionPtr>> before; // not those of each other
+  for (const auto& [node, part] : parts)
+    buffer.accesses().collect(node, {}, part, before[node]);
   ByteSet written;
   for (const auto& [node, part] : parts) {
     const std::size_t device = node == home ? machine_->home() : machine_->deviceOfNode(node);
     const DeviceEnd end = mover_.endOf(buffer, device, Engine::CopyIn);
     Instruction copy = programCopy(end, buffer, part, base, true);
-    buffer.accesses().collect(node, {}, part, copy.after);
+    copy.after = std::move(before[node]);
     // The application's memory may be what an earlier command of the queue writes to.
     collectEarlier(task, copy.after);
     copy.traced = tracer_.transfer(false, buffer, part.size(),

@@ -570,6 +570,7 @@ void PooledLaunches::plan(Task& task, const std::shared_ptr<PooledLaunch>& work)
   const auto hold = giver_.hold();
   if (!hold || !giver_.post([this, work] { giveOut(work); })) // which begins once the lock is free
     lose(*work, "there is no thread to be had that would give it out");
+  tracked_.reserve(this, work->launch->buffers); // while it gives up the lock
   work->hasBegun = true;
   work->task = task.shared_from_this();
   task.open = true;
@@ -706,6 +707,7 @@ void PooledLaunches::close(PooledLaunch& work) {
   work.promise.reset();
   task->open = false;
   open_.reset();
+  tracked_.leave(this);
   scheduler_.resume();
   task->stream->wake.notify_all();
   shared_.progress.notify_all();

@@ -510,6 +510,11 @@ CompletionPtr Preparer::buildWindowed(const std::shared_ptr<Program>& program,
   return built;
 }
 
+void Preparer::letGo(const std::shared_ptr<Build>& build) {
+  if (shared_.machine && !shared_.ending) // else there is nothing, or it goes with the process
+    static_cast<void>(worker_.post([build] { build->lanePrograms.clear(); }));
+}
+
 void Preparer::awaitPrepared(Lock& lock, const Program& program) const {
   shared_.progress.wait(lock, [&] {
     return shared_.ending || std::ranges::none_of(program.codes, [](const auto& entry) {

@@ -79,6 +79,9 @@ public:
                               const std::shared_ptr<KernelCode>& code, std::size_t device);
   /// Whether it is likely to pay, for a kernel whose launches took `seconds` in all.
   bool latecomersPay(double seconds) const;
+  /// The program is gone: what was built of it for devices goes, soon, and with it what it has the
+  /// driver keep of the program's context.
+  void letGo(const std::shared_ptr<Build>& build);
   /// Waits until none of the program's kernels is being prepared.
   void awaitPrepared(Lock& lock, const Program& program) const;
   /// Prints what splitc tells of a program, and waits for that without the lock.

@@ -254,6 +254,7 @@ void Programs::released(cl_program program) {
       found->second->kernelObjects == 0) {
     last = std::move(found->second);
     programs_.erase(found);
+    preparer_.letGo(last->build);
   }
 }
 
@@ -261,8 +262,10 @@ void Programs::lostKernel(const std::shared_ptr<Program>& program) {
   --program->kernelObjects;
   const auto found = programs_.find(program->handle);
   if (program->isGone() && program->kernelObjects == 0 && found != programs_.end() &&
-      found->second == program)
+      found->second == program) {
     programs_.erase(found);
+    preparer_.letGo(program->build);
+  }
 }
 
 } // namespace libsplit::runtime

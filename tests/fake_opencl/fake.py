@@ -622,6 +622,15 @@ def moved_by_iteration(bench, name):
     return (totals[1] - totals[0]) / 8
 
 
+def shared_out(bench):
+    """What a program writes again and again goes to each device for what that read of it the last time, not home first."""
+    iterations = 6
+    command = suite.command("image_pipeline", bench.build / "benchmarks" / "apps", 512, iterations)
+    run = Fake(bench).run_command(command, {"POLICY": "static:1,1", "LOG": "debug"})
+    run.require(run.code == 0, "the program's own check failed")
+    run.require(run.stderr.count("the application to node") >= iterations - 2, "the images were written at home")
+
+
 def application_table(bench):
     """The table of benchmarks/apps/README.md is the one that suite.py has, and no program is without a line."""
     if suite.README.read_text() != suite.readme_with_table():
@@ -1044,7 +1053,7 @@ if __name__ == "__main__":
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,
           "held_up": held_up,
-          "application_table": application_table, "deeper_halos": deeper_halos,
+          "application_table": application_table, "shared_out": shared_out, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "refused_recovery": refused_recovery, "windowed": windowed, "full_home": full_home,
           "full_device": full_device, "full_device_late": full_device_late,
           "few_threads": few_threads,
