@@ -141,6 +141,9 @@ bool Commands::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Comman
     return true;
   }
   if (isPlausible(*stream, command, uses)) {
+    // If the driver had such a barrier, tasks behind it would come behind all that the driver has.
+    if (command.type == CL_COMMAND_BARRIER && !stream->inOrder && mayBeSkipped(command))
+      return false;
     if (!mayBeSkipped(command))
       return tryNative(stream, enqueuing, command, uses, noted);
     std::vector<BufferUse> alsoRead = uses;
@@ -166,10 +169,6 @@ bool Commands::tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing
                          const Command& command, const std::vector<BufferUse>& uses,
                          CompletionPtr* noted, const Task* gate) {
   const bool isItsTurn = gate ? stream->active.back().get() == gate : stream->idle();
-  // Behind a barrier that the driver has, with a list, all that it has would be waited for.
-  if (command.type == CL_COMMAND_BARRIER && command.waitCount > 0 && !stream->inOrder &&
-      shared_.userEvents)
-    return false;
   if (!isItsTurn || !waitListIsNative(command) || !homeIsCurrent(uses) || isReserved(uses) ||
       mayOvertake(command, uses) || !nativeWork_.book(stream, uses, noted))
     return false;
