@@ -587,11 +587,12 @@ bool ShareController::concludes() {
   split_ = estimate(latter);
   const std::size_t quarter = all.size() / 4;
   const double former = estimate(all.subspan(quarter, all.size() / 2 - quarter)).mean;
-  const bool isOpen = isClose() || (isSlower(restCosts()) && split_.mean < stillFalling * former);
-  if (!isOpen || verdictAt_ >= longestVerdict)
+  const bool close = isClose();
+  const bool isFalling = isSlower(restCosts()) && split_.mean < stillFalling * former;
+  if (!(close || isFalling) || verdictAt_ >= longestVerdict)
     return true;
   verdictAt_ = std::min(longestVerdict, 2 * verdictAt_);
-  if (isClose() && tellsMoreAtHome()) {
+  if (close && tellsMoreAtHome()) {
     isSuspected_ = false;
     askHome(std::max<std::size_t>(heard_.size(), 1));
   }

@@ -133,6 +133,13 @@ bool Commands::isReserved(const std::vector<BufferUse>& uses) const {
          });
 }
 
+/// The same uses, where what was there before may stay.
+static std::vector<BufferUse> alsoReading(std::vector<BufferUse> uses) {
+  for (BufferUse& use : uses)
+    use.reads = true;
+  return uses;
+}
+
 bool Commands::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
                            const std::vector<BufferUse>& uses, CompletionPtr* noted) {
   auto stream = scheduler_.streamOf(lock, command.queue);
@@ -144,12 +151,9 @@ bool Commands::admitNative(Lock& lock, Pumps::Enqueuing& enqueuing, const Comman
     // If the driver had such a barrier, tasks behind it would come behind all that the driver has.
     if (command.type == CL_COMMAND_BARRIER && !stream->inOrder && mayBeSkipped(command))
       return false;
-    if (!mayBeSkipped(command))
-      return tryNative(stream, enqueuing, command, uses, noted);
-    std::vector<BufferUse> alsoRead = uses;
-    for (BufferUse& use : alsoRead)
-      use.reads = true;
-    return tryNative(stream, enqueuing, command, alsoRead, noted);
+    if (mayBeSkipped(command))
+      return tryNative(stream, enqueuing, command, alsoReading(uses), noted);
+    return tryNative(stream, enqueuing, command, uses, noted);
   }
   settle(lock, enqueuing, command,
          uses); // the driver's answer is wanted now, and it may be lenient
@@ -218,8 +222,7 @@ bool Commands::isReadElsewhere(Lock& lock, const Command& command, const BufferU
   const Device& home = machine_->homeDevice();
   const auto stream = scheduler_.streamOf(lock, command.queue);
   if (machine_->nodes() < 2 || home.node == hostNode || shared_.steppingAside || !stream ||
-      !isValid(command, {use}) || !isOfOneContext(*stream, command, {use}) ||
-      !hostMayDo(command, {use}) || isReserved({use}))
+      !isValid(command, {use}) || !isPlausible(*stream, command, {use}) || isReserved({use}))
     return false;
   const auto parts = buffer.readers().shareOut(ByteSet(rootRange(use, *object)), home.node);
   return std::ranges::any_of(parts, [&](const auto& part) {
@@ -326,8 +329,7 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
   }
   const bool isWrong = !isPlausible(*stream, command, uses);
   if (isWrong || mayBeSkipped(command))
-    for (BufferUse& use : uses)
-      use.reads = true; // refused, it does not replace them
+    uses = alsoReading(std::move(uses)); // refused, it does not replace them
   const bool isAnswerWanted =
       (isWrong || command.refusal == Refusal::All) && mayWaitForProgram(*stream);
   if (command.type == CL_COMMAND_MIGRATE_MEM_OBJECTS)

@@ -146,8 +146,8 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   const std::chrono::duration<double> passed = now - start;
   starts(*task.stream, launch.number, start);
   Stream& stream = *task.stream;
-  if (launch.isTrial || (launch.isWaiting && !launch.wasSplit) ||
-      (launch.shapeTrial && !launch.wasSplit && shapes_.holdsUp(launch)))
+  const bool isForLater = launch.isWaiting || (launch.shapeTrial && shapes_.holdsUp(launch));
+  if (launch.isTrial || (isForLater && !launch.wasSplit))
     countHeldUp(stream, launch.number);
   const double timing = timingCosts(task);
   stream.timed.took(std::max(0.0, passed.count()), timing);

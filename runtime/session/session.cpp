@@ -317,8 +317,9 @@ cl_int Session::awaitEvents(cl_uint count, const cl_event* list) {
   const auto contextOf = [&](cl_event event) {
     return property<cl_context>(shared_.cl.clGetEventInfo, event, CL_EVENT_CONTEXT);
   };
+  const cl_context context = count > 1 && list[0] ? contextOf(list[0]) : nullptr;
   for (cl_uint i = 0; i < count; ++i)
-    if (!list[i] || (i > 0 && contextOf(list[i]) != contextOf(list[0])))
+    if (!list[i] || (i > 0 && contextOf(list[i]) != context))
       return CL_SUCCESS;
   bool hasFailed = false;
   cl_int told = CL_SUCCESS;

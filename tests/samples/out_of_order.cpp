@@ -65,7 +65,7 @@ void outOfOrder(sample::Sample& s) {
   s.output(late);
 }
 
-/// Commands of a queue without order one of which waits until `release` was called.
+/// A command of a queue without order, which waits until `release` is called.
 struct Held {
   Held(sample::Sample& s, cl_command_queue in, cl_mem buffer, std::vector<cl_int>& values,
        bool writes)
