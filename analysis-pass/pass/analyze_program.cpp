@@ -2,6 +2,7 @@
 
 #include "analysis-pass/pass/analysis_managers.h"
 #include "analysis-pass/pass/bitcode_rewriter.h"
+#include "analysis-pass/pass/code_hashes.h"
 #include "analysis-pass/pass/ir_program.h"
 #include "analysis-pass/pass/kernel_access_analysis.h"
 #include "analysis-pass/pass/linked_units.h"
@@ -132,6 +133,9 @@ ProgramSummary analyzeProgram(const ProgramInput& input) {
   for (llvm::Function& function : *compiled.module)
     if (isKernel(function))
       program.kernels.push_back(managers.functions.getResult<KernelAccessAnalysis>(function));
+  const std::map<std::string, std::uint64_t> hashes = codeHashes(*compiled.module);
+  for (KernelSummary& kernel : program.kernels)
+    kernel.codeHash = hashes.at(kernel.name);
   applyRewrite(rewrite(input, program), program);
   return program;
 }

@@ -211,6 +211,9 @@ struct KernelSummary {
   bool needsPartitionArgument = false;
   /// reqd_work_group_size, or all 0.
   std::array<std::uint64_t, 3> requiredLocal{0, 0, 0};
+  /// Of what it computes: the same text may be other code for another device, whose compiler
+  /// defines other macros.
+  std::uint64_t codeHash = 0;
   /// For reports, and no part of the text form.
   std::vector<NamedValue> variables;
 };

@@ -184,7 +184,7 @@ private:
         number(size);
       out_ += ')';
     }
-    out_ += ')';
+    out_ += "\n  (code " + hex(kernel.codeHash) + "))";
   }
 
   void write(const Access& access) {
@@ -395,6 +395,8 @@ private:
       } else if (name == "required-local") {
         for (std::uint64_t& size : result.requiredLocal)
           size = parse<std::uint64_t>(word());
+      } else if (name == "code") {
+        result.codeHash = parse<std::uint64_t>(word(), 16);
       } else {
         fail("unknown field '" + std::string(name) + "'");
       }

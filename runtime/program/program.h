@@ -100,7 +100,8 @@ struct KernelCode {
   std::string name;
   std::weak_ptr<Program> program;
   State state = State::New;
-  std::string reason; ///< of Unsplittable
+  std::string reason;           ///< of Unsplittable
+  bool isBeingPrepared = false; ///< a thread fills in what follows, also if it is for nothing now
   std::shared_ptr<KernelStats> stats;
   /// By parameter: from the driver, and where it does not say from the analysis.
   std::vector<ArgumentKind> kinds;
@@ -233,6 +234,7 @@ struct Build {
   struct Analysis {
     std::shared_ptr<const Origin> origin;
     DeviceMacros macros;
+    cl_device_id askedOf = nullptr; ///< whose compiler had to tell more; null: it holds for all
     std::shared_ptr<const ProgramSummary> summary;
   };
   std::vector<Analysis> analyses;
@@ -281,6 +283,11 @@ public:
   bool isForeign = false;
   std::shared_ptr<Build> build = std::make_shared<Build>();
   std::map<std::string, std::shared_ptr<KernelCode>> codes;
+  /// Some of these are, and what libsplit made of them can't go meanwhile.
+  bool isBeingPrepared() const {
+    return std::ranges::any_of(codes,
+                               [](const auto& entry) { return entry.second->isBeingPrepared; });
+  }
 };
 
 } // namespace libsplit::runtime

@@ -70,7 +70,8 @@ std::shared_ptr<const ProgramSummary>
 ProgramAnalyses::of(Build& build, const std::shared_ptr<const Origin>& origin,
                     const DeviceMacros& macros, const Place& place, bool recallOnly) {
   auto known = std::find_if(build.analyses.begin(), build.analyses.end(), [&](const auto& entry) {
-    return entry.origin == origin && entry.macros == macros;
+    return entry.origin == origin && entry.macros == macros &&
+           (!entry.askedOf || entry.askedOf == place.device);
   });
   if (known != build.analyses.end())
     return known->summary;
@@ -82,7 +83,8 @@ ProgramAnalyses::of(Build& build, const std::shared_ptr<const Origin>& origin,
   // IL is the same for every device.
   const bool isC = isSource(kindOf(origin->text));
   std::shared_ptr<const ProgramSummary> summary;
-  DeviceMacros asked = isC ? macros : DeviceMacros{};
+  const DeviceMacros told = isC ? macros : DeviceMacros{};
+  DeviceMacros asked = told;
   if (isC && !options_.hiddenBuildOptions.empty())
     summary = failed(options_.hiddenBuildOptions + " gives the driver other build options");
   else
@@ -94,7 +96,7 @@ ProgramAnalyses::of(Build& build, const std::shared_ptr<const Origin>& origin,
   for (const std::string& option :
        parseBuildOptions(splitOptions(isC ? origin->options : "")).skipped)
     writeLogOnce(LogLevel::Info, "the analysis takes no notice of the build option " + option);
-  build.analyses.push_back({origin, macros, summary});
+  build.analyses.push_back({origin, macros, asked == told ? nullptr : place.device, summary});
   return summary;
 }
 

@@ -233,9 +233,14 @@ void KernelPreparer::noteSummaries(const Program& program, Build& build, KernelC
         analyses_.of(build, origin, devices[i].macros,
                      {machine_->contextOf(i, program.context), devices[i].id.get()});
     const KernelSummary* summary = find(*owner, code.name);
-    if (!owner->failure.empty() || !summary || !summary->obstacles.empty() ||
-        summary->parameters.size() != home.parameters.size())
+    if (!owner->failure.empty() || !summary || !summary->obstacles.empty())
       continue;
+    if (summary->codeHash != home.codeHash ||
+        summary->parameters.size() != home.parameters.size()) {
+      log(LogLevel::Info, "kernel ", code.name, " is other code for ", devices[i].name,
+          ", whose compiler defines other macros: it takes no part");
+      continue;
+    }
     code.owners.push_back(owner);
     code.summaries[i] = summary;
   }

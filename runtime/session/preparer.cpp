@@ -407,6 +407,7 @@ void Preparer::await(Lock& lock, KernelCode& code) {
 bool Preparer::begin(const std::shared_ptr<Program>& program,
                      const std::shared_ptr<KernelCode>& code, cl_device_id device) {
   code->state = KernelCode::State::Preparing;
+  code->isBeingPrepared = true;
   const double compiling = code->times.compiling();
   program->build->begun.insert(code->name);
   program->build->compiled += compiling;
@@ -422,6 +423,7 @@ bool Preparer::begin(const std::shared_ptr<Program>& program,
       reason = std::string("preparing it failed: ") + error.what();
     }
     const std::lock_guard lock(shared_.mutex);
+    code->isBeingPrepared = false;
     if (isFirst && reason.empty())
       notePreparation(std::chrono::steady_clock::now() - began);
     if (!shared_.ending)
@@ -445,6 +447,7 @@ bool Preparer::begin(const std::shared_ptr<Program>& program,
   if (worker_.post(std::move(prepare)))
     return true;
   code->state = KernelCode::State::New; // another time
+  code->isBeingPrepared = false;
   program->build->compiled -= compiling;
   return false;
 }
@@ -516,11 +519,7 @@ void Preparer::letGo(const std::shared_ptr<Build>& build) {
 }
 
 void Preparer::awaitPrepared(Lock& lock, const Program& program) const {
-  shared_.progress.wait(lock, [&] {
-    return shared_.ending || std::ranges::none_of(program.codes, [](const auto& entry) {
-             return entry.second->state == KernelCode::State::Preparing;
-           });
-  });
+  shared_.progress.wait(lock, [&] { return shared_.ending || !program.isBeingPrepared(); });
 }
 
 void Preparer::explain(Lock& lock, const Program& program,

@@ -148,12 +148,13 @@ bool Programs::givesUpKernels(cl_program program) {
   const std::shared_ptr<Program> found = find(program);
   if (!found || found->kernelObjects > 0)
     return false;
-  preparer_.awaitPrepared(lock, *found);
   const bool mayWait = !CallbackScope::active();
-  if (mayWait)
+  if (mayWait) {
+    preparer_.awaitPrepared(lock, *found);
     shared_.progress.wait(lock, [&] { return !isLaunched(*found, &Stream::active); });
-  // Meanwhile another thread may have made a kernel.
-  if (found->kernelObjects > 0 || isLaunched(*found, &Stream::active) ||
+  }
+  // Meanwhile another thread may have made a kernel, or the process end.
+  if (found->kernelObjects > 0 || found->isBeingPrepared() || isLaunched(*found, &Stream::active) ||
       isLaunched(*found, &Stream::parked))
     return false;
   outdated.swap(found->codes);

@@ -181,6 +181,11 @@ int compileProgram(const std::string& output, const std::string& options) {
   input.options = parseBuildOptions(splitOptions(options));
   input.device.defines = {"__ENDIAN_LITTLE__=1"};
   CompiledProgram compiled = compile(input);
+  while (!compiled.unknownMacros.empty()) { // there are none but those that it was given
+    auto& undefines = input.device.undefines;
+    undefines.insert(undefines.end(), compiled.unknownMacros.begin(), compiled.unknownMacros.end());
+    compiled = compile(input);
+  }
   if (!compiled.module) {
     std::cerr << compiled.failure << "\n";
     return 1;

@@ -85,16 +85,19 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
   if (program->fromBinary)
     given = program->builds[wanted.front()].options;
   call.lock.unlock();
-  std::string log;
-  auto code = LoadedProgram::build(source, given, log);
-  call.lock.lock();
-  for (cl_device_id device : wanted)
+  bool isBuilt = true;
+  for (cl_device_id device : wanted) {
+    std::string log;
+    auto code = LoadedProgram::build(source, given + device->configuration.options, log);
+    isBuilt = isBuilt && code;
+    call.lock.lock();
     program->builds[device] = {code ? CL_BUILD_SUCCESS : CL_BUILD_ERROR, given, log, code};
-  call.lock.unlock();
+    call.lock.unlock();
+  }
   if (notify)
     notify(program, data);
   call.lock.lock();
-  return code || notify ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+  return isBuilt || notify ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
 std::string binaryOf(const _cl_program& program, cl_device_id device) {

@@ -250,6 +250,23 @@ def let_go(bench):
             raise Failure(f"{'split' if isSplit else 'timed'}: buffers were let go of {seen} times")
 
 
+def other_code(bench):
+    """Who makes something else of the program's text than its own device takes no part, whether by a branch that another
+    macro chose or by its value; who makes the same of it does, whatever else its compiler defines."""
+    home = "-D__x86_64__=1 -D__SIZEOF_POINTER__=8"
+    for others, isSplit in ((home, True), (home + " -D__GPU__=1", False), (home + " -D__CLOVER__=1", False),
+                            (home + " -D__POCL_NEVER_SAID__=2", True), ("", False)):
+        fake = Fake(bench, "gpu_and_cpu")
+        fake.platforms = [{"name": "One", "devices": [GPU | {"options": home}]},
+                          {"name": "Other", "devices": [CPU | {"options": others, "name": f"cpu {others}"}]}]
+        native = fake.run("vendor_macros")
+        native.require_success()
+        run = fake.run("vendor_macros", {"POLICY": "static:1,1"})
+        run.require_same_as(native, stderr=False)
+        split = run.kernel("place_by_macros")["split_launches"]
+        run.require((split > 0) == isSplit, f"{split} launches were split with a helper that has {others}")
+
+
 def exit_handler(bench):
     """A program that waits for its work once main has returned, longer than libsplit does by itself."""
     fake = Fake(bench)
@@ -1048,7 +1065,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "exit_handler": exit_handler, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
+    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "exit_handler": exit_handler, "other_code": other_code, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,

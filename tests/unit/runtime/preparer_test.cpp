@@ -135,6 +135,17 @@ TEST(Preparer, BeginsAtOnceWithWhatGainedInAnEarlierRun) {
   EXPECT_EQ(world.kernel.code->state, KernelCode::State::Unsplittable);
 }
 
+TEST(Preparer, AwaitsAlsoWhatIsPreparedForNothing) {
+  World world(options(Policy::Kind::Static, false));
+  std::unique_lock lock(world.shared.mutex);
+  EXPECT_EQ(world.preparer.whyNotReady(lock, world.kernel, nullptr), notAnalysedYet);
+  world.kernel.code->neverSplit("its arguments are pointers");
+  EXPECT_TRUE(world.kernel.program->isBeingPrepared());
+  world.preparer.awaitPrepared(lock, *world.kernel.program);
+  EXPECT_FALSE(world.kernel.program->isBeingPrepared());
+  EXPECT_EQ(world.kernel.code->reason, "its arguments are pointers");
+}
+
 TEST(Preparer, BeginsNothingOnceItWasStopped) {
   World world(options(Policy::Kind::Static, false));
   {

@@ -41,6 +41,7 @@ ProgramSummary sample() {
   kernel.dependsOnOrder = true;
   kernel.needsPartitionArgument = true;
   kernel.requiredLocal = {16, 4, 1};
+  kernel.codeHash = 0xfeedbeefcafe0124u;
   ProgramSummary program;
   program.kernels = {kernel};
   program.includes = {{"/tmp/x.h", 0xfeedbeefcafe0123u}};
@@ -61,6 +62,7 @@ TEST(Serialize, everyFieldComesBack) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.parameters, b.parameters);
   EXPECT_EQ(a.requiredLocal, b.requiredLocal);
+  EXPECT_EQ(a.codeHash, b.codeHash);
   EXPECT_TRUE(a.dependsOnGroups && a.dependsOnSubGroups && a.dependsOnOrder &&
               a.needsPartitionArgument);
   ASSERT_EQ(a.obstacles.size(), 1u);
