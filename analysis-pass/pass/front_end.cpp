@@ -135,13 +135,14 @@ public:
       : EmitLLVMOnlyAction(&context), macros_(knownMacros(input, languageVersion(input))) {}
 
   std::vector<IncludedFile> includes;
+  std::string doubtful; ///< a name that may stand for two files
   std::vector<std::string> unknownMacros;
 
 protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
-    preprocessor.addPPCallbacks(std::make_unique<IncludeWatch>(preprocessor, includes));
+    preprocessor.addPPCallbacks(std::make_unique<IncludeWatch>(preprocessor, includes, doubtful));
     preprocessor.addPPCallbacks(
         std::make_unique<MacroWatch>(preprocessor, macros_, baseHeaderName, unknownMacros));
     return EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
@@ -224,6 +225,8 @@ CompiledProgram compile(const ProgramInput& input, std::unique_ptr<llvm::LLVMCon
   if (!result.unknownMacros.empty())
     result.failure = "the source tests " + result.unknownMacros.front() +
                      ", whose value on the device is not known";
+  else if (!action.doubtful.empty())
+    result.failure = "there are two files that it may mean by " + action.doubtful;
   else if (error)
     result.failure = *error;
   else if (!(result.module = action.takeModule()))
