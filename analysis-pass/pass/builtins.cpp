@@ -118,6 +118,14 @@ unsigned lanesOf(const llvm::Type* type) {
 
 } // namespace
 
+/// The mangled parameters of a function; empty if its name is not mangled.
+StringRef mangledParameters(StringRef functionName) {
+  const StringRef name = builtinName(functionName);
+  return name.size() == functionName.size()
+             ? StringRef()
+             : StringRef(name.end(), static_cast<std::size_t>(functionName.end() - name.end()));
+}
+
 StringRef builtinName(StringRef functionName) {
   StringRef rest = functionName;
   unsigned length = 0;
@@ -126,6 +134,12 @@ StringRef builtinName(StringRef functionName) {
   StringRef name = rest.take_front(length);
   name.consume_front("_cl_"); // PoCL's
   return name;
+}
+
+bool takesImage(StringRef functionName) {
+  StringRef parameters = mangledParameters(functionName);
+  unsigned length = 0;
+  return !parameters.consumeInteger(10, length) && parameters.starts_with("ocl_image");
 }
 
 Builtin classifyBuiltin(StringRef name) {
@@ -180,16 +194,17 @@ Builtin classifyCall(const llvm::CallBase& call) {
     return builtin;
   case BuiltinKind::IntegerMath:
     return takesPointer ? Builtin{} : builtin;
+  case BuiltinKind::ImageQuery:
+  case BuiltinKind::ImageRead:
+  case BuiltinKind::ImageWrite: // else it is the program's own of that name
+    return takesImage(callee->getName()) ? builtin : Builtin{};
   default:
     return builtin;
   }
 }
 
 std::optional<ElementSize> mangledPointeeSize(StringRef functionName, unsigned parameter) {
-  StringRef name = builtinName(functionName);
-  if (name.size() == functionName.size())
-    return std::nullopt;
-  StringRef rest(name.end(), functionName.end() - name.end());
+  StringRef rest = mangledParameters(functionName);
   std::optional<ElementSize> size;
   for (unsigned pointer = 0;;) {
     bool substitution = false;

@@ -55,6 +55,9 @@ struct Builtin {
 /// mangled are returned as they are.
 llvm::StringRef builtinName(llvm::StringRef functionName);
 
+/// Whether the first parameter of the function is an image, by its mangled name.
+bool takesImage(llvm::StringRef functionName);
+
 /// Classifies by the plain name alone; Unknown for names that are not in the table.
 Builtin classifyBuiltin(llvm::StringRef plainName);
 

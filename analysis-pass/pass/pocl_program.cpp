@@ -138,7 +138,8 @@ bool hasOwnVector(llvm::StringRef name, const llvm::Function& function) {
          vector->getNumElements() == lanes;
 }
 
-/// Whether the name of a built-in function says more than its body.
+/// Whether the name of a built-in function says more than its body. Programs have functions of such
+/// names as well, for other arguments: a read_imagef of a buffer.
 bool isKnownByName(const llvm::Function& function) {
   const llvm::StringRef name = builtinName(function.getName());
   switch (classifyBuiltin(name).kind) {
@@ -154,9 +155,26 @@ bool isKnownByName(const llvm::Function& function) {
   case BuiltinKind::Unknown: // no index comes from it
     return function.doesNotAccessMemory() && !takesPointer(function) &&
            function.getReturnType()->isFPOrFPVectorTy();
-  default:
+  case BuiltinKind::ImageQuery:
+  case BuiltinKind::ImageRead:
+  case BuiltinKind::ImageWrite:
+    return takesImage(function.getName());
+  case BuiltinKind::AsyncCopy:
+  case BuiltinKind::AsyncStrided:
+    return function.getName().ends_with("9ocl_event");
+  case BuiltinKind::Harmless:
+  case BuiltinKind::IdQuery:
+  case BuiltinKind::WorkDim:
+  case BuiltinKind::GlobalLinearId:
+  case BuiltinKind::LocalLinearId:
+    return !takesPointer(function);
+  case BuiltinKind::GroupSensitive: // with a pointer they are an obstacle
+  case BuiltinKind::Printf:
+  case BuiltinKind::Pipe:
+  case BuiltinKind::DeviceEnqueue:
     return true;
   }
+  return false;
 }
 
 } // namespace

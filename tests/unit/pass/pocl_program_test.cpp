@@ -82,6 +82,26 @@ TEST(PoclProgram, GetsItsAddressSpacesBack) {
   EXPECT_FALSE(program.isDeclared("_Z7_cl_maxii")); // an index may come from it
 }
 
+// Who gives a function of his own a built-in's name knows better what it does.
+TEST(PoclProgram, KeepsTheProgramsOwnFunctions) {
+  Case program("define float @_Z15get_image_pixelPU8CLglobalKfi(ptr %p, i32 %i) {\n"
+               "  %f = load float, ptr %p\n  ret float %f\n}\n"
+               "define float @_Z15_cl_read_imagefPU8CLglobalKfi(ptr %p, i32 %i) {\n"
+               "  %f = load float, ptr %p\n  ret float %f\n}\n"
+               "define void @_Z8prefetchPU8CLglobali(ptr %p) {\n"
+               "  store i32 1, ptr %p\n  ret void\n}\n"
+               "define i32 @_Z15get_image_width14ocl_image2d_ro(ptr %p) {\n"
+               "  %w = load i32, ptr %p\n  ret i32 %w\n}\n"
+               "define spir_kernel void @k(ptr %out) !kernel_arg_addr_space !0 {\n"
+               "  ret void\n}\n"
+               "!0 = !{i32 1}\n");
+  restoreSpirForm(*program.module);
+  EXPECT_FALSE(program.isDeclared("_Z15get_image_pixelPU8CLglobalKfi"));
+  EXPECT_FALSE(program.isDeclared("_Z15_cl_read_imagefPU8CLglobalKfi"));
+  EXPECT_FALSE(program.isDeclared("_Z8prefetchPU8CLglobali"));
+  EXPECT_TRUE(program.isDeclared("_Z15get_image_width14ocl_image2d_ro"));
+}
+
 TEST(PoclProgram, IsRefusedIfAKernelReadsTheDevicesVariablesItself) {
   Case program("@_group_id_x = external global i64\n"
                "define internal i64 @group() {\n"
