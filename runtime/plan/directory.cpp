@@ -79,6 +79,12 @@ void Directory::spoiled(NodeId node, const ByteSet& bytes) {
   valid_[node] = sets_.subtract(valid_[node], bytes);
 }
 
+void Directory::leaveToOthers(NodeId node) {
+  for (NodeId other = 0; other < valid_.size(); ++other)
+    if (other != node)
+      valid_[node] = sets_.subtract(valid_[node], valid_[other]);
+}
+
 void Directory::restore(const State& state) {
   changed();
   valid_ = state;

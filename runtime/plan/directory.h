@@ -82,6 +82,8 @@ public:
   }
   /// What `node` has in `bytes` is neither old nor new any more.
   void spoiled(NodeId node, const ByteSet& bytes);
+  /// What others have as well comes from `node` no more: it may be out of reach.
+  void leaveToOthers(NodeId node);
 
   /// What is valid where, by node; to go back to.
   using State = std::vector<ByteSet>;

@@ -112,8 +112,12 @@ bool Recovery::redoAll(Lock& lock) {
     if (each->retired)
       each->retired(*each);
   GoesUnlocked buffers(lock, tracked_.buffers());
-  for (const auto& buffer : *buffers)
+  for (const auto& buffer : *buffers) {
     buffer->settle();
+    for (const Device& device : machine_->devices())
+      if (device.failed && device.node != hostNode)
+        buffer->directory().leaveToOthers(device.node);
+  }
   for (const auto& task : *tasks) {
     if (task->isEnding() || task->status < 0 || !hasFailed(*task))
       continue;

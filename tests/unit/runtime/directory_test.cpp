@@ -185,6 +185,21 @@ TEST(Directory, whatLeavesADeviceHasBeenThereBefore) {
   }
 }
 
+TEST(Directory, whatIsLeftToOthersComesFromThem) {
+  constexpr NodeId third = 3;
+  Directory directory(4, home, 80);
+  directory.wrote(other, ByteSet(0, 40));
+  directory.bring(third, ByteSet(0, 16));
+  directory.leaveToOthers(other);
+  EXPECT_EQ(directory.sources(home, ByteSet(0, 20)),
+            (std::vector<Directory::Part>{{other, ByteSet(16, 20)}, {third, ByteSet(0, 16)}}));
+  EXPECT_EQ(directory.bring(home, ByteSet(0, 16)),
+            (std::vector<Move>{{third, home, ByteSet(0, 16)}}));
+  EXPECT_EQ(directory.bring(home, ByteSet(0, 40)),
+            (std::vector<Move>{{other, home, ByteSet(16, 40)}}))
+      << "nobody else has it";
+}
+
 TEST(Directory, everyWriteGivesAVersionThatNobodyHadBefore) {
   Directory a(2, home, 80), b(2, home, 80);
   EXPECT_NE(a.version(), b.version());
