@@ -70,23 +70,27 @@ struct EventCallback {
     const runtime::CallbackScope scope;
     callback->notify(event, callback->isForRunning && status >= 0 ? CL_RUNNING : status,
                      callback->data);
+    guarded([&] {
+      session().events().callbackOver(event);
+      return CL_SUCCESS;
+    });
   }
 };
 
 cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, void* data) {
-  tracked([&] {
-    session().callbackGiven();
-    session().events().callbackSet(event);
-  });
+  tracked([] { session().callbackGiven(); });
   return guarded([&] {
     if (!notify)
       return next().clSetEventCallback(event, type, notify, data);
     const bool comesAtEnd = type == CL_RUNNING && session().events().contains(event);
     auto callback = std::make_unique<EventCallback>(notify, data, comesAtEnd);
+    session().events().callbackSet(event);
     const cl_int status = next().clSetEventCallback(event, comesAtEnd ? CL_COMPLETE : type,
                                                     EventCallback::call, callback.get());
     if (status == CL_SUCCESS)
       callback.release(); // it deletes itself
+    else
+      session().events().callbackOver(event);
     return status;
   });
 }

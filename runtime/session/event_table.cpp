@@ -11,7 +11,18 @@ void EventTable::callbackSet(cl_event event) {
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
   if (found != events_.end())
-    found->second->callbacks = true;
+    ++found->second->callbacks;
+}
+
+void EventTable::callbackOver(cl_event event) {
+  if (isEmpty())
+    return;
+  Gone last; // destroyed after the lock is gone
+  std::lock_guard lock(mutex_);
+  auto found = events_.find(event);
+  if (found != events_.end() && found->second->callbacks > 0 && --found->second->callbacks == 0 &&
+      found->second->references == 0)
+    last = forget(event);
 }
 
 void EventTable::retained(cl_event event) {
@@ -29,9 +40,8 @@ void EventTable::released(cl_event event) {
   Gone last; // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
-  // Those who are to be told of its end may ask for it then.
-  if (found != events_.end() && --found->second->references == 0 &&
-      (!found->second->callbacks || found->second->complete))
+  // Those who are to be told of it may ask for it then, which may be long after it has ended.
+  if (found != events_.end() && --found->second->references == 0 && found->second->callbacks == 0)
     last = forget(event);
 }
 

@@ -21,8 +21,11 @@ public:
   // As the program calls, without the lock. They do nothing to events that are the driver's.
   void retained(cl_event event);
   void released(cl_event event);
-  /// The program wants to be told of the event's end.
+  /// The program wants to be told of what becomes of the event. It can ask for the event until
+  /// `callbackOver`, whatever it has released.
   void callbackSet(cl_event event);
+  /// It was told, or the driver refused that.
+  void callbackOver(cl_event event);
   bool contains(cl_event event);
   /// Answers a query as drivers do; nothing if it is the driver's to answer.
   std::optional<cl_int> info(cl_event event, cl_event_info name, std::size_t size, void* value,

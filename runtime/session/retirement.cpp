@@ -16,7 +16,7 @@ namespace libsplit::runtime {
 namespace {
 
 bool runsCallbacks(const Task& task) {
-  return task.event && task.event->callbacks;
+  return task.event && task.event->callbacks > 0;
 }
 
 bool isAnyWatched(const Stream& stream) {
@@ -364,9 +364,6 @@ void Scheduler::completeEvent(Lock& lock, Task& task) {
   cl_.clSetUserEventStatus(event->handle.get(), event->status);
   lock.lock();
   event->complete = true;
-  if (event->callbacks && event->references == 0) { // it was kept for these
-    const GoesUnlocked unused(lock, events_.forget(event->handle.get()));
-  }
 }
 
 cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {

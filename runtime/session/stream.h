@@ -60,7 +60,7 @@ struct TaskEvent {
   std::weak_ptr<Task> task;
   bool ended = false;     ///< status and times are known
   bool complete = false;  ///< the handle's status is set: it may be handed to the driver
-  bool callbacks = false; ///< completing it runs the application's code
+  unsigned callbacks = 0; ///< the application's that were not called yet; completing it may do so
   cl_int status = CL_SUCCESS;
   bool profiled = false;
   cl_ulong times[4] = {0, 0, 0, 0}; ///< QUEUED, SUBMIT, START, END on the home device's clock

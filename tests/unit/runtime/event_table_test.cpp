@@ -49,6 +49,20 @@ TEST_F(EventTableTest, HasItsEventsUntilTheProgramLetsGoOfThem) {
   EXPECT_TRUE(table.isEmpty());
 }
 
+// Drivers call from threads of their own, which may come late.
+TEST_F(EventTableTest, HasThemUntilTheProgramWasToldOfTheirEnd) {
+  const auto event = add();
+  table.callbackSet(ours);
+  table.callbackSet(ours);
+  table.released(ours);
+  event->ended = event->complete = true;
+  table.callbackOver(ours);
+  EXPECT_EQ(info<cl_command_type>(CL_EVENT_COMMAND_TYPE),
+            cl_command_type{CL_COMMAND_NDRANGE_KERNEL});
+  table.callbackOver(ours);
+  EXPECT_TRUE(table.isEmpty());
+}
+
 TEST_F(EventTableTest, LeavesTheDriversToTheDriver) {
   add();
   EXPECT_FALSE(table.contains(drivers));
