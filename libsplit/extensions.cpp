@@ -3,7 +3,7 @@
 // our business. For the others, and for those that nobody here knows, libsplit steps aside before
 // the application can call them: all data is at home then, and stays there. Programs are made from
 // IL by an extension function of older drivers; ours is called in its stead.
-#include "libsplit/door.h"
+#include "libsplit/enqueue.h"
 
 #include <algorithm>
 #include <array>
@@ -57,23 +57,30 @@ void* CL_API_CALL functionAddressForPlatform(cl_platform_id platform, const char
 }
 
 // Memory shared with a graphics API: the object never gets known, so it never gets split; but
-// commands on it must keep their queue's order.
+// commands on it must keep their queue's order. Drivers may want them from the program's thread,
+// where its graphics context is: so what comes before them is awaited there if it can be.
 cl_int CL_API_CALL acquireGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
                              cl_uint count, const cl_event* list, cl_event* event) {
-  auto enqueuing = session().commands().enqueuing(queue);
-  tracked([&] {
-    session().commands().settle(enqueuing, {queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list}, {});
+  return guarded([&] {
+    return enqueue(
+        runtime::Refusal::Some, {queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list, event}, {},
+        [=, copied = Copied(memory, objects)](cl_bool, cl_uint n, const cl_event* events,
+                                              cl_event* done) {
+          return next().clEnqueueAcquireGLObjects(queue, objects, copied.data(), n, events, done);
+        });
   });
-  return next().clEnqueueAcquireGLObjects(queue, objects, memory, count, list, event);
 }
 
 cl_int CL_API_CALL releaseGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
                              cl_uint count, const cl_event* list, cl_event* event) {
-  auto enqueuing = session().commands().enqueuing(queue);
-  tracked([&] {
-    session().commands().settle(enqueuing, {queue, CL_COMMAND_RELEASE_GL_OBJECTS, count, list}, {});
+  return guarded([&] {
+    return enqueue(
+        runtime::Refusal::Some, {queue, CL_COMMAND_RELEASE_GL_OBJECTS, count, list, event}, {},
+        [=, copied = Copied(memory, objects)](cl_bool, cl_uint n, const cl_event* events,
+                                              cl_event* done) {
+          return next().clEnqueueReleaseGLObjects(queue, objects, copied.data(), n, events, done);
+        });
   });
-  return next().clEnqueueReleaseGLObjects(queue, objects, memory, count, list, event);
 }
 
 } // namespace

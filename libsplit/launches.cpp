@@ -1,8 +1,12 @@
 // Kernel launches, native kernels, and commands on shared virtual memory.
 #include "libsplit/enqueue.h"
+#include "runtime/core/callback_scope.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace libsplit {
@@ -89,18 +93,39 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 
 // Commands on shared virtual memory touch no cl_mem: they only have to keep the queue's order.
 
-cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory,
-                           void(CL_CALLBACK* callback)(cl_command_queue, cl_uint, void**, void*),
+using FreeSvm = void(CL_CALLBACK*)(cl_command_queue, cl_uint, void**, void*);
+
+/// The program's own way to free shared virtual memory.
+struct FreeCallback {
+  FreeSvm free;
+  void* data;
+
+  static void CL_CALLBACK call(cl_command_queue queue, cl_uint count, void** memory, void* self) {
+    const std::unique_ptr<FreeCallback> callback(static_cast<FreeCallback*>(self));
+    const runtime::CallbackScope scope;
+    callback->free(queue, count, memory, callback->data);
+  }
+};
+
+cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memory, FreeSvm free,
                            void* data, cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
-    if (callback)
+    if (free)
       session().callbackGiven();
     return enqueue((pointers == 0) != (memory == nullptr),
                    {queue, CL_COMMAND_SVM_FREE, count, list, event}, {},
                    [=, copied = Copied(memory, pointers)](cl_bool, cl_uint n,
                                                           const cl_event* events, cl_event* done) {
-                     return next().clEnqueueSVMFree(queue, pointers, copied.data(), callback, data,
-                                                    n, events, done);
+                     if (!free)
+                       return next().clEnqueueSVMFree(queue, pointers, copied.data(), free, data, n,
+                                                      events, done);
+                     auto callback = std::make_unique<FreeCallback>(free, data);
+                     const cl_int status =
+                         next().clEnqueueSVMFree(queue, pointers, copied.data(), FreeCallback::call,
+                                                 callback.get(), n, events, done);
+                     if (status == CL_SUCCESS)
+                       static_cast<void>(callback.release()); // it deletes itself
+                     return status;
                    });
   });
 }
@@ -109,7 +134,10 @@ cl_int CL_API_CALL svmCopy(cl_command_queue queue, cl_bool blocking, void* targe
                            const void* source, size_t size, cl_uint count, const cl_event* list,
                            cl_event* event) {
   return guarded([&] {
-    return enqueue(!target || !source || size == 0,
+    const auto to = reinterpret_cast<std::uintptr_t>(target);
+    const auto from = reinterpret_cast<std::uintptr_t>(source);
+    const bool overlaps = std::max(to, from) - std::min(to, from) < size;
+    return enqueue(!target || !source || size == 0 || overlaps,
                    {queue, CL_COMMAND_SVM_MEMCPY, count, list, event, blocking}, {},
                    [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueSVMMemcpy(queue, wait, target, source, size, n, events,
@@ -123,7 +151,8 @@ cl_int CL_API_CALL svmFill(cl_command_queue queue, void* memory, const void* pat
                            cl_event* event) {
   return guarded([&] {
     const bool fits = memory && pattern && std::has_single_bit(patternSize) &&
-                      patternSize <= sizeof(cl_double16) && size % patternSize == 0;
+                      patternSize <= sizeof(cl_double16) && size % patternSize == 0 &&
+                      reinterpret_cast<std::uintptr_t>(memory) % patternSize == 0;
     const auto bytes = static_cast<const std::byte*>(pattern);
     return enqueue(!fits, {queue, CL_COMMAND_SVM_MEMFILL, count, list, event}, {},
                    [=, copied = std::vector(bytes, fits ? bytes + patternSize : bytes)](

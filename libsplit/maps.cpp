@@ -20,23 +20,25 @@ void* map(Command command, bool isWrong, cl_bool blocking, const BufferUse& use,
           const Call& call, cl_int* error) {
   if (isWrong)
     command.refusal = runtime::Refusal::All;
-  auto enqueuing = session().commands().enqueuing(command.queue);
   void* address = nullptr;
-  cl_int status = CL_SUCCESS;
-  tracked([&] {
+  bool isBehind = false;
+  const cl_int status = guarded([&] {
+    auto enqueuing = session().commands().enqueuing(command.queue);
     const std::vector<BufferUse> uses =
         use.end ? session().commands().usesOfMap(use) : std::vector{use};
+    cl_int answer = CL_SUCCESS;
     if (!blocking && command.refusal == runtime::Refusal::No)
-      address = session().commands().mapBehind(enqueuing, command, uses, call);
-    if (!address)
-      status = session().commands().settle(enqueuing, command, uses);
-    if (!address && status == CL_SUCCESS && blocking)
-      status = session().commands().tell(command.queue);
+      address = session().commands().mapBehind(enqueuing, command, uses, call, answer);
+    isBehind = address != nullptr;
+    if (!isBehind && answer == CL_SUCCESS)
+      answer = session().commands().settle(enqueuing, command, uses);
+    if (!isBehind && answer == CL_SUCCESS && blocking)
+      answer = session().commands().tell(command.queue);
+    if (!isBehind && answer == CL_SUCCESS)
+      address = call(command.queue, blocking, command.waitCount, command.waitList, command.event,
+                     &answer);
+    return answer;
   });
-  const bool isBehind = address != nullptr;
-  if (!isBehind && status == CL_SUCCESS)
-    address =
-        call(command.queue, blocking, command.waitCount, command.waitList, command.event, &status);
   report(error, status);
   if (address)
     tracked([&] {

@@ -85,7 +85,13 @@ cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {
 
 cl_int CL_API_CALL finish(cl_command_queue queue) {
   runtime::Session::Finished finished;
-  tracked([&] { finished = session().finishQueue(queue); });
+  const cl_int failure = guarded([&] {
+    if (session().active())
+      finished = session().finishQueue(queue);
+    return CL_SUCCESS;
+  });
+  if (failure != CL_SUCCESS)
+    return failure; // not all that it has to wait for is over
   const cl_int status = finished.isEmpty ? CL_SUCCESS : next().clFinish(queue);
   return status != CL_SUCCESS ? status : finished.status;
 }

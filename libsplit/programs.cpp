@@ -1,4 +1,5 @@
 // Programs and kernels as objects.
+#include "libsplit/destructor_callback.h"
 #include "libsplit/door.h"
 #include "libsplit/program_turns.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 /// While libsplit is at work. Never destroyed: programs may call until the very end.
 ProgramTurns* turns() {
-  static auto* const all = new ProgramTurns;
+  static auto* const all = new (std::nothrow) ProgramTurns;
   return session().active() ? all : nullptr;
 }
 
@@ -304,8 +305,9 @@ cl_int CL_API_CALL retainProgram(cl_program program) {
 
 cl_int CL_API_CALL setProgramCallback(cl_program program,
                                       void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
-  tracked([] { session().callbackGiven(); });
-  return next().clSetProgramReleaseCallback(program, notify, data);
+  return DestructorCallback<cl_program>::give(notify, data, [=](auto* own, void* with) {
+    return next().clSetProgramReleaseCallback(program, own, with);
+  });
 }
 
 cl_int CL_API_CALL releaseProgram(cl_program program) {

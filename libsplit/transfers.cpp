@@ -1,6 +1,7 @@
 // Commands that read, write, copy and fill buffers and images. Each says which bytes it uses and
 // how the driver is called; the session decides when.
 #include "libsplit/enqueue.h"
+#include "libsplit/images.h"
 #include "libsplit/rects.h"
 
 #include <algorithm>
@@ -160,14 +161,35 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
   });
 }
 
+/// Whether the standard has drivers refuse a command for the region of an image that it names.
+/// Nobody needs to know while all goes to them at once.
+bool isOutside(cl_mem image, const Triple& origin, const Triple& region) {
+  return !origin.data() || !region.isRegion() ||
+         (!session().isQuiet() && !Image(image).holds(origin, region));
+}
+/// The same with the host's pitches.
+bool isOutside(cl_mem image, const Triple& origin, const Triple& region, std::size_t row,
+               std::size_t slice) {
+  return isOutside(image, origin, region) ||
+         (!session().isQuiet() && !Image(image).takesPitches(region, row, slice));
+}
+
+/// The use of a buffer for a region of an image, packed.
+BufferUse packed(cl_mem buffer, bool writes, std::size_t offset, cl_mem image,
+                 const Triple& region) {
+  if (session().isQuiet() || !region.isRegion())
+    return {buffer, writes};
+  return {buffer, writes, offset, offset + Image(image).bytesOf(region)};
+}
+
 cl_int CL_API_CALL copyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_mem image,
                                      size_t offset, const size_t* origin, const size_t* region,
                                      cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple to(origin), extent(region);
-    return enqueue(!to.data() || !extent.isRegion(),
+    return enqueue(isOutside(image, to, extent),
                    {queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, count, list, event},
-                   {{buffer}, {image, true}},
+                   {packed(buffer, false, offset, image, extent), {image, true}},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueCopyBufferToImage(
                          queue, buffer, image, offset, to.data(), extent.data(), n, events, done);
@@ -180,9 +202,9 @@ cl_int CL_API_CALL copyImageToBuffer(cl_command_queue queue, cl_mem image, cl_me
                                      cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple from(origin), extent(region);
-    return enqueue(!from.data() || !extent.isRegion(),
+    return enqueue(isOutside(image, from, extent),
                    {queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, count, list, event},
-                   {{image}, {buffer, true}},
+                   {{image}, packed(buffer, true, offset, image, extent)},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueCopyImageToBuffer(
                          queue, image, buffer, from.data(), extent.data(), offset, n, events, done);
@@ -195,7 +217,7 @@ cl_int CL_API_CALL readImage(cl_command_queue queue, cl_mem image, cl_bool block
                              void* host, cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple from(origin), extent(region);
-    return enqueue(!host || !from.data() || !extent.isRegion(),
+    return enqueue(!host || isOutside(image, from, extent, row, slice),
                    {queue, CL_COMMAND_READ_IMAGE, count, list, event, blocking}, {{image}},
                    [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueReadImage(queue, image, block, from.data(),
@@ -211,7 +233,7 @@ cl_int CL_API_CALL writeImage(cl_command_queue queue, cl_mem image, cl_bool bloc
                               cl_event* event) {
   return guarded([&] {
     const Triple to(origin), extent(region);
-    return enqueue(!host || !to.data() || !extent.isRegion(),
+    return enqueue(!host || isOutside(image, to, extent, row, slice),
                    {queue, CL_COMMAND_WRITE_IMAGE, count, list, event, blocking}, {{image, true}},
                    [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueWriteImage(queue, image, block, to.data(),
@@ -227,7 +249,8 @@ cl_int CL_API_CALL copyImage(cl_command_queue queue, cl_mem source, cl_mem targe
                              cl_event* event) {
   return guarded([&] {
     const Triple from(sourceOrigin), to(targetOrigin), extent(region);
-    return enqueue(!from.data() || !to.data() || !extent.isRegion() ||
+    const bool isMismatch = !session().isQuiet() && !Image(source).isLike(Image(target));
+    return enqueue(isOutside(source, from, extent) || isOutside(target, to, extent) || isMismatch ||
                        (source == target && overlap(from, to, extent)),
                    {queue, CL_COMMAND_COPY_IMAGE, count, list, event}, {{source}, {target, true}},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
@@ -255,7 +278,7 @@ cl_int CL_API_CALL fillImage(cl_command_queue queue, cl_mem image, const void* c
     std::array<std::byte, 16> copy{};
     if (color)
       std::memcpy(copy.data(), color, sizeOfColor(image));
-    return enqueue(!color || !to.data() || !extent.isRegion(),
+    return enqueue(!color || isOutside(image, to, extent),
                    {queue, CL_COMMAND_FILL_IMAGE, count, list, event}, {{image, true}},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueFillImage(queue, image, color ? copy.data() : nullptr,

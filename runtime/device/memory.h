@@ -404,7 +404,10 @@ struct MemoryObject {
   HostAccess access;              ///< a sub-buffer's may be narrower than its parent's
   std::size_t origin = 0;         ///< of a sub-buffer
   std::size_t size = 0;
-  cl_mem_flags flags = 0; ///< of a pooled one: as the program gave them
+  bool isImageOver = false; ///< not a buffer, but an image that shares one's bytes
+  cl_mem_flags flags = 0;   ///< of a pooled one: as the program gave them
+  /// Whether it is one, where there is a `buffer`.
+  bool isImage() const { return isImageOver || buffer->isImage(); }
 };
 
 } // namespace libsplit::runtime

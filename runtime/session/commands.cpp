@@ -113,7 +113,7 @@ bool Commands::areBuffers(const Command& command, const std::vector<BufferUse>& 
   return std::ranges::all_of(uses, [&](const BufferUse& use) {
     const auto object = use.object ? memory_.find(use.object) : nullptr;
     return object && object->buffer
-               ? !object->buffer->isImage()
+               ? !object->isImage()
                : property<cl_mem_object_type>(cl_.clGetMemObjectInfo, use.object, CL_MEM_TYPE) ==
                      CL_MEM_OBJECT_BUFFER;
   });
@@ -387,7 +387,7 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
       refused.refusal = host ? Refusal::Some : Refusal::All;
       settle(lock, enqueuing, refused, uses); // to be refused, and now
     } else if (auto image = shared_.isActive() ? memory_.find(handle) : nullptr;
-               image && image->buffer && image->buffer->isImage()) {
+               image && image->buffer && image->isImage()) {
       settle(lock, enqueuing, command, uses); // the same
     } else if (shared_.isActive() && !admitNative(lock, enqueuing, command, uses, nullptr)) {
       enqueuing.end();

@@ -70,10 +70,10 @@ public:
     return call(command.blocking, command.waitCount, command.waitList, command.event);
   }
   /// Enqueues a map that does not block behind what is pending; the first of `uses` is its own. Its
-  /// address, or null where the caller has to call `settle` and the driver. The caller holds
-  /// `enqueuing` all the while.
+  /// address; null where the caller has to call `settle` and the driver, unless `status` gets an
+  /// error, which is the program's. The caller holds `enqueuing` all the while.
   void* mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
-                  const std::vector<BufferUse>& uses, const MapCall& call);
+                  const std::vector<BufferUse>& uses, const MapCall& call, cl_int& status);
   /// The uses of a map, the first of which is `use` itself. Where devices map buffers in place,
   /// programs read beyond what they have mapped; if that takes little, all of the buffer is to be
   /// at home then.

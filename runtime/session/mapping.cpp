@@ -28,8 +28,9 @@ public:
   GatedMap(const GatedMap&) = delete;
   GatedMap& operator=(const GatedMap&) = delete;
 
-  /// The address; null if the driver refuses.
-  void* enqueue(const Stream& stream, const MapCall& call) {
+  /// The address; null, and `refusal` says why, if the driver refuses the map; null without that
+  /// if it can't be held back.
+  void* enqueue(const Stream& stream, const MapCall& call, cl_int& refusal) {
     cl_int error = CL_SUCCESS;
     cl_command_queue queue =
         cl_.clCreateCommandQueue(stream.context, stream.device, CL_QUEUE_PROFILING_ENABLE, &error);
@@ -42,8 +43,10 @@ public:
     gate_ = Ref<cl_event>::adopt(cl_, gate);
     cl_event mapped = nullptr;
     void* address = call(queue, CL_FALSE, 1, &gate, &mapped, &error);
-    if (error != CL_SUCCESS)
+    if (error != CL_SUCCESS) {
+      refusal = error;
       return nullptr;
+    }
     mapped_ = Ref<cl_event>::adopt(cl_, mapped);
     cl_.clFlush(queue);
     return address;
@@ -86,7 +89,7 @@ std::vector<BufferUse> Commands::usesOfMap(const BufferUse& use) const {
 }
 
 void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
-                          const std::vector<BufferUse>& uses, const MapCall& call) {
+                          const std::vector<BufferUse>& uses, const MapCall& call, cl_int& status) {
   const BufferUse& use = uses.front();
   if (shared_.isQuiet())
     return nullptr;
@@ -99,9 +102,13 @@ void* Commands::mapBehind(Pumps::Enqueuing& enqueuing, const Command& command,
   if (stream->device != shared_.home)
     return nullptr;
   auto map = std::make_shared<GatedMap>(cl_);
-  void* address = map->enqueue(*stream, call);
-  if (!address)
+  cl_int refusal = CL_SUCCESS;
+  void* address = map->enqueue(*stream, call, refusal);
+  if (!address) {
+    if (mayWaitForProgram(*stream))
+      status = refusal; // what comes before it is not over before the program has heard of that
     return nullptr;
+  }
   auto task = create(stream, command);
   auto held = memory_.hold(uses);
   HomeCommands::noteOutputs(*task, held);

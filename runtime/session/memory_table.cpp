@@ -68,8 +68,11 @@ void MemoryTable::imageOverBuffer(cl_mem image, cl_mem buffer) {
     // The image shares the buffer's bytes, so commands on the image are uses of the buffer.
     const Lock lock(shared_.mutex);
     auto root = find(buffer);
-    if (root)
-      add(image, std::make_shared<MemoryObject>(*root), buffer);
+    if (root) {
+      auto object = std::make_shared<MemoryObject>(*root);
+      object->isImageOver = true;
+      add(image, std::move(object), buffer);
+    }
   }
   keepAtHome(buffer, "an image was made over the buffer");
 }

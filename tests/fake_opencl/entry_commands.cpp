@@ -292,17 +292,18 @@ void* CL_API_CALL mapBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
     call.error = complaint(queue, memory);
   if (call.error)
     return refuse(error, call.error);
-  if (misses(*memory, offset, size) || flags == 0)
-    return refuse(error, CL_INVALID_VALUE);
   const bool reads = (flags & CL_MAP_READ) != 0;
-  const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
+  const bool invalidates = (flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0;
+  const bool writes = (flags & CL_MAP_WRITE) != 0 || invalidates;
+  if (misses(*memory, offset, size) || flags == 0 ||
+      (invalidates && flags != CL_MAP_WRITE_INVALIDATE_REGION))
+    return refuse(error, CL_INVALID_VALUE);
   if ((reads && (memory->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS))) ||
       (writes && (memory->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))))
     return refuse(error, CL_INVALID_OPERATION);
   std::byte* window = memory->openWindow() + offset;
-  const bool keeps = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0;
-  auto work = [from = memory->storage + offset, window, size, keeps](bool half) {
-    if (keeps && from != window)
+  auto work = [from = memory->storage + offset, window, size, invalidates](bool half) {
+    if (!invalidates && from != window)
       std::memcpy(window, from, half ? size / 2 : size);
     return CL_SUCCESS;
   };

@@ -34,7 +34,7 @@ SAMPLES = {
     "scatter": Expectation(("scatter", "scatter_onto"), launches={"scatter": 4, "scatter_onto": 4}),
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
     # Where devices share a memory images stay at home.
-    "images": Expectation(launches={"blur": 3}),
+    "images": Expectation(launches={"blur": 4}),
     "two_queues": Expectation(launches={"scale": 8, "add": 4}),
     # Launches from callbacks, which PoCL's basic device runs inside other calls.
     "many_threads": Expectation(("triple", "scatter", "gather"), launches={"triple": 48, "tally": 96},

@@ -7,8 +7,9 @@
 
 namespace {
 
-sample::Memory image(const sample::Sample& s, std::size_t width, std::size_t height) {
-  const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+sample::Memory image(const sample::Sample& s, std::size_t width, std::size_t height,
+                     cl_channel_type type = CL_UNSIGNED_INT8) {
+  const cl_image_format format = {CL_RGBA, type};
   cl_image_desc description = {};
   description.image_type = CL_MEM_OBJECT_IMAGE2D;
   description.image_width = width;
@@ -57,6 +58,7 @@ void images(sample::Sample& s) {
   const auto result = s.buffer(CL_MEM_READ_WRITE, bytes);
   const auto first = image(s, width, height);
   const auto second = image(s, width, height);
+  const auto other = image(s, width, height, CL_FLOAT);
   const cl_sampler_properties clamp[] = {CL_SAMPLER_NORMALIZED_COORDS,
                                          CL_FALSE,
                                          CL_SAMPLER_ADDRESSING_MODE,
@@ -114,6 +116,25 @@ void images(sample::Sample& s) {
   s.output(std::vector<cl_int>{copied});
   sample::read(queue, result, out);
   sample::require(copied == CL_SUCCESS || out == pixels, "what was refused changed something");
+
+  // What drivers refuse they refuse at once, also behind a launch.
+  sample::setArguments(blur, first, sampler, second);
+  sample::launch(queue, blur, global, {8, 4});
+  const std::size_t inside[3] = {1, 0, 0};
+  const std::vector<cl_int> answers = {
+      clEnqueueReadImage(queue, first, CL_FALSE, inside, region, 0, 0, out.data(), 0, nullptr,
+                         nullptr),
+      clEnqueueReadImage(queue, first, CL_FALSE, origin, region, 4, 0, out.data(), 0, nullptr,
+                         nullptr),
+      clEnqueueWriteImage(queue, first, CL_FALSE, inside, region, 0, 0, out.data(), 0, nullptr,
+                          nullptr),
+      clEnqueueCopyImage(queue, second, first, inside, origin, region, 0, nullptr, nullptr),
+      clEnqueueCopyImageToBuffer(queue, first, result, inside, region, 0, 0, nullptr, nullptr),
+      clEnqueueCopyImageToBuffer(queue, first, result, origin, region, 4, 0, nullptr, nullptr),
+      clEnqueueCopyBufferToImage(queue, result, first, 4, origin, region, 0, nullptr, nullptr),
+      clEnqueueCopyImage(queue, other, first, origin, origin, region, 0, nullptr, nullptr)};
+  sample::check(clFinish(queue), "clFinish"); // some driver may have taken some
+  s.output(answers);
 }
 
 } // namespace

@@ -224,7 +224,7 @@ void refused(sample::Sample& s) {
                 "clEnqueueNDRangeKernel");
   const auto withoutArguments = sample::kernel(setting.program, "add");
   const auto hidden = s.buffer(CL_MEM_HOST_NO_ACCESS, bytes);
-  const std::vector<cl_int> answers = {
+  std::vector<cl_int> answers = {
       clEnqueueNDRangeKernel(setting.queue, setting.small, 1, nullptr, &items, &none, 0, nullptr,
                              nullptr),
       clEnqueueNDRangeKernel(setting.queue, setting.small, 1, nullptr, &items, &uneven, 0, nullptr,
@@ -246,6 +246,10 @@ void refused(sample::Sample& s) {
                           nullptr),
       clEnqueueUnmapMemObject(setting.queue, setting.other, setting.values.data(), 0, nullptr,
                               nullptr)};
+  clEnqueueMapBuffer(setting.queue, setting.other, CL_FALSE,
+                     CL_MAP_READ | CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes, 0, nullptr, nullptr,
+                     &error);
+  answers.push_back(error);
   for (const cl_int answer : answers)
     sample::require(answer != CL_SUCCESS, "what can't be done is accepted");
   s.output(answers);
