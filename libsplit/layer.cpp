@@ -80,10 +80,10 @@ struct ExitWatch {
 
 /// Starts the session over `target`, `bytes` of which the loader has; false if that failed.
 bool start(const runtime::Functions& target, std::size_t bytes) {
-  nextTable = new runtime::Dispatch;
-  std::memcpy(static_cast<runtime::Functions*>(nextTable), &target, bytes);
-  std::memcpy(&ourTable, &target, bytes);
   try {
+    nextTable = new runtime::Dispatch;
+    std::memcpy(static_cast<runtime::Functions*>(nextTable), &target, bytes);
+    std::memcpy(&ourTable, &target, bytes);
     std::vector<std::string> complaints;
     runtime::Options options = runtime::parseOptions(runtime::processEnvironment(), complaints);
     isStarted = true;

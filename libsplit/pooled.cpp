@@ -5,6 +5,7 @@
 #include "libsplit/rects.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
@@ -153,16 +154,15 @@ cl_mem CL_API_CALL createImageWithProperties(cl_context context,
 // --- commands
 
 /// In the host's memory, if one of the objects is pooled; else by `call`.
-template <class Call>
+template <class Work, class Call>
 cl_int enqueueIn(const Command& command, std::initializer_list<BufferUse> uses, cl_int wrong,
-                 runtime::HostWork work, const Call& call) {
+                 const Work& work, const Call& call) {
   if (std::ranges::none_of(uses, [](const BufferUse& use) { return isPooled(use.object); }))
     return call();
   if (wrong != CL_SUCCESS)
     return wrong;
   return guarded([&] {
-    return session().pooledCommands().enqueue(command, std::vector<BufferUse>(uses),
-                                              std::move(work));
+    return session().pooledCommands().enqueue(command, std::vector<BufferUse>(uses), work);
   });
 }
 
@@ -288,14 +288,15 @@ cl_int CL_API_CALL fillBuffer(cl_command_queue queue, cl_mem buffer, const void*
                               size_t patternSize, size_t offset, size_t size, cl_uint count,
                               const cl_event* list, cl_event* event) {
   const bool fits = pattern && fillsWhole(patternSize, offset, size);
-  const auto first = static_cast<const std::byte*>(pattern);
+  std::array<std::byte, sizeof(cl_double16)> copy{};
+  if (fits)
+    std::memcpy(copy.data(), pattern, patternSize);
   return enqueueIn(
       {queue, CL_COMMAND_FILL_BUFFER, count, list, event}, {overwritten(buffer, offset, size)},
       fits ? CL_SUCCESS : CL_INVALID_VALUE,
-      [=, copy = std::vector(first, fits ? first + patternSize : first)](
-          std::span<std::byte* const> at) {
-        for (std::size_t done = 0; done < size; done += copy.size())
-          std::memcpy(at[0] + offset + done, copy.data(), copy.size());
+      [=](std::span<std::byte* const> at) {
+        for (std::size_t done = 0; done < size; done += patternSize)
+          std::memcpy(at[0] + offset + done, copy.data(), patternSize);
       },
       [&] {
         return others().clEnqueueFillBuffer(queue, buffer, pattern, patternSize, offset, size,

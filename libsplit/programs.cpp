@@ -368,15 +368,17 @@ cl_int CL_API_CALL setKernelArg(cl_kernel kernel, cl_uint index, size_t size, co
 
 cl_program CL_API_CALL createProgramWithIlKhr(cl_context context, const void* il, size_t length,
                                               cl_int* error) {
-  auto devices =
-      runtime::arrayProperty<cl_device_id>(next().clGetContextInfo, context, CL_CONTEXT_DEVICES);
-  auto create = devices.empty() ? nullptr : runtime::createProgramWithIlKhr(next(), devices[0]);
-  if (!create) {
-    report(error, CL_INVALID_CONTEXT);
-    return nullptr;
-  }
-  cl_int status = CL_SUCCESS;
-  cl_program program = create(context, il, length, &status);
+  cl_program program = nullptr;
+  const cl_int status = guarded([&] {
+    const auto devices =
+        runtime::arrayProperty<cl_device_id>(next().clGetContextInfo, context, CL_CONTEXT_DEVICES);
+    const auto create =
+        devices.empty() ? nullptr : runtime::createProgramWithIlKhr(next(), devices[0]);
+    cl_int answer = CL_INVALID_CONTEXT;
+    if (create)
+      program = create(context, il, length, &answer);
+    return answer;
+  });
   report(error, status);
   ilProgramCreated(program, context, il, length);
   return program;
