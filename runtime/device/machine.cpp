@@ -309,6 +309,13 @@ cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext, En
   return queue.get();
 }
 
+bool Machine::hasHomeQueues(cl_context homeContext) {
+  for (std::size_t i = 0; i < devices_[home_].engines(); ++i)
+    if (!queueOf(home_, homeContext, static_cast<Engine>(i)))
+      return false;
+  return true;
+}
+
 cl_command_queue Machine::idleQueueOf(std::size_t device, cl_context homeContext) {
   const cl_context context = contextOf(device, homeContext);
   Ref<cl_command_queue>& queue = idleQueues_[{context, device}];

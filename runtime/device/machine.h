@@ -168,6 +168,8 @@ public:
   /// is `Off` and costs something. Null if it can't be made.
   cl_command_queue queueOf(std::size_t device, cl_context homeContext,
                            Engine engine = Engine::Kernels, Timing timing = Timing::On);
+  /// Whether the home device has all of these in that context.
+  bool hasHomeQueues(cl_context homeContext);
   /// The context in which the device's commands may wait for work of its other queues; null if its
   /// driver is better not trusted with that (Instruction::context).
   cl_context waitingContextOf(std::size_t device, cl_context homeContext) const {

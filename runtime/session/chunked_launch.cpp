@@ -39,18 +39,11 @@ struct ChunkedLaunch {
   unsigned dimension = 0;
   std::vector<PlanDevice> devices;
   bool probing = true;         ///< only the home device works, as far as its part seems short
+  double known = 0;            ///< seconds that the rest takes there by what earlier ones took
   std::uint64_t homeTakes = 0; ///< … and then takes so many groups at once; 0: as planned
   unsigned working = 0;        ///< members that may still ask
 
   std::vector<CompletionPtr> chunks; ///< issued
-
-  /// A chunk whose device may store back what others write (Effect::Rewrite).
-  struct Rewriting {
-    CompletionPtr done;
-    NodeId node = hostNode;
-    std::vector<PieceUse> uses; ///< by buffer
-  };
-  std::vector<Rewriting> rewriting;
 };
 
 namespace {
@@ -142,6 +135,8 @@ std::string ChunkedLaunches::begin(Task& task, const std::shared_ptr<Launch>& la
   chunked->launch = launch;
   chunked->dimension = whole->dimension;
   chunked->probing = probing;
+  if (const auto& controller = launch->code->histories.at(launch->key).controller)
+    chunked->known = controller->expectedHomeSeconds();
   chunked->plan.begin(groups, 1, hints, {leastChunkSeconds, fills});
   feed(chunked, chunked->home); // which begins once the lock is free
   if (chunked->working == 0)
@@ -225,12 +220,15 @@ bool ChunkedLaunches::give(Lock& lock, ChunkedLaunch& chunked, std::size_t membe
     return true;
 
   const std::uint64_t left = chunked.plan.remaining();
+  const double took = seconds - handoutSeconds;
+  chunked.known -= took;
+  // The first groups may have been the easy ones.
   const double rest =
-      (seconds - handoutSeconds) / static_cast<double>(range.size()) * static_cast<double>(left);
+      std::max(took / static_cast<double>(range.size()) * static_cast<double>(left), chunked.known);
   log(LogLevel::Debug, "kernel ", chunked.launch->code->name, ": the rest would take ", rest,
       " s at home");
   if (rest < leastSeconds) {
-    // A part of it, and then another look: the first groups may have been the easy ones.
+    // A part of it, and then another look.
     const bool sure = rest < leastChunkSeconds && chunked.homeTakes > 0;
     chunked.homeTakes = sure ? left : (left + 3) / 4;
     return true;
@@ -292,10 +290,12 @@ Launch::Issued ChunkedLaunches::issue(ChunkedLaunch& chunked, std::size_t device
   }
   Instruction instruction = executor_.pieceInstruction(launch, piece);
   executor_.collectBefore(launch, piece, instruction.after);
-  // Chunks on one node run beside each other, as work-groups do, unless they share vectors.
+  // Chunks on one node run beside each other, as work-groups do, unless one of them may store back
+  // what the other writes (Effect::Rewrite).
   const auto mustWaitFor = [&](const CompletionPtr& chunk) {
-    return std::any_of(chunked.rewriting.begin(), chunked.rewriting.end(), [&](const auto& other) {
-      return other.done == chunk && other.node == node && rewriteEachOther(other.uses, piece.uses);
+    return std::ranges::any_of(launch.issued, [&](const Launch::Issued& other) {
+      return other.kernel == chunk && machine_->devices()[other.device].node == node &&
+             rewriteEachOther(other.piece->uses, piece.uses);
     });
   };
   std::erase_if(instruction.after, [&](const CompletionPtr& before) {
@@ -303,9 +303,6 @@ Launch::Issued ChunkedLaunches::issue(ChunkedLaunch& chunked, std::size_t device
                chunked.chunks.end() &&
            !mustWaitFor(before);
   });
-  if (std::any_of(piece.uses.begin(), piece.uses.end(),
-                  [](const PieceUse& use) { return !use.rewrites.empty(); }))
-    chunked.rewriting.push_back({instruction.done, node, piece.uses});
   executor_.book(launch, piece, instruction.done);
   issued.kernel = instruction.done;
   instruction.traced = shared_.tracer.piece(launch, piece, chunked.dimension);

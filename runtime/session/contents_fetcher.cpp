@@ -167,12 +167,13 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
     return false;
   auto fetch = std::make_shared<ContentsFetch>(cl_);
   fetch->after = task.after;
-  Task work; // what it takes belongs to no task of a queue
-  work.after = task.after;
-  // What has been issued by then goes on, and writes where it was told to.
+  const auto work = std::make_shared<Task>(); // what it takes belongs to no task of a queue
+  work->after = task.after;
+  // What has been issued by then goes on, and writes where it was told to, by way of rings.
   auto giveUp = [&] {
     fetch->read->finish(CL_SUCCESS);
-    static_cast<void>(worker_.post([fetch, parts = work.parts] {
+    mover_.note(work);
+    static_cast<void>(worker_.post([fetch, parts = work->parts] {
       for (const CompletionPtr& part : parts)
         part->wait();
     }));
@@ -221,25 +222,25 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
             return pass->readBack(cl_, last);
           };
           wanted.tables.push_back({layout, std::move(pass), nullptr});
-          issuer_.issue(work, *device, std::move(instruction));
-          issuer_.issue(work, *device, std::move(reading));
+          issuer_.issue(*work, *device, std::move(instruction));
+          issuer_.issue(*work, *device, std::move(reading));
           ++stats_.contentsOnDevice;
         } else {
           wanted.onHost = ByteSet(0, size);
           wanted.tables.push_back({layout, nullptr, nullptr});
         }
       }
-      mover_.bring(work, *buffer, hostNode, wanted.onHost);
+      mover_.bring(*work, *buffer, hostNode, wanted.onHost);
       buffer->accesses().collect(hostNode, wanted.onHost, {}, fetch->after);
       buffer->accesses().add({hostNode, wanted.onHost, {}, fetch->read, false});
     }
-    fetch->work = work.parts;
+    fetch->work = work->parts;
     for (const InspectionKey& key : launch->inspections)
-      fetch->inspected.push_back({issueInspection(work, *launch, key), nullptr});
-    fetch->inspecting.assign(work.parts.begin() + static_cast<std::ptrdiff_t>(fetch->work.size()),
-                             work.parts.end());
-    task.traced.insert(task.traced.end(), work.traced.begin(), work.traced.end());
-    fetch->after.insert(fetch->after.end(), work.parts.begin(), work.parts.end());
+      fetch->inspected.push_back({issueInspection(*work, *launch, key), nullptr});
+    fetch->inspecting.assign(work->parts.begin() + static_cast<std::ptrdiff_t>(fetch->work.size()),
+                             work->parts.end());
+    task.traced.insert(task.traced.end(), work->traced.begin(), work->traced.end());
+    fetch->after.insert(fetch->after.end(), work->parts.begin(), work->parts.end());
   } catch (const std::exception& error) {
     log(LogLevel::Debug, "contents can't be read: ", error.what());
     return giveUp();

@@ -121,6 +121,8 @@ std::string Launcher::whyNotSplittable(Lock& lock, const Stream& stream, const K
   }
   if (stream.device != shared_.home)
     return "the queue is not on the program's own device";
+  if (!machine_->hasHomeQueues(stream.context))
+    return "there are no queues to be had beside the program's";
   return runtime::whyNotSplittable(*machine_, options_, samplers_, kernel, arguments);
 }
 

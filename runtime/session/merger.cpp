@@ -191,7 +191,9 @@ void Merger::prepare(Task& task, Launch& launch, const LaunchPlan& plan) {
         part.comparer = comparerOf(launch, plan, merge, each);
         if (part.comparer) {
           part.compared = comparedRange(each.bytes, buffer.size());
-          part.snapshot = buffer.snapshot(part.device, part.compared);
+          const ByteRange held = buffer.holds(*machine_, part.device);
+          if (held.begin <= part.compared.begin && part.compared.end <= held.end)
+            part.snapshot = buffer.snapshot(part.device, part.compared);
         }
         if (!part.snapshot)
           part.comparer = nullptr;

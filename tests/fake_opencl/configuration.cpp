@@ -23,9 +23,10 @@ void requireKnown(const Json& object, std::initializer_list<const char*> known) 
 }
 
 DeviceConfiguration deviceOf(const Json& json) {
-  requireKnown(json, {"name", "type", "memory", "largest", "takes_larger", "units", "max_group",
-                      "local_memory", "launch_us", "item_ns", "transfer_us", "gb_per_s",
-                      "in_caller", "dense_rects", "timing_us", "local_sizes", "options"});
+  requireKnown(json,
+               {"name", "type", "memory", "largest", "takes_larger", "units", "max_group",
+                "local_memory", "launch_us", "item_ns", "transfer_us", "gb_per_s", "in_caller",
+                "dense_rects", "timing_us", "local_sizes", "options", "most_queues"});
   DeviceConfiguration device;
   device.name = json.value("name", device.name);
   device.isGpu = json.value("type", "gpu") == "gpu";
@@ -42,6 +43,7 @@ DeviceConfiguration deviceOf(const Json& json) {
   device.inCaller = json.value("in_caller", device.inCaller);
   device.timingSeconds = json.value("timing_us", device.timingSeconds * 1e6) * 1e-6;
   device.localSizes = json.value("local_sizes", device.localSizes);
+  device.mostQueues = json.value("most_queues", device.mostQueues);
   if (json.contains("options"))
     device.options = " " + json["options"].get<std::string>();
   device.denseRects = json.value("dense_rects", device.denseRects);

@@ -7,7 +7,7 @@
 //       "largest": 536870912, "takes_larger": false, "local_memory": 65536, "launch_us": 5,
 //       "item_ns": 1, "transfer_us": 10, "gb_per_s": 10, "in_caller": false, "timing_us": 0,
 //       "dense_rects": false, "local_sizes": {"driver's": 1, "64x4x1": 0.5},
-//       "options": "-D__x86_64__=1"}]}],
+//       "most_queues": 0, "options": "-D__x86_64__=1"}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
 //    "callback_thread": true, "callbacks_ms": 0, "kernels_ms": 0, "cache": "/tmp/x",
 //    "report": "calls.json", "slow_calls": {"clEnqueueFillBuffer": 2000},
@@ -41,6 +41,7 @@ struct DeviceConfiguration {
   std::map<std::string, double> localSizes{};
   double timingSeconds = 0; ///< that a call takes longer which enqueues on a profiled queue
   bool inCaller = false;    ///< commands run inside the call that enqueues them
+  unsigned mostQueues = 0;  ///< that it gives out, in all; 0: any number
   std::string options{};    ///< what its compiler takes as given beside a program's own
   /// A fault: rect commands take the host's rows to lie one behind the other, whatever their pitch.
   bool denseRects = false;

@@ -287,8 +287,10 @@ cl_command_queue createQueue(Call& call, cl_context context, cl_device_id device
     return refuse(error, call.error);
   if (std::ranges::find(context->devices, device) == context->devices.end())
     return refuse(error, CL_INVALID_DEVICE);
-  if (device->lost)
+  const unsigned most = device->configuration.mostQueues;
+  if (device->lost || (most > 0 && device->queues == most))
     return refuse(error, CL_OUT_OF_RESOURCES);
+  ++device->queues;
   auto queue = std::make_unique<_cl_command_queue>();
   queue->context = Keep<cl_context>(context);
   queue->device = device;

@@ -736,6 +736,19 @@ def full_home(bench, name, *arguments):
     print(f"{runs} runs: all as natively")
 
 
+def few_queues(bench, name):
+    """The program's device gives libsplit no queue, or not all that it wants: nobody notices."""
+    for device in (GPU, CPU):
+        fake = Fake(bench)
+        fake.platforms = [{"name": "Fake", "devices": [device, device]}]
+        native = fake.run(name)
+        native.require_success()
+        for most in range(1, 6):
+            fake.platforms = [{"name": "Fake", "devices": [device | {"most_queues": most}, device]}]
+            for options in policies(2):
+                fake.run(name, options).require_same_as(native)
+
+
 def full_device(bench, variant):
     """Who must not be kept waiting wants a buffer when the device is full: the same answers as natively, and no hang."""
     size = 16384
@@ -1065,7 +1078,7 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "exit_handler": exit_handler, "other_code": other_code, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
+    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "exit_handler": exit_handler, "other_code": other_code, "few_queues": few_queues, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,

@@ -118,6 +118,7 @@ struct _cl_device_id : libsplit::fake::Object {
   std::string label;            ///< "P.D"
   std::uint64_t memoryUsed = 0; ///< bytes
   std::uint64_t timed = 0;      ///< commands of profiled queues
+  unsigned queues = 0;          ///< that were made
   std::uint64_t mostMemory = 0; ///< … at any one time
   std::uint64_t calls = 0;      ///< that concerned it
   std::uint64_t enqueued = 0;   ///< commands, as far as the engine saw them
