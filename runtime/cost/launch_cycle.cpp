@@ -295,9 +295,7 @@ void LaunchCycle::admit(const Passing& last) {
                                    : std::min(longestLook, 2 * patience_));
   }
   // What was measured in an earlier run outweighs what is worked out now, for a while.
-  double before = 0;
-  for (const Place& place : places_)
-    before = std::max(before, launchesBeforeTrial(place.gainBefore));
+  const double before = launchesBeforeTrial(gainBefore());
   if (before > static_cast<double>(age_))
     return lookAgainAfter(std::min(longestLook, static_cast<std::uint64_t>(before) - age_ + 1));
   if (sends) {
@@ -317,6 +315,20 @@ void LaunchCycle::admit(const Passing& last) {
   homeSeconds_ = outlook->launchSeconds;
   takeHomeAsKnown();
   enter(Phase::Joint);
+}
+
+/// Of all launches together, as earlier runs measured those that they split; 0: they split none.
+/// One of them that is slower by being split may be worth it to the others.
+double LaunchCycle::gainBefore() const {
+  double home = 0, split = 0;
+  bool isKnown = false;
+  for (const Place& place : places_) {
+    const bool wasSplit = place.gainBefore > 0 && place.homeSeconds > 0;
+    isKnown = isKnown || wasSplit;
+    home += place.homeSeconds;
+    split += wasSplit ? place.homeSeconds / place.gainBefore : place.homeSeconds;
+  }
+  return isKnown ? home / split : 0;
 }
 
 /// Whether all launches of the cycle are split by now, though nobody looked ahead: since they

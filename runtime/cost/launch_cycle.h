@@ -158,6 +158,7 @@ private:
     double seconds(const std::vector<std::vector<double>>& with) const;
   };
   std::optional<Model> modelOf(const Passing& last, Way way) const;
+  double gainBefore() const;
   bool isSplitAsBefore() const;
   void takeOver();
   void govern(const Passing& last);

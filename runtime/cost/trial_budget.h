@@ -4,12 +4,13 @@
 // A launch of 10 µs can take 500 µs to look at: a key, a plan, a way through a lane to be timed.
 // One such look is soon forgotten, but where each of thousands of launches has another shape, each
 // asks for one. So looks at short launches may take a hundredth of the time that has passed since
-// the kernel's first, and a little in the beginning. Beyond that the kernel rests: its launches go
-// to the driver as they came. Long launches among them earn the next looks quickly, and larger
-// NDRanges than those that were short are looked at in any case.
+// the kernel's first, and a little in the beginning. What has seemed short for long is ever less
+// likely to be anything else: after a second the time counts by its root. Beyond that the kernel
+// rests: its launches go to the driver as they came. Long launches among them earn the next looks
+// quickly, and larger NDRanges than those that were short are looked at in any case.
 //
 // Worked example: launches of 10 µs, looks of 500 µs, and 3 ms in the beginning. Six launches are
-// looked at; after that one in 50 ms, which is one of 5,000.
+// looked at; after that one in 50 ms, which is one of 5,000; after a minute one in 0.8 s.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +31,8 @@ public:
 
   /// Of what passes.
   static constexpr double part = 0.01;
+  /// … in the first so many seconds.
+  static constexpr double whole = 1;
   /// Short launches that may be spent in the beginning.
   static constexpr double headStart = 10;
   /// A launch with so many times the work-items of the largest short one may be long.
@@ -44,9 +47,9 @@ public:
       first_ = now;
     spent_ += seconds;
     largest_ = std::max(largest_, items);
-    const double owed = (spent_ - headStart * shortSeconds) / part;
-    until_ = first_ + std::chrono::duration_cast<Clock::duration>(
-                          std::chrono::duration<double>(std::max(owed, 0.0)));
+    const double owed = std::max(0.0, spent_ - headStart * shortSeconds) / part;
+    until_ = first_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                          owed <= whole ? owed : std::min(owed * owed / whole, forEver)));
   }
   /// Whether a launch of `items` work-items is not to be looked at.
   bool rests(double items, Clock::time_point now) const {
@@ -54,6 +57,8 @@ public:
   }
 
 private:
+  static constexpr double forEver = 1e9; ///< seconds, that a clock can tell
+
   double spent_ = 0;
   double largest_ = 0; ///< work-items of a short launch
   Clock::time_point first_{}, until_{};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 namespace libsplit::runtime {
@@ -226,6 +227,8 @@ struct Foreseen {
   bool isFree = false;
   bool isSplit = false;
   double gainBefore = 0;
+  std::optional<double> gainOfSecond; ///< nothing: the same
+  double homeOfSecond = 1;
   double seconds = 0.3;  ///< of a launch that is split
   bool isLinked = false; ///< each launch needs what the other wrote
   bool canSend = false;  ///< ahead of the first that is split …
@@ -256,8 +259,8 @@ struct Foreseen {
       passing.ahead = [&] { return ahead; };
     passing.isFree = isFree;
     passing.isSplit = isSplit;
-    passing.homeSeconds = 1;
-    passing.gainBefore = gainBefore;
+    passing.homeSeconds = id == 2 ? homeOfSecond : 1;
+    passing.gainBefore = id == 2 ? gainOfSecond.value_or(gainBefore) : gainBefore;
     passing.toCome = toCome;
     passing.isKnown = isLinked;
     passing.secondsPerByte = secondsPerByte;
@@ -427,6 +430,16 @@ TEST(LaunchCycle, triesWhatAnEarlierRunFoundSlowerOnlyNowAndThen) {
   better.toCome = 100'000;
   better.gainBefore = 1.5;
   EXPECT_LE(better.wait(20), 6);
+}
+
+// What one launch loses another may gain many times over.
+TEST(LaunchCycle, triesWhatGainedAsAWholeInAnEarlierRunThoughOneLaunchLost) {
+  Foreseen jacobi;
+  jacobi.toCome = 100'000;
+  jacobi.gainBefore = 2;
+  jacobi.gainOfSecond = 0.5;
+  jacobi.homeOfSecond = 0.1; // of the first's
+  EXPECT_LE(jacobi.wait(20), 6);
 }
 
 TEST(LaunchCycle, leavesALaunchFreeThatPaysByItself) {

@@ -34,6 +34,21 @@ TEST(TrialBudget, GivesAHundredthOfWhatPasses) {
   EXPECT_LE(looks, 30);
 }
 
+TEST(TrialBudget, GivesEverLessToWhatIsShortForLong) {
+  TrialBudget budget;
+  int first = 0, last = 0;
+  for (int i = 0; i < 100000; ++i) // 100 s of launches of 1 ms
+    if (const auto now = at(i * 1e-3); !budget.rests(64, now)) {
+      budget.spend(look, 64, shortSeconds, now);
+      ++(i < 10000 ? first : last);
+    }
+  EXPECT_GE(first, 50);
+  EXPECT_GE(last, 50);
+  EXPECT_LE(first + last, 250); // of 100,000
+  budget.spend(1e6, 64, shortSeconds, at(100));
+  EXPECT_TRUE(budget.rests(64, at(1e6)));
+}
+
 TEST(TrialBudget, LooksAtNDRangesThatAreMuchLarger) {
   TrialBudget budget;
   budget.spend(1, 64, shortSeconds, at(0));
