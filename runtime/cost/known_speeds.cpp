@@ -259,6 +259,16 @@ double KnownSpeeds::gain(const std::string& kernel) const {
   return most;
 }
 
+bool KnownSpeeds::isOpen(const std::string& kernel, double shortest) const {
+  const auto found = kernels_.find(kernel);
+  return found != kernels_.end() && std::ranges::any_of(found->second, [&](const auto& each) {
+           const SpeedRecord& record = *each.second;
+           const double home =
+               std::max(record.homeSeconds, record.secondsPerItem[home_] * record.items);
+           return record.splitSeconds == 0 && home >= shortest;
+         });
+}
+
 MovingRate KnownSpeeds::moving() const {
   const SpeedRecord* latest = nullptr;
   for (const auto& [kernel, records] : kernels_)

@@ -71,6 +71,9 @@ public:
   double gain(const std::string& kernel) const;
   /// Whether any launch of the kernel was measured.
   bool knows(const std::string& kernel) const;
+  /// … of which one that takes `shortest` at least may gain, for all that is known: no run had
+  /// enough of them to tell.
+  bool isOpen(const std::string& kernel, double shortest) const;
 
   /// What moving between nodes took in the latest launch that anything is known of.
   MovingRate moving() const;

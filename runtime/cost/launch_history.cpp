@@ -1,5 +1,7 @@
 #include "runtime/cost/launch_history.h"
 
+#include "runtime/cost/known_speeds.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -95,6 +97,13 @@ std::string rangeName(const NDRange& range, bool localGiven) {
   if (range.offset != std::array<std::uint64_t, 3>{0, 0, 0})
     name += "+" + list(range.offset);
   return name;
+}
+
+std::optional<unsigned> LaunchHistory::usualDimension(unsigned dimensions) const {
+  if (dimension)
+    return dimension;
+  const bool isKnown = record && record->dimension.value_or(dimensions) < dimensions;
+  return isKnown ? record->dimension : std::nullopt;
 }
 
 LaunchHistory& LaunchHistories::at(const LaunchKey& key) {

@@ -77,6 +77,10 @@ double distance(const LaunchKey& a, double itemsA, const LaunchKey& b, double it
 /// What is remembered of launches of one kernel under one key.
 struct LaunchHistory {
   std::unique_ptr<ShareController> controller;
+  /// In which the last split went, of this run or an earlier one; nothing: of such a range of so
+  /// many dimensions none is known.
+  std::optional<unsigned> usualDimension(unsigned dimensions) const;
+
   std::optional<NDRange> base;         ///< of the launch that the controller began with
   std::shared_ptr<SpeedRecord> record; ///< what other launches and later runs get to know
   std::optional<unsigned> dimension;   ///< in which the last split went

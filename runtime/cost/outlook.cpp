@@ -136,9 +136,14 @@ private:
       return ways;
     using Order = std::tuple<int, bool, std::uint64_t>;
     std::vector<std::pair<Order, Way>> cuts;
-    for (unsigned d = step.request.range.dimensions; d-- > 0;) {
-      if (step.dimension && *step.dimension != d)
-        continue;
+    std::vector<unsigned> dimensions;
+    for (unsigned d = step.request.range.dimensions; d-- > 0;)
+      dimensions.push_back(d);
+    if (step.dimension)
+      std::ranges::partition(dimensions, [&](unsigned d) { return d == *step.dimension; });
+    for (const unsigned d : dimensions) {
+      if (step.dimension && !cuts.empty())
+        break;
       std::optional<Way> way = cut(step, shares, d);
       std::optional<Way> later = way && step.later ? cut(*step.later, shares, d) : std::nullopt;
       if (!way || (step.later && !later))

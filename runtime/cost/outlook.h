@@ -51,7 +51,7 @@ struct OutlookStep {
   std::vector<double> speeds;         ///< by device, only ratios mean anything; 0: takes no part
   double homeSeconds = 0;             ///< 0: not known, which counts as nothing
   bool isWaitedFor = true;            ///< by the program; else the host is ahead of the devices
-  std::optional<unsigned> dimension;  ///< along which it has to be cut, if at all
+  std::optional<unsigned> dimension;  ///< along which it is to be cut, if it can be
   std::vector<const void*> buffers;   ///< by the request's distinct buffers; only compared
   std::vector<std::uint64_t> sizes;   ///< … their bytes
   std::vector<bool> writes;           ///< … whether it may write there, where it is not split

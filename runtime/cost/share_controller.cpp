@@ -52,6 +52,9 @@ constexpr std::size_t remeasures = 2, mostRemeasures = 16;
 constexpr unsigned homeTrial = solver::longestTrial;
 constexpr unsigned firstRest = 16;
 constexpr unsigned longestRest = 4096;
+/// Native launches after one that was too short, at least: the others of its key may not be. What
+/// looking at them may cost is TrialBudget's to say.
+constexpr unsigned shortRest = 64;
 /// In the first split launch a device gets at most this part of what is expected of it: a guess
 /// that is wrong by a factor then costs little.
 constexpr double guessCaution = 0.25;
@@ -280,10 +283,12 @@ bool ShareController::gainsByWhatIsKnown() const {
   const Prior& prior = setup_.prior;
   if (prior.from != Prior::From::SameLaunch && prior.from != Prior::From::OtherLaunches)
     return false;
-  const double margin = prior.from == Prior::From::SameLaunch ? 1 : lengthMargin;
+  const bool isSame = prior.from == Prior::From::SameLaunch;
+  const double margin = isSame ? 1 : lengthMargin;
   const auto known = std::count_if(usable_.begin(), usable_.end(),
                                    [&](std::size_t i) { return prior.speeds[i] > 0; });
-  return known > 1 && prior.homeSeconds >= margin * setup_.minLaunchSeconds &&
+  // Of the launch itself home's time is enough: others begin with a careful part.
+  return (known > 1 || isSame) && prior.homeSeconds >= margin * setup_.minLaunchSeconds &&
          (prior.gain == 0 || prior.gain > leastGain);
 }
 
@@ -312,9 +317,13 @@ ShareController::Decision ShareController::nextAuto(bool canChunk, bool mayTry) 
     --toRemeasure_;
     return {Action::Measure, {}};
   }
+  // Where no run had enough launches for a verdict, shares have not settled, either.
+  const bool isUntold = setup_.prior.gain == 0;
+  if (isFirst_ && gainsByWhatIsKnown() && isUntold && canChunk && !gainsNothingByChunks())
+    return chunks();
   if (isFirst_ && gainsByWhatIsKnown()) {
     homeSeconds_ = setup_.prior.homeSeconds;
-    isOnTrial_ = setup_.prior.gain == 0;
+    isOnTrial_ = isUntold;
   }
   if (isOnTrial_ && !mayTry)
     return {};
@@ -420,8 +429,7 @@ void ShareController::observeHome(double seconds, std::uint64_t totalGroups, dou
       homeSeconds_ = -1; // the next one is behind no native one, and may tell
       return;
     }
-    restingLaunches_ = shortRest_;
-    shortRest_ = std::min(longestRest, shortRest_ * 4);
+    restingLaunches_ = shortRest;
   } else if (!hasSplit_ && !std::exchange(hasPaidForTrial_, true)) {
     restingLaunches_ =
         static_cast<unsigned>(std::min<double>(longestRest, launchesBeforeTrial(gainBefore())));

@@ -247,7 +247,6 @@ private:
   unsigned homeProposals_ = 0;   ///< in a row: the solver wants home alone
   unsigned homeToTell_ = 0;      ///< of those that are under way
   unsigned restingLaunches_ = 0; ///< native launches left before the next look
-  unsigned shortRest_ = 64;      ///< how long the next rest of a short launch is
   unsigned rest_ = 16;           ///< … and of one that was slower split
   unsigned unmoved_ = 0;         ///< launches that might have been split, before the first that was
   bool isToJudge_ = false; ///< both sides have been measured, but for what follows the last launch

@@ -28,7 +28,7 @@ std::string textOf(double seconds) {
 }
 
 std::string launchesEntry(const Origin& origin) {
-  return identityOf(origin, "") + ".seconds";
+  return identityOf(origin, "") + ".launches";
 }
 
 } // namespace
@@ -43,21 +43,23 @@ EarlierLaunches EarlierRuns::launchesOf(const Origin& origin) const {
   std::string line;
   std::getline(text, line);
   auto program = plain(std::istringstream(line));
-  program >> launches.seconds >> launches.compiling >> launches.building >> launches.life;
+  program >> launches.seconds >> launches.compiling >> launches.building >> launches.life >>
+      launches.heldUp;
   launches.begun.insert(std::istream_iterator<std::string>(program), {});
-  std::uint64_t count = 0;
-  for (std::string kernel; text >> kernel >> count;)
-    launches.launches[kernel] = count;
+  EarlierLaunches::Kernel kernel;
+  for (std::string name; text >> name >> kernel.launches >> kernel.seconds;)
+    launches.kernels[name] = kernel;
   return launches;
 }
 
 void EarlierRuns::keep(const Origin& origin, const EarlierLaunches& launches) const {
   std::string text = textOf(launches.seconds) + ' ' + textOf(launches.compiling) + ' ' +
-                     textOf(launches.building) + ' ' + textOf(launches.life);
+                     textOf(launches.building) + ' ' + textOf(launches.life) + ' ' +
+                     textOf(launches.heldUp);
   for (const std::string& kernel : launches.begun)
     text += ' ' + kernel;
-  for (const auto& [kernel, count] : launches.launches)
-    text += '\n' + kernel + ' ' + std::to_string(count);
+  for (const auto& [name, kernel] : launches.kernels)
+    text += '\n' + name + ' ' + std::to_string(kernel.launches) + ' ' + textOf(kernel.seconds);
   cache_.write(launchesEntry(origin), text);
 }
 

@@ -20,8 +20,15 @@ struct EarlierLaunches {
   double compiling = 0;        ///< that compiling its kernels for a device seemed to take
   double building = 0;         ///< that the driver takes for the program (buildingSeconds)
   double life = 0;             ///< from there to the end of the last run, less `compiling`
+  double heldUp = 0;           ///< that runs were, or may have been, for it to be prepared
   std::set<std::string> begun; ///< kernels whose preparation was begun, and not over by the end
-  std::map<std::string, std::uint64_t> launches; ///< of the last run, by kernel
+  struct Kernel {
+    std::uint64_t launches = 0;
+    /// That these took, as `seconds`; -1: it can't be split.
+    double seconds = 0;
+    bool operator==(const Kernel&) const = default;
+  };
+  std::map<std::string, Kernel> kernels; ///< of the last run
 
   bool operator==(const EarlierLaunches&) const = default;
 };

@@ -13,6 +13,7 @@
 #include "runtime/plan/piece_range.h"
 #include "runtime/plan/planner.h"
 #include "runtime/program/compiled_graph.h"
+#include "runtime/program/earlier_runs.h"
 #include "runtime/program/inspection.h"
 #include "runtime/program/origin.h"
 
@@ -219,7 +220,10 @@ struct Build {
   double compiled = 0; ///< of those that were prepared
   double earlierBuilding = 0;
   double earlierLife = 0; ///< seconds from its build to the end of the last run
-  std::map<std::string, std::uint64_t> earlierLaunches;              ///< of the last run, by kernel
+  double heldUp = 0;      ///< EarlierLaunches::heldUp, this run included
+  std::map<std::string, double> kernelSeconds; ///< `launchSeconds` by kernel
+  std::map<std::string, EarlierLaunches::Kernel> earlierKernels;
+  std::map<std::string, bool> prepared; ///< by kernel, whether it can be split
   std::map<std::string, std::shared_ptr<const KernelStats>> kernels; ///< that were made of it
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   bool isAnalysed = false; ///< in this run or an earlier one

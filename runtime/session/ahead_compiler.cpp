@@ -172,11 +172,8 @@ std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
     if (devices[i].participates && !devices[i].failed && code.kernels[i] &&
         !isLatecomer(*shared_.machine, shared_.options.policy, i))
       members.push_back(i);
-  unsigned dimension = launch.range.dimensions - 1; // whose slabs are contiguous
-  if (history.dimension)
-    dimension = *history.dimension;
-  else if (history.record)
-    dimension = history.record->dimension.value_or(dimension);
+  const unsigned dimension = history.usualDimension(launch.range.dimensions)
+                                 .value_or(launch.range.dimensions - 1); // contiguous slabs
   const std::uint64_t groups = launch.range.groups(dimension);
   const auto arguments = argumentsOf(launch);
   if (members.size() < 2 || groups < members.size() || !arguments)

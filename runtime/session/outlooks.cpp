@@ -99,7 +99,7 @@ OutlookStep Outlooks::stepOf(const Launch& launch, const LaunchHistory& history,
   step.speeds = std::move(speeds);
   step.homeSeconds = history.controller->expectedHomeSeconds();
   step.isWaitedFor = history.isWaitedFor;
-  step.dimension = history.dimension;
+  step.dimension = history.usualDimension(launch.range.dimensions);
   for (const auto& buffer : launch.buffers) {
     step.buffers.push_back(buffer.get());
     step.sizes.push_back(buffer->size());

@@ -70,14 +70,14 @@ std::uint64_t toCome(std::uint64_t before, std::uint64_t soFar) {
 /// Launches that the last run had of such as there were `alike` of so far in this one, if none was
 /// split then; 0: nobody knows.
 std::uint64_t launchesBefore(const Program& program, const KernelCode& code, std::uint64_t alike) {
-  const auto& kernels = program.build->earlierLaunches;
+  const auto& kernels = program.build->earlierKernels;
   const auto all = kernels.find(code.name);
   const std::uint64_t soFar = code.stats->launches;
   if (all == kernels.end() || soFar == 0)
     return 0;
   // A program that is made anew counts its launches from one.
   const double part = std::min(1.0, static_cast<double>(alike) / static_cast<double>(soFar));
-  return static_cast<std::uint64_t>(static_cast<double>(all->second) * part);
+  return static_cast<std::uint64_t>(static_cast<double>(all->second.launches) * part);
 }
 
 } // namespace
@@ -464,11 +464,8 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
       bestScore = score;
     }
   };
-  std::optional<unsigned> usual = history.dimension;
   // To look at all takes long, and a launch waits for it.
-  if (!usual && history.record &&
-      history.record->dimension.value_or(launch.range.dimensions) < launch.range.dimensions)
-    usual = history.record->dimension;
+  std::optional<unsigned> usual = history.usualDimension(launch.range.dimensions);
   if (usual)
     consider(*usual);
   if (!best && !history.dimension)

@@ -50,6 +50,9 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
     {
       const std::lock_guard lock(shared_.mutex);
       build->isAnalysed = summary != nullptr;
+      std::erase_if(build->begunEarlier, [&](const std::string& name) {
+        return summary && !canBeSplit(*summary, name);
+      });
     }
     if (!onlyWhatPays_)
       return;
@@ -60,6 +63,13 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
   // Where no thread is to be had, it comes when a kernel is launched.
   if (worker_.post(ahead) && !cacheTrimmed_)
     cacheTrimmed_ = worker_.post([this] { cache_.trim({}); });
+}
+
+bool Preparer::canBeSplit(const ProgramSummary& summary, const std::string& kernel) {
+  return summary.failure.empty() &&
+         std::ranges::any_of(summary.kernels, [&](const KernelSummary& each) {
+           return each.name == kernel && each.obstacles.empty();
+         });
 }
 
 /// What earlier runs left of the program's launches. Whether some of its kernels had paid for being
@@ -80,10 +90,19 @@ bool Preparer::recallLaunches(const std::shared_ptr<Build>& build, const Origin&
   build->earlierCompiling = earlier.compiling;
   build->earlierBuilding = earlier.building;
   build->earlierLife = earlier.life;
-  build->earlierLaunches = std::move(earlier.launches);
+  build->heldUp = earlier.heldUp;
+  build->earlierKernels = std::move(earlier.kernels);
+  // Also what is launched so rarely that it could never be prepared in time.
+  const double cost = preparingAll(*build);
+  for (const auto& [name, kernel] : build->earlierKernels)
+    if (runtime::isWorthPreparing(kernel.seconds, 0, build->earlierSeconds, cost,
+                                  preparationPart(idle)))
+      earlier.begun.insert(name);
   build->begun.insert(earlier.begun.begin(), earlier.begun.end());
-  if (!endsFirst(*build, preparingAll(*build)))
+  if (const double delay = holdUp(*build, cost); affords(*build, delay) && !earlier.begun.empty()) {
+    build->heldUp += delay;
     build->begunEarlier = std::move(earlier.begun);
+  }
   constexpr std::size_t mostBuilds = 256;
   if (unprepared_.size() < mostBuilds)
     unprepared_.push_back(build);
@@ -111,13 +130,16 @@ void Preparer::prepareAhead(const std::shared_ptr<Program>& program,
   {
     const std::lock_guard lock(shared_.mutex);
     const KnownSpeeds& speeds = *shared_.knownSpeeds;
-    for (const KernelSummary& kernel : summary->kernels)
-      if (const double gain = speeds.gain(identityOf(origin, kernel.name)); gain > 0)
+    for (const KernelSummary& kernel : summary->kernels) {
+      const std::string identity = identityOf(origin, kernel.name);
+      if (const double gain = speeds.gain(identity); gain > 0)
         gains[kernel.name] = gain;
-      else if (speeds.knows(identityOf(origin, kernel.name)))
+      else if (speeds.isOpen(identity, shared_.shortestLaunch()) ||
+               (build->begunEarlier.contains(kernel.name) && !speeds.knows(identity)))
+        gains[kernel.name] = guessedGainOf(*build, kernel.name);
+      else if (speeds.knows(identity))
         build->begun.erase(kernel.name);
-      else if (build->begunEarlier.contains(kernel.name))
-        gains[kernel.name] = 0; // nobody knows, and nobody waits for it
+    }
     // What one kernel leaves on several devices others should find there.
     if (std::ranges::any_of(gains, [](const auto& each) { return each.second > 0; }))
       for (const KernelSummary& kernel : summary->kernels)
@@ -135,6 +157,17 @@ void Preparer::prepareAhead(const std::shared_ptr<Program>& program,
       code->expectedGain = gain->second;
       static_cast<void>(begin(program, code, place.device));
     }
+}
+
+/// What a launch of the kernel may wait for, of which nobody knows whether it gains: nothing,
+/// unless it is likely to be ready by then.
+double Preparer::guessedGainOf(const Build& build, const std::string& kernel) const {
+  const auto before = build.earlierKernels.find(kernel);
+  if (before == build.earlierKernels.end() || before->second.launches == 0)
+    return 0;
+  const double each = before->second.seconds / static_cast<double>(before->second.launches);
+  const double gain = guessedGain(each, promiseOfOthers());
+  return gain > preparing(build) && affords(build, build.heldUp) ? gain : 0;
 }
 
 void Preparer::created(const std::shared_ptr<Program>& program,
@@ -161,7 +194,9 @@ bool Preparer::launches(const Kernel& kernel, const LaunchArguments& arguments) 
   const bool isWanted = times.launched(itemsOf(arguments));
   kernel.code->makesTinyGroups =
       kernel.code->makesTinyGroups || (isWanted && makesTinyGroups(arguments));
-  kernel.program->build->launchSeconds += times.seconds() - before;
+  Build& build = *kernel.program->build;
+  build.launchSeconds += times.seconds() - before;
+  build.kernelSeconds[kernel.code->name] = times.seconds();
   return isWanted;
 }
 
@@ -186,6 +221,7 @@ void Preparer::launchTook(KernelCode& code, Build& build, std::uint64_t items,
   const double compiling = code.times.compiling();
   code.times.took(items, seconds, shared_.shortestLaunch(), !homeIsGpu_);
   build.launchSeconds += code.times.seconds() - before;
+  build.kernelSeconds[code.name] = code.times.seconds();
   build.compiling += code.times.compiling() - compiling;
 }
 
@@ -243,9 +279,15 @@ double lifeOf(const Build& build) {
 
 } // namespace
 
-bool Preparer::endsFirst(const Build& build, double cost) const {
-  return mayEndFirst(lifeOf(build), build.earlierLife,
-                     cost / preparationPart(idleBefore_.value_or(0)));
+/// Seconds by which the program may be held up at its end by what takes `cost`.
+double Preparer::holdUp(const Build& build, double cost) const {
+  return runtime::holdUp(lifeOf(build), build.earlierLife,
+                         cost / preparationPart(idleBefore_.value_or(0)));
+}
+
+bool Preparer::affords(const Build& build, double holdUp) {
+  return holdUp == 0 ||
+         build.heldUp + holdUp <= heldUpPart * (build.launchSeconds + build.earlierSeconds);
 }
 
 /// What it takes to prepare the first kernel of a build, its others following.
@@ -256,6 +298,10 @@ double Preparer::preparingAll(const Build& build) const {
 bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
   const double cost = build.isPrepared ? 0 : preparingAll(build);
   const double launches = build.launchSeconds + build.earlierSeconds;
+  const auto before = build.earlierKernels.find(code.name);
+  const double kernel =
+      code.times.seconds() +
+      (before == build.earlierKernels.end() ? 0 : std::max(0.0, before->second.seconds));
   const double promised = promise(code);
   KernelStats* stats = code.stats.get();
   auto isWorth = [&](double part) {
@@ -264,7 +310,7 @@ bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
       stats->tookUnprepared = launches;
       stats->enoughToPrepare = part > 0 ? cost / part : -1;
     }
-    return runtime::isWorthPreparing(code.times, launches, cost, part) ||
+    return runtime::isWorthPreparing(kernel, code.times.compiling(), launches, cost, part) ||
            (build.isPrepared && isWorthPreparingToo(code.times, launches, build.compiled, part));
   };
   // It takes a system call to know.
@@ -274,11 +320,14 @@ bool Preparer::isWorthPreparing(const KernelCode& code, const Build& build) {
 /// Of the machine's other devices; all, until it is met. Groups that are not tiny promise as much
 /// on any machine.
 double Preparer::promise(const KernelCode& code) const {
+  return code.makesTinyGroups ? 1 : promiseOfOthers();
+}
+
+double Preparer::promiseOfOthers() const {
   const auto& machine = shared_.machine;
-  if (!machine || code.makesTinyGroups)
-    return 1;
-  return promiseOf(
-      guessedPartOf(machine->devices(), [&](std::size_t i) { return i != machine->home(); }));
+  return machine ? promiseOf(guessedPartOf(machine->devices(),
+                                           [&](std::size_t i) { return i != machine->home(); }))
+                 : 1;
 }
 
 bool Preparer::latecomersPay(double seconds) const {
@@ -314,17 +363,24 @@ bool Preparer::isAlone(cl_device_id device) {
 
 /// Why the kernel is not even prepared for `device` now, if so.
 const char* Preparer::whyUnprepared(const Kernel& kernel, cl_device_id device) {
-  const KernelCode& code = *kernel.code;
+  KernelCode& code = *kernel.code;
   if (code.state != KernelCode::State::New || !onlyWhatPays_ || kernel.program->isForeign)
     return nullptr;
   Build& build = *kernel.program->build;
+  if (build.begunEarlier.contains(code.name)) { // and was about to be begun
+    code.expectedGain = guessedGainOf(build, code.name);
+    return nullptr;
+  }
   const bool isWorth = isWorthPreparing(code, build);
-  const bool endsTooSoon =
-      isWorth && endsFirst(build, build.isPrepared ? code.times.compiling() : preparingAll(build));
+  const double delay =
+      isWorth ? holdUp(build, build.isPrepared ? code.times.compiling() : preparingAll(build)) : 0;
+  const bool endsTooSoon = !affords(build, delay);
   if (endsTooSoon)
     build.begun.insert(code.name); // by the next run
-  if (isWorth && !endsTooSoon)
+  if (isWorth && !endsTooSoon) {
+    build.heldUp += delay;
     return nullptr;
+  }
   if (isAlone(device))
     return noSecondDevice;
   if (endsTooSoon)
@@ -400,7 +456,9 @@ void Preparer::await(Lock& lock, KernelCode& code) {
     shared_.progress.wait(lock, isOver);
   else if (const double gain = std::exchange(code.expectedGain, 0); gain > 0)
     // What is kept of an earlier run is nearly there. To wait for it costs no more than it gains.
-    shared_.progress.wait_for(lock, std::chrono::duration<double>(gain), isOver);
+    if (!shared_.progress.wait_for(lock, std::chrono::duration<double>(gain), isOver))
+      if (const auto program = code.program.lock())
+        program->build->heldUp += gain;
 }
 
 /// False: there is no thread to be had.
@@ -411,7 +469,8 @@ bool Preparer::begin(const std::shared_ptr<Program>& program,
   const double compiling = code->times.compiling();
   program->build->begun.insert(code->name);
   program->build->compiled += compiling;
-  const bool isCertain = !onlyWhatPays_ || shared_.machine;
+  const bool isCertain =
+      !onlyWhatPays_ || shared_.machine || program->build->begunEarlier.contains(code->name);
   auto prepare = [this, program, build = program->build, code, device, compiling, isCertain,
                   keep = Ref<cl_program>::retain(cl_, program->handle)] {
     std::string reason;
@@ -439,6 +498,7 @@ bool Preparer::begin(const std::shared_ptr<Program>& program,
         code->state = KernelCode::State::Ready;
       else
         code->neverSplit(reason);
+      build->prepared[code->name] = reason.empty();
       log(LogLevel::Info, "kernel ", code->name, ": ",
           reason.empty() ? "can be split" : "not split: " + reason);
     }
@@ -549,6 +609,28 @@ void Preparer::stop(Lock& lock) {
   lock.lock();
 }
 
+namespace {
+
+/// What the kernel's launches took, if they were timed as long as it was not prepared; else as many
+/// as it had of those of the run before.
+double secondsToKeep(const Build& build, const std::string& kernel, std::uint64_t launches) {
+  constexpr double never = -1;
+  const auto before = build.earlierKernels.find(kernel);
+  const bool hasBefore = before != build.earlierKernels.end() && before->second.launches > 0;
+  const auto prepared = build.prepared.find(kernel);
+  if (prepared == build.prepared.end() ? hasBefore && before->second.seconds < 0
+                                       : !prepared->second)
+    return never;
+  const auto now = build.kernelSeconds.find(kernel);
+  if (now != build.kernelSeconds.end() && now->second > 0)
+    return now->second;
+  return hasBefore ? std::max(0.0, before->second.seconds) * static_cast<double>(launches) /
+                         static_cast<double>(before->second.launches)
+                   : 0;
+}
+
+} // namespace
+
 void Preparer::save() {
   saveSpeeds(shared_);
   // By program: what is known of the last build counts.
@@ -559,16 +641,16 @@ void Preparer::save() {
     for (const auto& build : unprepared_) {
       if (build->launchSeconds == 0 && build->begun == build->begunEarlier)
         continue;
-      std::map<std::string, std::uint64_t> launches;
+      std::map<std::string, EarlierLaunches::Kernel> kernels;
       for (const auto& [name, stats] : build->kernels)
-        launches[name] = stats->launches;
+        kernels[name] = {stats->launches, secondsToKeep(*build, name, stats->launches)};
       for (const auto& [device, origin] : build->origins)
         entries[identityOf(*origin, "")] = {
             origin,
             {build->earlierSeconds + build->launchSeconds,
              std::max(build->compiling, build->earlierCompiling),
-             buildingSeconds(build->seconds, build->earlierBuilding), lifeOf(*build), build->begun,
-             launches}};
+             buildingSeconds(build->seconds, build->earlierBuilding), lifeOf(*build), build->heldUp,
+             build->begun, kernels}};
     }
     if (hasPrepared_)
       preparation = preparationSeconds_;

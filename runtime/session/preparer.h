@@ -98,7 +98,10 @@ private:
   bool isWorthPreparing(const KernelCode& code, const Build& build);
   double preparing(const Build& build) const;
   double preparingAll(const Build& build) const;
-  bool endsFirst(const Build& build, double cost) const;
+  double holdUp(const Build& build, double cost) const;
+  static bool canBeSplit(const ProgramSummary& summary, const std::string& kernel);
+  static bool affords(const Build& build, double holdUp);
+  double guessedGainOf(const Build& build, const std::string& kernel) const;
   bool recallLaunches(const std::shared_ptr<Build>& build, const Origin& origin);
   bool isAlone(cl_device_id device);
   void lookForOthers();
@@ -108,6 +111,7 @@ private:
   [[nodiscard]] bool begin(const std::shared_ptr<Program>& program,
                            const std::shared_ptr<KernelCode>& code, cl_device_id device);
   double promise(const KernelCode& code) const;
+  double promiseOfOthers() const;
   bool makesTinyGroups(const LaunchArguments& arguments) const;
   const char* whyUnprepared(const Kernel& kernel, cl_device_id device);
   std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device,

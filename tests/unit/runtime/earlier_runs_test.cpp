@@ -30,7 +30,8 @@ TEST_F(EarlierRunsTest, LeaveWhatLaunchesTookByTextAndOptions) {
   const Origin one{"kernel void a() {}", "-DN=1", false, {}};
   Origin other = one;
   other.options = "-DN=2";
-  const EarlierLaunches launches{1.5, 0.25, 0.125, 7.5, {"a", "b"}, {{"a", 12}, {"c", 1}}};
+  const EarlierLaunches launches{
+      1.5, 0.25, 0.125, 7.5, 0.5, {"a", "b"}, {{"a", {12, 1.5}}, {"c", {1, 0}}}};
   EarlierRuns(disk).keep(one, launches);
   const EarlierRuns later(disk);
   EXPECT_EQ(later.launchesOf(one), launches);
@@ -48,7 +49,7 @@ TEST_F(EarlierRunsTest, LeaveTheSameWhateverLocaleTheProgramHasSet) {
   const std::locale before = std::locale::global(with);
   const DiskCache disk(folder);
   const Origin origin{"kernel void a() {}", "", false, {}};
-  const EarlierLaunches launches{1234.5, 0.25, 0.125, 7.5, {"a"}, {{"a", 1234567}}};
+  const EarlierLaunches launches{1234.5, 0.25, 0.125, 7.5, 0.5, {"a"}, {{"a", {1234567, 2.5}}}};
   EarlierRuns(disk).keep(origin, launches);
   const EarlierLaunches abroad = EarlierRuns(disk).launchesOf(origin);
   std::locale::global(before);
@@ -59,7 +60,7 @@ TEST_F(EarlierRunsTest, LeaveTheSameWhateverLocaleTheProgramHasSet) {
 TEST_F(EarlierRunsTest, LeaveNothingOfWhatIsNoNumber) {
   const DiskCache disk(folder);
   const Origin origin{"kernel void a() {}", "", false, {}};
-  disk.write(identityOf(origin, "") + ".seconds", "soon a b");
+  disk.write(identityOf(origin, "") + ".launches", "soon a b");
   EXPECT_EQ(EarlierRuns(disk).launchesOf(origin), EarlierLaunches());
 }
 

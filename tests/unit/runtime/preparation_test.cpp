@@ -17,6 +17,11 @@ void launch(LaunchTimes& times, std::uint64_t items, double seconds, unsigned co
     }
 }
 
+bool isWorth(const LaunchTimes& times, double programSeconds, double part) {
+  return isWorthPreparing(times.seconds(), times.compiling(), programSeconds, guessedPreparation,
+                          part);
+}
+
 TEST(LaunchTimes, WhatAGpusFirstLaunchBringsOverIsNoCompiling) {
   LaunchTimes times;
   for (const double seconds : {0.45, 0.0015, 0.0015, 0.0015}) {
@@ -49,7 +54,7 @@ TEST(LaunchTimes, RefusedLaunchesAreNone) {
   EXPECT_NEAR(times.seconds(), 0.02, 1e-9);
 }
 
-TEST(Preparation, OnlyAFewLaunchesAreTimed) {
+TEST(Preparation, EverFewerLaunchesAreTimed) {
   LaunchTimes times;
   unsigned timed = 0;
   for (int i = 0; i < 1000; ++i)
@@ -57,7 +62,7 @@ TEST(Preparation, OnlyAFewLaunchesAreTimed) {
       times.timing(64);
       ++timed;
     }
-  EXPECT_EQ(timed, LaunchTimes::samplesNeeded);
+  EXPECT_LE(timed, LaunchTimes::samplesNeeded + 7); // the 8th, the 16th, … the 512th
   for (unsigned i = 0; i < timed; ++i)
     times.took(64, 0.001, shortest);
   EXPECT_NEAR(times.seconds(), 1, 1e-9);
@@ -67,7 +72,7 @@ TEST(Preparation, ShortLaunchesNeverPay) {
   LaunchTimes times;
   launch(times, 64, 100e-6, 1000000);
   EXPECT_EQ(times.seconds(), 0);
-  EXPECT_FALSE(isWorthPreparing(times, 1000, 0.5, idlePart));
+  EXPECT_FALSE(isWorth(times, 1000, idlePart));
 }
 
 TEST(Preparation, ALongLaunchCountsAtOnce) {
@@ -82,23 +87,30 @@ TEST(Preparation, PaysOnceItIsASmallPart) {
   LaunchTimes times;
   unsigned launches = 0;
   launch(times, 1000, 0.06, 1);
-  for (; !isWorthPreparing(times, times.seconds(), guessedPreparation, busyPart); ++launches)
+  for (; !isWorth(times, times.seconds(), busyPart); ++launches)
     launch(times, 1000, 0.01, 1);
   EXPECT_NEAR(launches, guessedPreparation / busyPart / 0.01, 2);
   // Others of its program help, but the kernel has to earn its own compiling.
   LaunchTimes rare;
   launch(rare, 1000, 0.06, 1);
   launch(rare, 1000, 0.01, 4);
-  EXPECT_FALSE(isWorthPreparing(rare, 1000, guessedPreparation, busyPart));
+  EXPECT_FALSE(isWorth(rare, 1000, busyPart));
   launch(rare, 1000, 0.01, 20);
-  EXPECT_TRUE(isWorthPreparing(rare, 1000, guessedPreparation, busyPart));
+  EXPECT_TRUE(isWorth(rare, 1000, busyPart));
 }
 
-TEST(Preparation, ManySizesAreNotKept) {
+TEST(LaunchTimes, OfManySizesMostAreNotTimedAndCountAsFarAsOthersTell) {
   LaunchTimes times;
+  unsigned timed = 0;
   for (std::uint64_t items = 1; items < 1000; ++items)
-    launch(times, items, 0.001, 2);
-  EXPECT_NEAR(times.seconds(), 0.002 * LaunchTimes::mostSizes, 1e-9);
+    for (int i = 0; i < 2; ++i)
+      if (times.launched(items)) {
+        times.timing(items);
+        times.took(items, 0.001, shortest);
+        ++timed;
+      }
+  EXPECT_EQ(timed, 2 * LaunchTimes::mostSizes);
+  EXPECT_NEAR(times.seconds(), 0.002 * 999, 0.001);
 }
 
 TEST(Preparation, MayTakeAsLongAsTheLaunchesWhereAProcessorIsIdle) {
@@ -108,8 +120,8 @@ TEST(Preparation, MayTakeAsLongAsTheLaunchesWhereAProcessorIsIdle) {
   EXPECT_EQ(preparationPart(30), idlePart);
   LaunchTimes times;
   launch(times, 1000, 0.01, 60);
-  EXPECT_FALSE(isWorthPreparing(times, times.seconds(), guessedPreparation, busyPart));
-  EXPECT_TRUE(isWorthPreparing(times, times.seconds(), guessedPreparation, idlePart));
+  EXPECT_FALSE(isWorth(times, times.seconds(), busyPart));
+  EXPECT_TRUE(isWorth(times, times.seconds(), idlePart));
 }
 
 TEST(Preparation, PromisesWhatTheOthersSeemToBeWorth) {
@@ -139,13 +151,52 @@ TEST(Preparation, PromisesWhatTheOthersSeemToBeWorth) {
   EXPECT_EQ(promise(devices), 1); // a GPU for a processor's program
 }
 
-TEST(Preparation, IsNotBegunWhereTheProgramMayEndFirst) {
-  EXPECT_FALSE(mayEndFirst(0, 0, 0.5)); // nobody knows
-  EXPECT_FALSE(mayEndFirst(0, 0.6, 0.5));
-  EXPECT_TRUE(mayEndFirst(0.2, 0.6, 0.5));
-  EXPECT_TRUE(mayEndFirst(0.7, 0.6, 0.5)); // it may only be a little late
-  EXPECT_FALSE(mayEndFirst(1.2, 0.6, 0.5));
-  EXPECT_TRUE(mayEndFirst(0, 0.4, 0.5));
+TEST(Preparation, TellsByWhatAProgramMayBeHeldUpAtItsEnd) {
+  EXPECT_EQ(holdUp(0, 0, 0.5), 0); // nobody knows
+  EXPECT_EQ(holdUp(0, 0.6, 0.5), 0);
+  EXPECT_NEAR(holdUp(0.2, 0.6, 0.5), 0.1, 1e-9);
+  EXPECT_NEAR(holdUp(0.7, 0.6, 0.5), 0.5, 1e-9); // it may only be a little late
+  EXPECT_EQ(holdUp(1.2, 0.6, 0.5), 0);
+  EXPECT_NEAR(holdUp(0, 0.4, 0.5), 0.1, 1e-9);
+}
+
+// A breadth-first search: the first levels are short, and so are most.
+TEST(LaunchTimes, CountWhatTheyTakeOnAverage) {
+  LaunchTimes times;
+  for (int i = 0; i < 900; ++i) {
+    const int level = i % 15;
+    const double seconds = level >= 6 && level < 10 ? 5e-3 : 20e-6;
+    if (times.launched(1 << 20)) {
+      times.timing(1 << 20);
+      times.took(1 << 20, seconds, shortest);
+    }
+  }
+  EXPECT_GT(times.seconds(), 0.1); // 1.2 s
+  EXPECT_LT(times.seconds(), 3.0);
+}
+
+TEST(LaunchTimes, WhatOneLaunchWasHeldUpByDoesNotCount) {
+  LaunchTimes times;
+  for (int i = 0; i < 100; ++i)
+    if (times.launched(64)) {
+      times.timing(64);
+      times.took(64, i == 2 ? 0.5 : 100e-6, shortest);
+    }
+  EXPECT_EQ(times.seconds(), 0);
+}
+
+// An elimination: each step is smaller than the one before.
+TEST(LaunchTimes, SizesThatComeOnceTellOfEachOther) {
+  LaunchTimes times;
+  double all = 0;
+  for (std::uint64_t rows = 512; rows > 0; --rows) {
+    const std::uint64_t items = rows * rows;
+    const double seconds = 1e-6 * static_cast<double>(items); // 0.26 s and less
+    all += seconds;
+    launch(times, items, seconds, 1);
+  }
+  EXPECT_NEAR(times.seconds(), all, 0.1 * all);
+  EXPECT_TRUE(times.knowsCompiling());
 }
 
 TEST(Preparation, WhatABusyMachineTookForABuildIsForgotten) {
@@ -171,7 +222,7 @@ TEST(Preparation, ShortLaunchesOfAPreparedProgramFollow) {
   launch(times, 64, 100e-6, 1);
   EXPECT_FALSE(isWorthPreparingToo(times, 1, 0, busyPart)); // what compiling takes is not known
   launch(times, 64, 100e-6, 1);
-  EXPECT_FALSE(isWorthPreparing(times, 1, 0, busyPart));
+  EXPECT_FALSE(isWorthPreparing(times.seconds(), times.compiling(), 1, 0, busyPart));
   EXPECT_TRUE(isWorthPreparingToo(times, 1, 0, busyPart));
   EXPECT_FALSE(isWorthPreparingToo(times, 1, 0.31, busyPart)); // others took all
 }
