@@ -231,6 +231,9 @@ Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream
       refusal = Refusal::Some;
     items *= local;
   }
+  for (unsigned d = arguments.dimensions; d < 3; ++d)
+    if (required[0] != 0 && required[d] != 1)
+      return Refusal::All;
   return items > maxGroup ? Refusal::All : refusal;
 }
 

@@ -390,6 +390,9 @@ cl_int rangeOf(const _cl_kernel& kernel, const DeviceConfiguration& device, cl_u
       return CL_INVALID_WORK_ITEM_SIZE;
     items *= range.local[d];
   }
+  for (unsigned d = dimensions; d < 3; ++d)
+    if (kernel.info->required[0] > 0 && kernel.info->required[d] != 1)
+      return CL_INVALID_WORK_GROUP_SIZE;
   return items > device.maxGroup ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 

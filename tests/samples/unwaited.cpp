@@ -223,6 +223,9 @@ void refused(sample::Sample& s) {
                                        gate.address(), nullptr),
                 "clEnqueueNDRangeKernel");
   const auto withoutArguments = sample::kernel(setting.program, "add");
+  const auto inRows = sample::kernel(setting.program, "add_in_rows");
+  sample::setArguments(inRows, setting.other, cl_int(1));
+  const std::size_t row = 16; // of two
   const auto hidden = s.buffer(CL_MEM_HOST_NO_ACCESS, bytes);
   std::vector<cl_int> answers = {
       clEnqueueNDRangeKernel(setting.queue, setting.small, 1, nullptr, &items, &none, 0, nullptr,
@@ -233,6 +236,7 @@ void refused(sample::Sample& s) {
                              nullptr),
       clEnqueueNDRangeKernel(setting.queue, withoutArguments, 1, nullptr, &items, nullptr, 0,
                              nullptr, nullptr),
+      clEnqueueNDRangeKernel(setting.queue, inRows, 1, nullptr, &items, &row, 0, nullptr, nullptr),
       clEnqueueReadBuffer(setting.queue, setting.other, CL_FALSE, 0, bytes, nullptr, 0, nullptr,
                           nullptr),
       clEnqueueReadBuffer(setting.queue, setting.other, CL_FALSE, 4, bytes, setting.values.data(),
