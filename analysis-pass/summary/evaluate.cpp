@@ -79,7 +79,12 @@ struct Mentions {
 struct Workspace {
   unsigned& budget;                ///< parts of domains that may still be made, all together
   std::vector<StridedRuns> runs{}; ///< of the access at hand
+  /// Sets of regions that had too many ranges, and became their hulls.
+  std::vector<const ByteSet*> widened{};
 };
+
+/// What is found of an access that adds to such a set.
+constexpr std::size_t fewRuns = 64;
 
 /// One access over one box of groups in which every group has the same local size.
 class AccessEvaluation {
@@ -90,11 +95,16 @@ public:
       : access_(access), launch_(launch), parameters_(parameters), maxRuns_(maxRuns),
         regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
         length_(access.length), box_(box), groups_(mentions.groups),
-        domain_(launch.range, box, groups_), budget_(workspace.budget), runs_(workspace.runs) {
+        domain_(launch.range, box, groups_), budget_(workspace.budget), runs_(workspace.runs),
+        widened_(workspace.widened) {
     runs_.clear();
+    if (isWidened())
+      mostLaidOut_ = std::min(maxRuns_, fewRuns);
   }
 
   void run() {
+    if (isWidened())
+      return runRoughly();
     ByteSet bytes;
     bool exact = attempt(bytes) && addFound(bytes);
     if (!exact && domain_.cut() && !domain_.opaques()) {
@@ -121,7 +131,7 @@ public:
   /// The access and others that are like it but for their place and length. False, and nothing is
   /// added, if what they touch together can't be told exactly.
   bool runTogether(std::span<const Access* const> all) {
-    if (!narrowDomain())
+    if (isWidened() || !narrowDomain())
       return false;
     struct Piece {
       Form offset;
@@ -167,28 +177,47 @@ public:
   }
 
 private:
-  void keep(ByteSet bytes, ByteSet certain) {
-    auto addTo = [&](ByteSet& all) {
-      all.uniteWith(bytes);
-      if (all.ranges().size() > maxRuns_)
-        all = ByteSet(all.hull());
-    };
+  /// The set of regions that it adds to; null for updates, which are made as they come.
+  ByteSet* target() const {
     switch (access_.effect) {
     case Effect::Read:
-      addTo(regions_.reads);
-      break;
+      return &regions_.reads;
     case Effect::Rewrite:
-      addTo(regions_.rewrites);
-      break;
-    case Effect::Update:
-      addTo(regions_.updatedBy(access_));
-      break;
+      return &regions_.rewrites;
     case Effect::Write:
-      if (access_.certain)
-        keepCertain(certain);
-      addTo(regions_.possibleWrites);
+      return &regions_.possibleWrites;
+    case Effect::Update:
       break;
     }
+    return nullptr;
+  }
+
+  bool isWidened() const {
+    return std::find(widened_.begin(), widened_.end(), target()) != widened_.end();
+  }
+
+  /// The set is a hull already, and no more is told by many ranges within it.
+  void runRoughly() {
+    ByteSet bytes;
+    const bool found = attempt(bytes);
+    const bool exact = addFound(bytes) && found;
+    if (unknown_)
+      explain(*unknown_);
+    ByteSet certain = exact ? bytes : ByteSet();
+    keep(std::move(bytes), std::move(certain));
+  }
+
+  void keep(ByteSet bytes, ByteSet certain) {
+    if (access_.effect == Effect::Write && access_.certain)
+      keepCertain(certain);
+    ByteSet* own = target();
+    ByteSet& all = own ? *own : regions_.updatedBy(access_);
+    all.uniteWith(bytes);
+    if (all.ranges().size() <= maxRuns_)
+      return;
+    all = ByteSet(all.hull());
+    if (own)
+      widened_.push_back(own);
   }
 
   /// What would be too many ranges is left out.
@@ -309,7 +338,7 @@ private:
       return true;
     bool isExact = true;
     if (runs_.size() == 1) {
-      isExact = addRuns(bytes, runs_.front(), maxRuns_);
+      isExact = addRuns(bytes, runs_.front(), mostLaidOut_);
     } else {
       ByteSet all;
       isExact = layOut(runs_, all);
@@ -325,7 +354,7 @@ private:
     bool isExact = true;
     std::vector<ByteSet> sets;
     for (const StridedRuns& each : runs)
-      isExact &= addRuns(sets.emplace_back(), each, maxRuns_);
+      isExact &= addRuns(sets.emplace_back(), each, mostLaidOut_);
     bytes = unionOf(std::move(sets));
     return isExact;
   }
@@ -665,6 +694,7 @@ private:
   const LaunchValues& launch_;
   const std::span<const Parameter> parameters_;
   const std::size_t maxRuns_;
+  std::size_t mostLaidOut_ = maxRuns_; ///< ranges of one run
   ArgumentRegions& regions_;
   const std::uint64_t bufferSize_;
   Int length_; ///< of what is touched at each point of the domain
@@ -677,6 +707,7 @@ private:
   std::optional<Cause> unknown_;   ///< why the bytes are
   unsigned& budget_;               ///< parts that may still be made
   std::vector<StridedRuns>& runs_; ///< of what is touched, laid out by `addFound`
+  std::vector<const ByteSet*>& widened_;
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;
