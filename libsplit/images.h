@@ -2,68 +2,57 @@
 #pragma once
 
 #include "libsplit/rects.h"
-#include "runtime/core/opencl.h"
+#include "runtime/session/memory_table.h"
 
-#include <array>
 #include <cstddef>
+#include <optional>
 
 namespace libsplit {
 
-/// What the driver says of one. What it does not know is an empty image, which has no regions.
-class Image {
+/// An image that a command names. The driver is asked for its shape unless all goes there at once:
+/// then nobody needs to know what it will refuse.
+class NamedImage {
 public:
-  explicit Image(cl_mem image)
-      : format_(runtime::property<cl_image_format>(next().clGetImageInfo, image, CL_IMAGE_FORMAT)),
-        pixel_(numberOf(image, CL_IMAGE_ELEMENT_SIZE)) {
-    extent_[0] = numberOf(image, CL_IMAGE_WIDTH);
-    switch (runtime::property<cl_mem_object_type>(next().clGetMemObjectInfo, image, CL_MEM_TYPE)) {
-    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
-      extent_[1] = numberOf(image, CL_IMAGE_ARRAY_SIZE);
-      break;
-    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
-      extent_[2] = numberOf(image, CL_IMAGE_ARRAY_SIZE);
-      [[fallthrough]];
-    case CL_MEM_OBJECT_IMAGE2D:
-      extent_[1] = numberOf(image, CL_IMAGE_HEIGHT);
-      break;
-    case CL_MEM_OBJECT_IMAGE3D:
-      extent_[1] = numberOf(image, CL_IMAGE_HEIGHT);
-      extent_[2] = numberOf(image, CL_IMAGE_DEPTH);
-      break;
-    default:
-      break;
-    }
+  explicit NamedImage(cl_mem image) {
+    if (!session().isQuiet())
+      shape_ = session().memory().shapeOf(image);
   }
 
-  bool holds(const Triple& origin, const Triple& region) const {
-    for (std::size_t d = 0; d < extent_.size(); ++d)
-      if (region[d] > extent_[d] || origin[d] > extent_[d] - region[d])
-        return false;
-    return true;
+  /// Whether the standard has drivers refuse a command for that region.
+  bool lacks(const Triple& origin, const Triple& region) const {
+    return !origin.data() || !region.isRegion() || (shape_ && !holds(origin, region));
   }
-  /// Whether the host's rows and slices may begin that far from each other; 0: they are dense.
-  bool takesPitches(const Triple& region, std::size_t row, std::size_t slice) const {
-    const std::size_t dense = pixel_ * region[0];
-    return (row == 0 || row >= dense) &&
-           (slice == 0 || slice >= (row == 0 ? dense : row) * region[1]);
+  /// … for that of the host's rows and slices, which begin so far from each other; 0: dense.
+  bool refusesPitches(const Triple& region, std::size_t row, std::size_t slice) const {
+    if (!shape_)
+      return false;
+    const std::size_t dense = shape_->numbers.pixel * region[0];
+    return (row > 0 && row < dense) || (slice > 0 && slice < (row == 0 ? dense : row) * region[1]);
   }
-  bool isLike(const Image& other) const {
-    return format_.image_channel_order == other.format_.image_channel_order &&
-           format_.image_channel_data_type == other.format_.image_channel_data_type;
+  bool isOfOtherFormat(const NamedImage& other) const {
+    return shape_ && other.shape_ &&
+           (shape_->format.image_channel_order != other.shape_->format.image_channel_order ||
+            shape_->format.image_channel_data_type != other.shape_->format.image_channel_data_type);
   }
-  /// Of a region, packed.
-  std::size_t bytesOf(const Triple& region) const {
-    return pixel_ * region[0] * region[1] * region[2];
+  /// The use of a buffer for a region of the image, packed; of all of it where nobody needs to
+  /// know.
+  runtime::BufferUse packed(cl_mem buffer, bool writes, std::size_t offset,
+                            const Triple& region) const {
+    if (!shape_ || !region.isRegion())
+      return {buffer, writes};
+    return {buffer, writes, offset,
+            offset + shape_->numbers.pixel * region[0] * region[1] * region[2]};
   }
 
 private:
-  static std::size_t numberOf(cl_mem image, cl_image_info name) {
-    return runtime::property<std::size_t>(next().clGetImageInfo, image, name);
+  bool holds(const Triple& origin, const Triple& region) const {
+    for (std::size_t d = 0; d < shape_->region.size(); ++d)
+      if (region[d] > shape_->region[d] || origin[d] > shape_->region[d] - region[d])
+        return false;
+    return true;
   }
 
-  cl_image_format format_;
-  std::size_t pixel_; ///< bytes
-  std::array<std::size_t, 3> extent_{1, 1, 1};
+  std::optional<runtime::ImageShape> shape_;
 };
 
 } // namespace libsplit

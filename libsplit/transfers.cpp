@@ -161,35 +161,15 @@ cl_int CL_API_CALL migrate(cl_command_queue queue, cl_uint objects, const cl_mem
   });
 }
 
-/// Whether the standard has drivers refuse a command for the region of an image that it names.
-/// Nobody needs to know while all goes to them at once.
-bool isOutside(cl_mem image, const Triple& origin, const Triple& region) {
-  return !origin.data() || !region.isRegion() ||
-         (!session().isQuiet() && !Image(image).holds(origin, region));
-}
-/// The same with the host's pitches.
-bool isOutside(cl_mem image, const Triple& origin, const Triple& region, std::size_t row,
-               std::size_t slice) {
-  return isOutside(image, origin, region) ||
-         (!session().isQuiet() && !Image(image).takesPitches(region, row, slice));
-}
-
-/// The use of a buffer for a region of an image, packed.
-BufferUse packed(cl_mem buffer, bool writes, std::size_t offset, cl_mem image,
-                 const Triple& region) {
-  if (session().isQuiet() || !region.isRegion())
-    return {buffer, writes};
-  return {buffer, writes, offset, offset + Image(image).bytesOf(region)};
-}
-
 cl_int CL_API_CALL copyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_mem image,
                                      size_t offset, const size_t* origin, const size_t* region,
                                      cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple to(origin), extent(region);
-    return enqueue(isOutside(image, to, extent),
+    const NamedImage target(image);
+    return enqueue(target.lacks(to, extent),
                    {queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, count, list, event},
-                   {packed(buffer, false, offset, image, extent), {image, true}},
+                   {target.packed(buffer, false, offset, extent), {image, true}},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueCopyBufferToImage(
                          queue, buffer, image, offset, to.data(), extent.data(), n, events, done);
@@ -202,9 +182,10 @@ cl_int CL_API_CALL copyImageToBuffer(cl_command_queue queue, cl_mem image, cl_me
                                      cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple from(origin), extent(region);
-    return enqueue(isOutside(image, from, extent),
+    const NamedImage source(image);
+    return enqueue(source.lacks(from, extent),
                    {queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, count, list, event},
-                   {{image}, packed(buffer, true, offset, image, extent)},
+                   {{image}, source.packed(buffer, true, offset, extent)},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueCopyImageToBuffer(
                          queue, image, buffer, from.data(), extent.data(), offset, n, events, done);
@@ -217,7 +198,8 @@ cl_int CL_API_CALL readImage(cl_command_queue queue, cl_mem image, cl_bool block
                              void* host, cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
     const Triple from(origin), extent(region);
-    return enqueue(!host || isOutside(image, from, extent, row, slice),
+    const NamedImage named(image);
+    return enqueue(!host || named.lacks(from, extent) || named.refusesPitches(extent, row, slice),
                    {queue, CL_COMMAND_READ_IMAGE, count, list, event, blocking}, {{image}},
                    [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueReadImage(queue, image, block, from.data(),
@@ -233,7 +215,8 @@ cl_int CL_API_CALL writeImage(cl_command_queue queue, cl_mem image, cl_bool bloc
                               cl_event* event) {
   return guarded([&] {
     const Triple to(origin), extent(region);
-    return enqueue(!host || isOutside(image, to, extent, row, slice),
+    const NamedImage named(image);
+    return enqueue(!host || named.lacks(to, extent) || named.refusesPitches(extent, row, slice),
                    {queue, CL_COMMAND_WRITE_IMAGE, count, list, event, blocking}, {{image, true}},
                    [=](cl_bool block, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueWriteImage(queue, image, block, to.data(),
@@ -249,8 +232,9 @@ cl_int CL_API_CALL copyImage(cl_command_queue queue, cl_mem source, cl_mem targe
                              cl_event* event) {
   return guarded([&] {
     const Triple from(sourceOrigin), to(targetOrigin), extent(region);
-    const bool isMismatch = !session().isQuiet() && !Image(source).isLike(Image(target));
-    return enqueue(isOutside(source, from, extent) || isOutside(target, to, extent) || isMismatch ||
+    const NamedImage read(source), written(target);
+    return enqueue(read.lacks(from, extent) || written.lacks(to, extent) ||
+                       read.isOfOtherFormat(written) ||
                        (source == target && overlap(from, to, extent)),
                    {queue, CL_COMMAND_COPY_IMAGE, count, list, event}, {{source}, {target, true}},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
@@ -278,7 +262,7 @@ cl_int CL_API_CALL fillImage(cl_command_queue queue, cl_mem image, const void* c
     std::array<std::byte, 16> copy{};
     if (color)
       std::memcpy(copy.data(), color, sizeOfColor(image));
-    return enqueue(!color || isOutside(image, to, extent),
+    return enqueue(!color || NamedImage(image).lacks(to, extent),
                    {queue, CL_COMMAND_FILL_IMAGE, count, list, event}, {{image, true}},
                    [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
                      return next().clEnqueueFillImage(queue, image, color ? copy.data() : nullptr,

@@ -221,7 +221,7 @@ std::shared_ptr<DeviceSnapshot> Buffer::snapshot(std::size_t device, const ByteR
                                                                                     : nullptr;
 }
 
-std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
+ImageShape ImageShape::asked(const Dispatch& cl, cl_mem image) {
   ImageShape shape;
   auto get = [&](cl_image_info name) {
     return property<std::size_t>(cl.clGetImageInfo, image, name);
@@ -231,8 +231,6 @@ std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
   as.image_type = property<cl_mem_object_type>(cl.clGetMemObjectInfo, image, CL_MEM_TYPE);
   as.image_width = shape.region[0] = get(CL_IMAGE_WIDTH);
   switch (as.image_type) {
-  case CL_MEM_OBJECT_IMAGE1D:
-    break;
   case CL_MEM_OBJECT_IMAGE1D_ARRAY:
     as.image_array_size = shape.region[1] = get(CL_IMAGE_ARRAY_SIZE);
     break;
@@ -248,11 +246,22 @@ std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
     as.image_depth = shape.region[2] = get(CL_IMAGE_DEPTH);
     break;
   default:
-    return std::nullopt;
+    break;
   }
   const std::size_t pixel = get(CL_IMAGE_ELEMENT_SIZE);
   shape.bytes = pixel * shape.region[0] * shape.region[1] * shape.region[2];
   shape.numbers = {pixel, {shape.region[0], shape.region[1], shape.region[2]}};
+  return shape;
+}
+
+std::optional<ImageShape> ImageShape::of(const Dispatch& cl, cl_mem image) {
+  constexpr cl_mem_object_type followed[] = {CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
+                                             CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
+                                             CL_MEM_OBJECT_IMAGE3D};
+  const ImageShape shape = asked(cl, image);
+  if (std::ranges::find(followed, shape.description.image_type) == std::end(followed))
+    return std::nullopt;
+  const std::uint64_t pixel = shape.numbers.pixel;
   const bool isPlain = std::has_single_bit(pixel) && pixel <= largestPixel &&
                        property<cl_uint>(cl.clGetImageInfo, image, CL_IMAGE_NUM_MIP_LEVELS) < 2 &&
                        property<cl_uint>(cl.clGetImageInfo, image, CL_IMAGE_NUM_SAMPLES) < 2;

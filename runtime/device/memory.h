@@ -168,6 +168,8 @@ struct ImageShape {
   std::array<std::size_t, 3> region{1, 1, 1};
   std::size_t bytes = 0;
   ImageNumbers numbers{}; ///< what expressions ask of it
+  /// As the driver tells, whatever its kind; no pixels of what it does not know.
+  static ImageShape asked(const Dispatch& cl, cl_mem image);
   /// Nothing if it is of a kind that is not followed.
   static std::optional<ImageShape> of(const Dispatch& cl, cl_mem image);
   ImageLayout layout() const {

@@ -46,6 +46,8 @@ public:
   /// Whether the program has mapped it there; true also for what is no tracked buffer.
   bool mayBeMapped(cl_mem object, const void* address) const;
 
+  /// What the driver tells of an image. Without the lock.
+  ImageShape shapeOf(cl_mem image) const { return ImageShape::asked(cl_, image); }
   /// Whether two uses have bytes in common, perhaps by way of different sub-buffers. Both say where
   /// they end.
   bool overlap(const BufferUse& a, const BufferUse& b) const;
