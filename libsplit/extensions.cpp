@@ -59,27 +59,15 @@ void* CL_API_CALL functionAddressForPlatform(cl_platform_id platform, const char
 // Memory shared with a graphics API: the object never gets known, so it never gets split; but
 // commands on it must keep their queue's order. Drivers may want them from the program's thread,
 // where its graphics context is: so what comes before them is awaited there if it can be.
-cl_int CL_API_CALL acquireGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
-                             cl_uint count, const cl_event* list, cl_event* event) {
+template <cl_command_type type, auto function>
+cl_int CL_API_CALL shareWithGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
+                               cl_uint count, const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return enqueue(
-        runtime::Refusal::Some, {queue, CL_COMMAND_ACQUIRE_GL_OBJECTS, count, list, event}, {},
-        [=, copied = Copied(memory, objects)](cl_bool, cl_uint n, const cl_event* events,
-                                              cl_event* done) {
-          return next().clEnqueueAcquireGLObjects(queue, objects, copied.data(), n, events, done);
-        });
-  });
-}
-
-cl_int CL_API_CALL releaseGl(cl_command_queue queue, cl_uint objects, const cl_mem* memory,
-                             cl_uint count, const cl_event* list, cl_event* event) {
-  return guarded([&] {
-    return enqueue(
-        runtime::Refusal::Some, {queue, CL_COMMAND_RELEASE_GL_OBJECTS, count, list, event}, {},
-        [=, copied = Copied(memory, objects)](cl_bool, cl_uint n, const cl_event* events,
-                                              cl_event* done) {
-          return next().clEnqueueReleaseGLObjects(queue, objects, copied.data(), n, events, done);
-        });
+    return enqueue(runtime::Refusal::Some, {queue, type, count, list, event}, {},
+                   [=, copied = Copied(memory, objects)](cl_bool, cl_uint n, const cl_event* events,
+                                                         cl_event* done) {
+                     return (next().*function)(queue, objects, copied.data(), n, events, done);
+                   });
   });
 }
 
@@ -88,8 +76,10 @@ cl_int CL_API_CALL releaseGl(cl_command_queue queue, cl_uint objects, const cl_m
 void overrideExtensions(runtime::Functions& table) {
   table.clGetExtensionFunctionAddress = functionAddress;
   table.clGetExtensionFunctionAddressForPlatform = functionAddressForPlatform;
-  table.clEnqueueAcquireGLObjects = acquireGl;
-  table.clEnqueueReleaseGLObjects = releaseGl;
+  table.clEnqueueAcquireGLObjects =
+      shareWithGl<CL_COMMAND_ACQUIRE_GL_OBJECTS, &runtime::Functions::clEnqueueAcquireGLObjects>;
+  table.clEnqueueReleaseGLObjects =
+      shareWithGl<CL_COMMAND_RELEASE_GL_OBJECTS, &runtime::Functions::clEnqueueReleaseGLObjects>;
 }
 
 } // namespace libsplit

@@ -30,11 +30,12 @@ void* map(Command command, bool isWrong, cl_bool blocking, const BufferUse& use,
     if (!blocking && command.refusal == runtime::Refusal::No)
       address = session().commands().mapBehind(enqueuing, command, uses, call, answer);
     isBehind = address != nullptr;
-    if (!isBehind && answer == CL_SUCCESS)
-      answer = session().commands().settle(enqueuing, command, uses);
-    if (!isBehind && answer == CL_SUCCESS && blocking)
+    if (isBehind || answer != CL_SUCCESS)
+      return answer;
+    answer = session().commands().settle(enqueuing, command, uses);
+    if (answer == CL_SUCCESS && blocking)
       answer = session().commands().tell(command.queue);
-    if (!isBehind && answer == CL_SUCCESS)
+    if (answer == CL_SUCCESS)
       address = call(command.queue, blocking, command.waitCount, command.waitList, command.event,
                      &answer);
     return answer;

@@ -5,44 +5,36 @@
 
 namespace libsplit::runtime {
 
-void EventTable::callbackSet(cl_event event) {
-  if (isEmpty())
-    return;
-  std::lock_guard lock(mutex_);
-  auto found = events_.find(event);
-  if (found != events_.end())
-    ++found->second->callbacks;
-}
-
-void EventTable::callbackOver(cl_event event) {
+/// Changes the entry of an event, which goes if the program can ask for it no more.
+template <class Change> void EventTable::change(cl_event event, const Change& change) {
   if (isEmpty())
     return;
   Gone last; // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
   auto found = events_.find(event);
-  if (found != events_.end() && found->second->callbacks > 0 && --found->second->callbacks == 0 &&
-      found->second->references == 0)
+  if (found == events_.end())
+    return;
+  TaskEvent& entry = *found->second;
+  change(entry);
+  // Those who are to be told of it may ask for it then, which may be long after it has ended.
+  if (entry.references == 0 && entry.callbacks == 0)
     last = forget(event);
 }
 
 void EventTable::retained(cl_event event) {
-  if (isEmpty())
-    return;
-  std::lock_guard lock(mutex_);
-  auto found = events_.find(event);
-  if (found != events_.end())
-    ++found->second->references;
+  change(event, [](TaskEvent& entry) { ++entry.references; });
 }
 
 void EventTable::released(cl_event event) {
-  if (isEmpty())
-    return;
-  Gone last; // destroyed after the lock is gone
-  std::lock_guard lock(mutex_);
-  auto found = events_.find(event);
-  // Those who are to be told of it may ask for it then, which may be long after it has ended.
-  if (found != events_.end() && --found->second->references == 0 && found->second->callbacks == 0)
-    last = forget(event);
+  change(event, [](TaskEvent& entry) { --entry.references; });
+}
+
+void EventTable::callbackSet(cl_event event) {
+  change(event, [](TaskEvent& entry) { ++entry.callbacks; });
+}
+
+void EventTable::callbackOver(cl_event event) {
+  change(event, [](TaskEvent& entry) { entry.callbacks -= entry.callbacks > 0; });
 }
 
 EventTable::Gone EventTable::forget(cl_event event) {

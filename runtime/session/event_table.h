@@ -54,6 +54,8 @@ public:
   [[nodiscard]] Gone forget(cl_event event);
 
 private:
+  template <class Change> void change(cl_event event, const Change& change);
+
   std::mutex& mutex_;
   std::unordered_map<cl_event, std::shared_ptr<TaskEvent>> events_;
   std::atomic<std::size_t> count_ = 0;
