@@ -238,6 +238,14 @@ struct ProgramSummary {
   /// Macros that the text asks for, of which only the device's compiler knows whether and how it
   /// sets them. There may be more once these are known.
   std::vector<std::string> unknownMacros;
+
+  /// Null if there is none of that name.
+  const KernelSummary* find(const std::string& kernel) const {
+    for (const KernelSummary& each : kernels)
+      if (each.name == kernel)
+        return &each;
+    return nullptr;
+  }
 };
 
 } // namespace libsplit

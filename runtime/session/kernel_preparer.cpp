@@ -78,13 +78,6 @@ void saveSpeeds(Shared& shared) {
 
 namespace {
 
-const KernelSummary* find(const ProgramSummary& program, const std::string& kernel) {
-  for (const KernelSummary& summary : program.kernels)
-    if (summary.name == kernel)
-      return &summary;
-  return nullptr;
-}
-
 void orInto(std::vector<bool>& all, const std::vector<bool>& more) {
   for (std::size_t i = 0; i < more.size(); ++i)
     all[i] = all[i] || more[i];
@@ -164,7 +157,7 @@ std::string KernelPreparer::analyse(const Program& program, Build& build, Kernel
       writeLogOnce(LogLevel::Warn, foreignBinary);
     return homeProgram->failure;
   }
-  const KernelSummary* homeSummary = find(*homeProgram, code.name);
+  const KernelSummary* homeSummary = homeProgram->find(code.name);
   if (!homeSummary)
     return "the analysis did not find the kernel";
   {
@@ -232,7 +225,7 @@ void KernelPreparer::noteSummaries(const Program& program, Build& build, KernelC
     std::shared_ptr<const ProgramSummary> owner =
         analyses_.of(build, origin, devices[i].macros,
                      {machine_->contextOf(i, program.context), devices[i].id.get()});
-    const KernelSummary* summary = find(*owner, code.name);
+    const KernelSummary* summary = owner->find(code.name);
     if (!owner->failure.empty() || !summary || !summary->obstacles.empty())
       continue;
     if (summary->codeHash != home.codeHash ||

@@ -50,9 +50,11 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
     {
       const std::lock_guard lock(shared_.mutex);
       build->isAnalysed = summary != nullptr;
-      std::erase_if(build->begunEarlier, [&](const std::string& name) {
-        return summary && !canBeSplit(*summary, name);
-      });
+      if (summary)
+        std::erase_if(build->begunEarlier, [&](const std::string& name) {
+          const KernelSummary* kernel = summary->failure.empty() ? summary->find(name) : nullptr;
+          return !kernel || !kernel->obstacles.empty();
+        });
     }
     if (!onlyWhatPays_)
       return;
@@ -63,13 +65,6 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
   // Where no thread is to be had, it comes when a kernel is launched.
   if (worker_.post(ahead) && !cacheTrimmed_)
     cacheTrimmed_ = worker_.post([this] { cache_.trim({}); });
-}
-
-bool Preparer::canBeSplit(const ProgramSummary& summary, const std::string& kernel) {
-  return summary.failure.empty() &&
-         std::ranges::any_of(summary.kernels, [&](const KernelSummary& each) {
-           return each.name == kernel && each.obstacles.empty();
-         });
 }
 
 /// What earlier runs left of the program's launches. Whether some of its kernels had paid for being

@@ -99,7 +99,6 @@ private:
   double preparing(const Build& build) const;
   double preparingAll(const Build& build) const;
   double holdUp(const Build& build, double cost) const;
-  static bool canBeSplit(const ProgramSummary& summary, const std::string& kernel);
   static bool affords(const Build& build, double holdUp);
   double guessedGainOf(const Build& build, const std::string& kernel) const;
   bool recallLaunches(const std::shared_ptr<Build>& build, const Origin& origin);
