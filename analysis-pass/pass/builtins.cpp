@@ -116,8 +116,6 @@ unsigned lanesOf(const llvm::Type* type) {
   return 1;
 }
 
-} // namespace
-
 /// The mangled parameters of a function; empty if its name is not mangled.
 StringRef mangledParameters(StringRef functionName) {
   const StringRef name = builtinName(functionName);
@@ -125,6 +123,8 @@ StringRef mangledParameters(StringRef functionName) {
              ? StringRef()
              : StringRef(name.end(), static_cast<std::size_t>(functionName.end() - name.end()));
 }
+
+} // namespace
 
 StringRef builtinName(StringRef functionName) {
   StringRef rest = functionName;

@@ -96,14 +96,14 @@ public:
         regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
         length_(access.length), box_(box), groups_(mentions.groups),
         domain_(launch.range, box, groups_), budget_(workspace.budget), runs_(workspace.runs),
-        widened_(workspace.widened) {
+        widened_(workspace.widened),
+        isRough_(std::ranges::find(widened_, target()) != widened_.end()),
+        mostLaidOut_(isRough_ ? std::min(maxRuns, fewRuns) : maxRuns) {
     runs_.clear();
-    if (isWidened())
-      mostLaidOut_ = std::min(maxRuns_, fewRuns);
   }
 
   void run() {
-    if (isWidened())
+    if (isRough_)
       return runRoughly();
     ByteSet bytes;
     bool exact = attempt(bytes) && addFound(bytes);
@@ -131,7 +131,7 @@ public:
   /// The access and others that are like it but for their place and length. False, and nothing is
   /// added, if what they touch together can't be told exactly.
   bool runTogether(std::span<const Access* const> all) {
-    if (isWidened() || !narrowDomain())
+    if (isRough_ || !narrowDomain())
       return false;
     struct Piece {
       Form offset;
@@ -190,10 +190,6 @@ private:
       break;
     }
     return nullptr;
-  }
-
-  bool isWidened() const {
-    return std::find(widened_.begin(), widened_.end(), target()) != widened_.end();
   }
 
   /// The set is a hull already, and no more is told by many ranges within it.
@@ -694,7 +690,6 @@ private:
   const LaunchValues& launch_;
   const std::span<const Parameter> parameters_;
   const std::size_t maxRuns_;
-  std::size_t mostLaidOut_ = maxRuns_; ///< ranges of one run
   ArgumentRegions& regions_;
   const std::uint64_t bufferSize_;
   Int length_; ///< of what is touched at each point of the domain
@@ -708,6 +703,8 @@ private:
   unsigned& budget_;               ///< parts that may still be made
   std::vector<StridedRuns>& runs_; ///< of what is touched, laid out by `addFound`
   std::vector<const ByteSet*>& widened_;
+  const bool isRough_;            ///< the set that it adds to is one of these
+  const std::size_t mostLaidOut_; ///< ranges of one run
   std::array<unsigned, 16> active_{};
   unsigned activeCount_ = 0;
   std::array<Interval, Form::maxVariables> ranges_;

@@ -140,7 +140,7 @@ private:
     for (unsigned d = step.request.range.dimensions; d-- > 0;)
       dimensions.push_back(d);
     if (step.dimension)
-      std::ranges::partition(dimensions, [&](unsigned d) { return d == *step.dimension; });
+      std::ranges::stable_partition(dimensions, [&](unsigned d) { return d == *step.dimension; });
     for (const unsigned d : dimensions) {
       if (step.dimension && !cuts.empty())
         break;

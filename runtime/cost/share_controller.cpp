@@ -317,11 +317,11 @@ ShareController::Decision ShareController::nextAuto(bool canChunk, bool mayTry) 
     --toRemeasure_;
     return {Action::Measure, {}};
   }
-  // Where no run had enough launches for a verdict, shares have not settled, either.
-  const bool isUntold = setup_.prior.gain == 0;
-  if (isFirst_ && gainsByWhatIsKnown() && isUntold && canChunk && !gainsNothingByChunks())
-    return chunks();
   if (isFirst_ && gainsByWhatIsKnown()) {
+    // Where no run had enough launches for a verdict, shares have not settled, either.
+    const bool isUntold = setup_.prior.gain == 0;
+    if (isUntold && canChunk && !gainsNothingByChunks())
+      return chunks();
     homeSeconds_ = setup_.prior.homeSeconds;
     isOnTrial_ = isUntold;
   }
