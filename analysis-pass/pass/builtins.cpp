@@ -1,5 +1,6 @@
 #include "analysis-pass/pass/builtins.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSet.h>
 #include <llvm/IR/DataLayout.h>
@@ -124,6 +125,39 @@ StringRef mangledParameters(StringRef functionName) {
              : StringRef(name.end(), static_cast<std::size_t>(functionName.end() - name.end()));
 }
 
+/// Whether `call` has the operands that the built-in function `name` is known by. A program may
+/// declare others of that name.
+bool hasOperands(const llvm::CallBase& call, StringRef name, BuiltinKind kind) {
+  auto has = [&](unsigned count, std::initializer_list<unsigned> pointers) {
+    return call.arg_size() >= count && llvm::all_of(pointers, [&](unsigned i) {
+             return call.getArgOperand(i)->getType()->isPointerTy();
+           });
+  };
+  switch (kind) {
+  case BuiltinKind::IdQuery:
+  case BuiltinKind::ImageQuery:
+    return has(1, {});
+  case BuiltinKind::IntegerMath:
+    return has(name == "abs" ? 1 : name == "clamp" || name == "mad24" ? 3 : 2, {});
+  case BuiltinKind::PointerCast:
+    return has(1, {0});
+  case BuiltinKind::VectorLoad:
+    return has(2, {1}) && !call.getType()->isVoidTy();
+  case BuiltinKind::VectorStore:
+    return has(3, {2});
+  case BuiltinKind::ImageWrite:
+    return has(2, {});
+  case BuiltinKind::AsyncCopy:
+    return has(3, {0, 1});
+  case BuiltinKind::AsyncStrided:
+    return has(4, {0, 1});
+  case BuiltinKind::PointerResult:
+    return has(1, {static_cast<unsigned>(call.arg_size()) - 1});
+  default:
+    return true;
+  }
+}
+
 } // namespace
 
 StringRef builtinName(StringRef functionName) {
@@ -179,7 +213,10 @@ Builtin classifyCall(const llvm::CallBase& call) {
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee || !callee->isDeclaration())
     return {};
-  Builtin builtin = classifyBuiltin(builtinName(callee->getName()));
+  const StringRef name = builtinName(callee->getName());
+  Builtin builtin = classifyBuiltin(name);
+  if (!hasOperands(call, name, builtin.kind))
+    return {};
   bool takesPointer = std::any_of(call.arg_begin(), call.arg_end(), [](const llvm::Use& operand) {
     return operand->getType()->isPtrOrPtrVectorTy();
   });
@@ -189,7 +226,7 @@ Builtin classifyCall(const llvm::CallBase& call) {
   case BuiltinKind::GroupSensitive:
     // wait_group_events takes private events; the others take no pointer, so anything else that
     // does is a vendor's block read or write.
-    if (takesPointer && builtinName(callee->getName()) != "wait_group_events")
+    if (takesPointer && name != "wait_group_events")
       return {};
     return builtin;
   case BuiltinKind::IntegerMath:

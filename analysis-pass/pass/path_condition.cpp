@@ -24,6 +24,8 @@ using Relation = Guard::Relation;
 
 /// More alternatives than this cost more than they tell.
 constexpr std::size_t maxAlternatives = 16;
+/// More guards in one of them do, too.
+constexpr std::size_t maxGuards = 128;
 
 /// Of a condition that is not about integers that the analysis can say.
 Condition undecidable(const llvm::Value* value) {
@@ -42,6 +44,21 @@ Condition severalWays(const llvm::BasicBlock* block) {
 
 const Condition::Doubt& firstDoubt(const Condition& a, const Condition& b) {
   return a.exact ? b.doubt : a.doubt;
+}
+
+/// Adds to `guards` those of `more` that it has not got, as long as a launch should look at so
+/// many: else false.
+bool join(std::vector<Guard>& guards, const std::vector<Guard>& more) {
+  const std::size_t before = guards.size();
+  for (const Guard& guard : more) {
+    const auto end = guards.begin() + static_cast<std::ptrdiff_t>(before);
+    if (std::find(guards.begin(), end, guard) != end)
+      continue;
+    if (guards.size() >= maxGuards)
+      return false;
+    guards.push_back(guard);
+  }
+  return true;
 }
 
 /// What evaluation makes of `condition`. Alternatives that only data tell apart are none.
@@ -77,8 +94,11 @@ Condition both(const Condition& a, const Condition& b) {
             {"too many alternatives in a condition", 0}};
   for (const auto& left : a.anyOf)
     for (const auto& right : b.anyOf) {
-      auto& guards = result.anyOf.emplace_back(left);
-      guards.insert(guards.end(), right.begin(), right.end());
+      const bool isAll = join(result.anyOf.emplace_back(left), right);
+      if (!isAll && result.exact) {
+        result.exact = false;
+        result.doubt = {"too many conditions at a time", 0};
+      }
     }
   return result;
 }
@@ -106,7 +126,15 @@ Condition PathConditions::single(const Expr& left, Relation relation, const Expr
   return {{{Guard{left, relation, right}}}, true};
 }
 
-Condition PathConditions::condition(llvm::Value* value, bool wanted) {
+const Condition& PathConditions::condition(llvm::Value* value, bool wanted) {
+  const std::pair key{value, wanted};
+  auto found = conditions_.find(key);
+  if (found == conditions_.end())
+    found = conditions_.try_emplace(key, findCondition(value, wanted)).first;
+  return found->second;
+}
+
+Condition PathConditions::findCondition(llvm::Value* value, bool wanted) {
   llvm::Value *a = nullptr, *b = nullptr;
   if (auto* constant = dyn_cast<llvm::ConstantInt>(value))
     return constant->isOne() == wanted ? Condition::always() : Condition::never();
@@ -116,8 +144,8 @@ Condition PathConditions::condition(llvm::Value* value, bool wanted) {
     return condition(a, !wanted);
   bool isAnd = match::match(value, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b)));
   if (isAnd || match::match(value, match::m_LogicalOr(match::m_Value(a), match::m_Value(b)))) {
-    Condition left = condition(a, wanted);
-    Condition right = condition(b, wanted);
+    const Condition& left = condition(a, wanted);
+    const Condition& right = condition(b, wanted);
     return isAnd == wanted ? both(left, right) : either(left, right);
   }
   if (auto* phi = dyn_cast<llvm::PHINode>(value)) {
@@ -435,6 +463,23 @@ Condition PathConditions::ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to)
   return condition(branch->getCondition(), branch->getSuccessor(0) == to);
 }
 
+/// The condition under which `block`, to which several ways lead, runs if `above`, its immediate
+/// dominator, does. Both are of the same loop.
+const Condition& PathConditions::ofJoin(llvm::BasicBlock* block, llvm::BasicBlock* above) {
+  const std::pair key{block, nesting_}; // how many joins further up are followed depends on it
+  if (auto found = joins_.find(key); found != joins_.end())
+    return found->second;
+  llvm::LoopInfo& loops = builder_.loops();
+  Condition result = Condition::never();
+  ++nesting_;
+  for (llvm::BasicBlock* before : llvm::predecessors(block))
+    result = either(result, loops.getLoopFor(before) == loops.getLoopFor(block)
+                                ? both(since(before, above), ofBranch(before, block))
+                                : severalWays(before));
+  --nesting_;
+  return joins_.try_emplace(key, std::move(result)).first->second;
+}
+
 /// The condition under which `block` runs if `top`, which dominates it, does.
 Condition PathConditions::since(llvm::BasicBlock* block, llvm::BasicBlock* top) {
   constexpr unsigned maxNesting = 16;
@@ -459,17 +504,10 @@ Condition PathConditions::since(llvm::BasicBlock* block, llvm::BasicBlock* top) 
       llvm::Loop* home = loops.getLoopFor(current);
       bool joins = !edgeFound && !leftLoop && home == loops.getLoopFor(above) &&
                    (!home || home->getHeader() != current) && nesting_ < maxNesting;
-      if (joins) {
-        ++nesting_;
-        condition = Condition::never();
-        for (llvm::BasicBlock* before : llvm::predecessors(current))
-          condition = either(condition, loops.getLoopFor(before) == home
-                                            ? both(since(before, above), ofBranch(before, current))
-                                            : severalWays(before));
-        --nesting_;
-      } else if (!edgeFound) {
+      if (joins)
+        condition = ofJoin(current, above);
+      else if (!edgeFound)
         condition = severalWays(above);
-      }
       result = both(condition, result);
     }
     current = above;

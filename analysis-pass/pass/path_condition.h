@@ -36,6 +36,8 @@
 
 #include <llvm/ADT/DenseMap.h>
 
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace llvm {
@@ -95,7 +97,7 @@ public:
   const PathOfBlock& of(llvm::BasicBlock* block);
 
   /// `value`, an i1, as a condition.
-  Condition condition(llvm::Value* value, bool wanted);
+  const Condition& condition(llvm::Value* value, bool wanted);
 
 private:
   struct Exit {
@@ -111,9 +113,11 @@ private:
   };
 
   PathOfBlock compute(llvm::BasicBlock* block);
+  Condition findCondition(llvm::Value* value, bool wanted);
   Condition compare(llvm::ICmpInst& compare, bool wanted);
   Condition single(const Expr& left, Guard::Relation relation, const Expr& right,
                    const llvm::Value& condition) const;
+  const Condition& ofJoin(llvm::BasicBlock* block, llvm::BasicBlock* above);
   Condition since(llvm::BasicBlock* block, llvm::BasicBlock* top);
   Condition ofSwitch(llvm::SwitchInst& choice, llvm::BasicBlock* to);
   Condition ofBranch(llvm::BasicBlock* from, llvm::BasicBlock* to);
@@ -133,6 +137,8 @@ private:
   unsigned nesting_ = 0;     ///< joins within joins
   bool irreducible_ = false; ///< jumps into the middle of a cycle: nothing is exact
   llvm::DenseMap<llvm::BasicBlock*, PathOfBlock> paths_;
+  std::map<std::pair<llvm::Value*, bool>, Condition> conditions_;
+  std::map<std::pair<llvm::BasicBlock*, unsigned>, Condition> joins_; ///< by block and nesting
   llvm::DenseMap<llvm::Loop*, LoopExits> exits_;
 };
 

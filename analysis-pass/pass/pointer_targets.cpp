@@ -24,6 +24,9 @@ using Targets = std::vector<PointerTarget>;
 constexpr unsigned constantSpace = 2;
 constexpr unsigned localSpace = 3;
 
+/// Of one pointer: where pointers are chosen among chosen ones, they double each time.
+constexpr std::size_t maxTargets = 256;
+
 /// The pointers that `value` passes on; empty where it is itself the origin.
 std::vector<llvm::Value*> passedOn(llvm::Value* value) {
   if (auto* gep = dyn_cast<llvm::GEPOperator>(value))
@@ -133,7 +136,7 @@ Targets PointerResolver::compute(llvm::Value* pointer) {
   if (auto* phi = dyn_cast<llvm::PHINode>(pointer))
     return ofPhi(*phi);
   if (auto* select = dyn_cast<llvm::SelectInst>(pointer))
-    return merge(select->getCondition(), select->getTrueValue(), select->getFalseValue());
+    return merge(select, select->getCondition(), select->getTrueValue(), select->getFalseValue());
   auto origins = passedOn(pointer);
   if (origins.size() == 1)
     return targets(origins.front());
@@ -173,11 +176,12 @@ Targets PointerResolver::ofPhi(llvm::PHINode& phi) {
   if (gated && loops.getLoopFor(gated->branch) == loop &&
       loops.getLoopFor(phi.getIncomingBlock(0)) == loop &&
       loops.getLoopFor(phi.getIncomingBlock(1)) == loop)
-    return merge(gated->condition, gated->ifTrue, gated->ifFalse);
+    return merge(&phi, gated->condition, gated->ifTrue, gated->ifFalse);
   return unknownOffsets(&phi, "pointer depends on a branch");
 }
 
-Targets PointerResolver::merge(llvm::Value* condition, llvm::Value* ifTrue, llvm::Value* ifFalse) {
+Targets PointerResolver::merge(llvm::Value* pointer, llvm::Value* condition, llvm::Value* ifTrue,
+                               llvm::Value* ifFalse) {
   Targets yes = targets(ifTrue);
   Targets no = targets(ifFalse);
   if (areAlike(yes, no)) {
@@ -185,6 +189,8 @@ Targets PointerResolver::merge(llvm::Value* condition, llvm::Value* ifTrue, llvm
       yes[i].offset = builder_.select(condition, yes[i].offset, no[i].offset);
     return yes;
   }
+  if (yes.size() + no.size() > maxTargets)
+    return unknownOffsets(pointer, "pointer chosen among too many");
   for (PointerTarget& target : yes)
     target.when.emplace_back(condition, true);
   for (PointerTarget& target : no)

@@ -45,8 +45,8 @@ public:
 private:
   std::vector<PointerTarget> compute(llvm::Value* pointer);
   std::vector<PointerTarget> ofPhi(llvm::PHINode& phi);
-  std::vector<PointerTarget> merge(llvm::Value* condition, llvm::Value* ifTrue,
-                                   llvm::Value* ifFalse);
+  std::vector<PointerTarget> merge(llvm::Value* pointer, llvm::Value* condition,
+                                   llvm::Value* ifTrue, llvm::Value* ifFalse);
   std::vector<PointerTarget> unknownOffsets(llvm::Value* pointer, const std::string& why);
 
   ExpressionBuilder& builder_;

@@ -9,7 +9,9 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DerivedTypes.h>
 
+#include <map>
 #include <optional>
+#include <tuple>
 
 using llvm::dyn_cast;
 using llvm::isa;
@@ -49,10 +51,21 @@ bool keepsPlace(const llvm::LoadInst& load, const llvm::PHINode& phi,
   return !pointer || dominators.dominates(pointer, phi.getParent());
 }
 
+/// What is asked about one load or store leads to other stores, and to the same ones on many ways:
+/// each is followed once, and all together only so far.
+struct Inquiry {
+  const llvm::DominatorTree& dominators;
+  unsigned left = 1000000; ///< values and instructions that may still be looked at
+  /// What a store stores in a lane, by how many others may be looked through.
+  std::map<std::tuple<const llvm::StoreInst*, unsigned, unsigned>, Component> known{};
+
+  bool isUsedUp() { return left == 0 || --left == 0; }
+};
+
 class LaneTrace {
 public:
-  LaneTrace(const llvm::StoreInst& store, unsigned lane, const llvm::DominatorTree& dominators)
-      : store_(store), lane_(lane), dominators_(dominators) {}
+  LaneTrace(const llvm::StoreInst& store, unsigned lane, Inquiry& inquiry, unsigned depth = 16)
+      : store_(store), lane_(lane), inquiry_(inquiry), depth_(depth) {}
 
   Component run() { return follow(store_.getValueOperand(), lane_); }
 
@@ -73,8 +86,9 @@ private:
   Component follow(const llvm::Value* value, unsigned lane) {
     if (isa<llvm::UndefValue>(value))
       return Component::Undefined; // poison too
-    if (steps_-- == 0)
-      return steps_ = 0, Component::Either;
+    if (steps_ == 0 || inquiry_.isUsedUp())
+      return Component::Either;
+    --steps_;
     if (auto* insert = dyn_cast<llvm::InsertElementInst>(value)) {
       const auto at = constantLane(insert->getOperand(2), lanesOf(insert->getType()));
       if (!at)
@@ -109,7 +123,7 @@ private:
     if (!load || !isOfSamePlace(*load, lane))
       return Component::Written;
     const bool isOfThisRound = llvm::all_of(underway_, [&](const auto& followed) {
-      return keepsPlace(*load, *followed.first, dominators_);
+      return keepsPlace(*load, *followed.first, inquiry_.dominators);
     });
     return isOfThisRound && isUntouchedSince(*load) ? Component::Kept : Component::Either;
   }
@@ -136,6 +150,13 @@ private:
   /// Whether it is sure that nothing between `load` and the store has written the lane, on any way
   /// on which they have the same pointer.
   bool isUntouchedSince(const llvm::LoadInst& load) {
+    const auto [entry, isNew] = untouched_.try_emplace(&load, false);
+    if (isNew)
+      entry->second = findUntouchedSince(load);
+    return entry->second;
+  }
+
+  bool findUntouchedSince(const llvm::LoadInst& load) {
     llvm::SmallPtrSet<const llvm::BasicBlock*, 8> seen;
     llvm::SmallVector<const llvm::Instruction*, 8> open{&store_}; // all before these
     unsigned left = farthest;
@@ -146,7 +167,7 @@ private:
       for (const llvm::Instruction* each = at->getPrevNode(); each && !found;
            each = each->getPrevNode()) {
         found = each == &load || each == load.getPointerOperand();
-        if (left-- == 0 || (!found && !leavesLane(*each, load)))
+        if (left-- == 0 || inquiry_.isUsedUp() || (!found && !leavesLane(*each, load)))
           return false;
       }
       if (found)
@@ -171,24 +192,26 @@ private:
     if (!store || !store->isSimple() || store->getPointerOperand() != load.getPointerOperand() ||
         store->getValueOperand()->getType() != store_.getValueOperand()->getType() || depth_ == 0)
       return false;
-    LaneTrace earlier(*store, lane_, dominators_);
-    earlier.depth_ = depth_ - 1;
-    return earlier.run() == Component::Kept;
+    const unsigned depth = depth_ - 1;
+    const auto [entry, isNew] = inquiry_.known.try_emplace({store, lane_, depth});
+    if (isNew)
+      entry->second = LaneTrace(*store, lane_, inquiry_, depth).run();
+    return entry->second == Component::Kept;
   }
 
   const llvm::StoreInst& store_;
   const unsigned lane_;
-  const llvm::DominatorTree& dominators_;
-  unsigned depth_ = 16;   ///< stores to the same vector that are looked through
+  Inquiry& inquiry_;
+  const unsigned depth_;  ///< stores to the same vector that are looked through
   unsigned steps_ = 2000; ///< values that may still be followed
+  std::map<const llvm::LoadInst*, bool> untouched_;
   llvm::SmallSet<std::pair<const llvm::PHINode*, unsigned>, 4> underway_;
 };
 
 /// Whether somebody uses a lane of `load` but to store it back where it came from, if at all.
 class LaneUse {
 public:
-  LaneUse(const llvm::LoadInst& load, const llvm::DominatorTree& dominators)
-      : load_(load), dominators_(dominators) {}
+  LaneUse(const llvm::LoadInst& load, Inquiry& inquiry) : load_(load), inquiry_(inquiry) {}
 
   bool of(unsigned lane) {
     loaded_ = lane;
@@ -231,9 +254,10 @@ private:
     if (isa<llvm::StoreInst>(user) && use.getOperandNo() == 0) {
       auto* store = llvm::cast<llvm::StoreInst>(user);
       return lanesOf(store->getValueOperand()->getType()) == 0 ||
-             !LaneTrace(*store, lane, dominators_).storesBack(load_, loaded_);
+             !LaneTrace(*store, lane, inquiry_).storesBack(load_, loaded_);
     }
-    if (auto* phi = dyn_cast<llvm::PHINode>(user); phi && !keepsPlace(load_, *phi, dominators_))
+    if (auto* phi = dyn_cast<llvm::PHINode>(user);
+        phi && !keepsPlace(load_, *phi, inquiry_.dominators))
       return true;
     if (isa<llvm::PHINode, llvm::FreezeInst>(user) ||
         (isa<llvm::SelectInst>(user) && use.getOperandNo() != 0) ||
@@ -243,7 +267,7 @@ private:
   }
 
   const llvm::LoadInst& load_;
-  const llvm::DominatorTree& dominators_;
+  Inquiry& inquiry_;
   unsigned loaded_ = 0; ///< lane of `load_` that is asked about
   llvm::SmallSet<std::pair<const llvm::Value*, unsigned>, 16> seen_;
 };
@@ -253,16 +277,18 @@ private:
 std::vector<Component> storedComponents(const llvm::StoreInst& store,
                                         const llvm::DominatorTree& dominators) {
   std::vector<Component> components;
+  Inquiry inquiry{dominators};
   for (unsigned lane = 0, count = lanesOf(store.getValueOperand()->getType()); lane < count; ++lane)
-    components.push_back(LaneTrace(store, lane, dominators).run());
+    components.push_back(LaneTrace(store, lane, inquiry).run());
   return components;
 }
 
 std::vector<bool> usedComponents(const llvm::LoadInst& load,
                                  const llvm::DominatorTree& dominators) {
   std::vector<bool> used;
+  Inquiry inquiry{dominators};
   for (unsigned lane = 0, count = lanesOf(load.getType()); lane < count; ++lane)
-    used.push_back(LaneUse(load, dominators).of(lane));
+    used.push_back(LaneUse(load, inquiry).of(lane));
   return used;
 }
 

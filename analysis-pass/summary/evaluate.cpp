@@ -83,6 +83,14 @@ struct Workspace {
   std::vector<const ByteSet*> widened{};
 };
 
+/// Of a part of the domain of `access`, for which all conditions are looked at again. The few that
+/// most accesses have cost nothing.
+unsigned costOf(const Access& access) {
+  constexpr std::size_t few = 16, most = 1000;
+  return 1 +
+         static_cast<unsigned>(std::min((access.guards.size() + access.loops.size()) / few, most));
+}
+
 /// What is found of an access that adds to such a set.
 constexpr std::size_t fewRuns = 64;
 
@@ -95,8 +103,8 @@ public:
       : access_(access), launch_(launch), parameters_(parameters), maxRuns_(maxRuns),
         regions_(regions), bufferSize_(launch.arguments[access.parameter].bufferSize),
         length_(access.length), box_(box), groups_(mentions.groups),
-        domain_(launch.range, box, groups_), budget_(workspace.budget), runs_(workspace.runs),
-        widened_(workspace.widened),
+        domain_(launch.range, box, groups_), budget_(workspace.budget), costOfPart_(costOf(access)),
+        runs_(workspace.runs), widened_(workspace.widened),
         isRough_(std::ranges::find(widened_, target()) != widened_.end()),
         mostLaidOut_(isRough_ ? std::min(maxRuns, fewRuns) : maxRuns) {
     runs_.clear();
@@ -293,7 +301,7 @@ private:
           runs_ = std::move(inexact);
           return false;
         }
-        --budget_;
+        budget_ -= std::min(budget_, costOfPart_);
         domain_ = whole;
         domain_.forgetCut();
         domain_.confine(cut.variable, half);
@@ -696,11 +704,12 @@ private:
   const GroupBox& box_;
   const unsigned groups_; ///< dimensions whose group and local ids play a part
   Domain domain_;
-  bool dataDecides_ = false;       ///< whether the access happens at a point of the domain
-  bool changed_ = false;           ///< by a condition, in this round
-  Cause loopCause_;                ///< why a loop is not bounded
-  std::optional<Cause> unknown_;   ///< why the bytes are
-  unsigned& budget_;               ///< parts that may still be made
+  bool dataDecides_ = false;     ///< whether the access happens at a point of the domain
+  bool changed_ = false;         ///< by a condition, in this round
+  Cause loopCause_;              ///< why a loop is not bounded
+  std::optional<Cause> unknown_; ///< why the bytes are
+  unsigned& budget_;             ///< parts that may still be made
+  const unsigned costOfPart_;
   std::vector<StridedRuns>& runs_; ///< of what is touched, laid out by `addFound`
   std::vector<const ByteSet*>& widened_;
   const bool isRough_;            ///< the set that it adds to is one of these

@@ -110,6 +110,7 @@ struct Guard {
   /// launch is not worth it but in an inspection (inspection.h): evaluation leaves it out, and what
   /// it guards is never certain.
   bool isInspected = false;
+  bool operator==(const Guard&) const = default;
 };
 
 /// A loop around an access: its variable runs over [0, count), count evaluated at launch.
@@ -148,11 +149,7 @@ struct Access {
 
 /// Whether the accesses happen at the same work-items and iterations.
 inline bool sameConditions(const Access& a, const Access& b) {
-  return std::ranges::equal(a.guards, b.guards,
-                            [](const Guard& x, const Guard& y) {
-                              return x.relation == y.relation && x.isInspected == y.isInspected &&
-                                     x.left == y.left && x.right == y.right;
-                            }) &&
+  return a.guards == b.guards &&
          std::ranges::equal(a.loops, b.loops, [](const Loop& x, const Loop& y) {
            return x.exact == y.exact && x.count == y.count;
          });
