@@ -122,6 +122,9 @@ APPLICATIONS = {
                     "the same by way of local memory: halos of whole tiles", variant="separable_local")),
     "red_black": Application({"relax": EXACT}, 60, 2048, 16384, SUBSET,
                              "in place; what a launch writes has a hole at every second element", moved=inner_rows(2)),
+    "multigrid": Application({"smooth": EXACT, "begin": EXACT, "residual": EXACT, "coarsen": EXACT, "correct": EXACT},
+                             6, 11, 13, HALOS, "a cycle of some 80 launches, most of them too short to be split; a "
+                             "level's data is read by the next, twice as coarse", iterations=4),
     "bitonic_sort": Application({"compare": EXACT}, 9, 16, 24, SUBSET,
                                 "hundreds of short launches in place; partners that are far apart by a scalar argument",
                                 iterations=1),
