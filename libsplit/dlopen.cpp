@@ -59,6 +59,11 @@ bool knowsLayers(void* library) {
   return search.found;
 }
 
+void* openNext(const char* name, int flags) {
+  static const auto next = reinterpret_cast<Dlopen>(::dlsym(RTLD_NEXT, "dlopen"));
+  return (next ? next : ::dlopen)(name, flags);
+}
+
 const char* ownName() {
   static const std::string path = ownPath();
   return path.c_str();
@@ -71,8 +76,14 @@ void* loaderThatWasOpened() {
 }
 
 void* openLibrary(const char* name) {
-  static const auto next = reinterpret_cast<Dlopen>(::dlsym(RTLD_NEXT, "dlopen"));
-  return (next ? next : ::dlopen)(name, RTLD_NOW | RTLD_LOCAL);
+  return openNext(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+void keepLibraryOf(const void* function) {
+  Dl_info info{};
+  if (::dladdr(function, &info) && info.dli_fname &&
+      !openNext(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+    ::dlerror(); // the program itself, which nobody can close: it is not to hear of that
 }
 
 } // namespace libsplit

@@ -2,7 +2,10 @@
 #include "libsplit/door.h"
 
 #include "runtime/core/callback_scope.h"
+#include "runtime/core/forks.h"
+#include "runtime/core/worker.h"
 
+#include <exception>
 #include <memory>
 
 namespace libsplit {
@@ -47,34 +50,82 @@ cl_int CL_API_CALL eventProfilingInfo(cl_event event, cl_profiling_info name, si
 }
 
 cl_int CL_API_CALL waitForEvents(cl_uint count, const cl_event* list) {
-  cl_int ours = CL_SUCCESS;
+  const runtime::BlockingCall waits = session().waits();
+  runtime::Session::Finished ours;
   tracked([&] { ours = session().awaitEvents(count, list); });
+  if (ours.isAll)
+    return ours.status;
   const cl_int status = next().clWaitForEvents(count, list);
   const bool isListWrong =
       status == CL_INVALID_VALUE || status == CL_INVALID_CONTEXT || status == CL_INVALID_EVENT;
   // Of user events that failed, which stand in for commands, some drivers say something else.
-  return ours != CL_SUCCESS && !isListWrong ? ours : status;
+  return ours.status != CL_SUCCESS && !isListWrong ? ours.status : status;
 }
 
 using Notify = void(CL_CALLBACK*)(cl_event event, cl_int status, void* data);
 
 /// A callback of the program. One for CL_RUNNING, a state that libsplit's own events never have
 /// (they are the driver's user events), is called when they end.
-struct EventCallback {
-  Notify notify;
-  void* data;
-  bool isForRunning;
+class EventCallback {
+public:
+  EventCallback(cl_event event, cl_int type, Notify notify, void* data)
+      : notify_(notify), data_(data), isOurs_(session().events().callbackSet(event)),
+        isForRunning_(isOurs_ && type == CL_RUNNING) {
+    if (!isOurs_ && type != CL_COMPLETE)
+      keeps_ = runtime::Ref<cl_event>::retain(next(), event);
+  }
+
+  /// What the driver is to call back for.
+  cl_int typeFor(cl_int asked) const { return isForRunning_ ? CL_COMPLETE : asked; }
+  /// The driver did not take it.
+  void refused(cl_event event) const {
+    if (isOurs_)
+      session().events().callbackOver(event);
+  }
 
   static void CL_CALLBACK call(cl_event event, cl_int status, void* self) {
-    const std::unique_ptr<EventCallback> callback(static_cast<EventCallback*>(self));
-    const runtime::CallbackScope scope;
-    callback->notify(event, callback->isForRunning && status >= 0 ? CL_RUNNING : status,
-                     callback->data);
-    guarded([&] {
-      session().events().callbackOver(event);
-      return CL_SUCCESS;
-    });
+    std::unique_ptr<EventCallback> callback(static_cast<EventCallback*>(self));
+    if (callback->keeps_ && callback->tellApart(event, status))
+      static_cast<void>(callback.release()); // it deletes itself
+    else
+      callback->tell(event, status);
   }
+
+private:
+  void tell(cl_event event, cl_int status) const {
+    {
+      const runtime::CallbackScope scope;
+      const runtime::Forkable theirs; // what it does is the program's
+      notify_(event, isForRunning_ && status >= 0 ? CL_RUNNING : status, data_);
+    }
+    if (isOurs_)
+      guarded([&] {
+        session().events().callbackOver(event);
+        return CL_SUCCESS;
+      });
+  }
+
+  /// On a thread that has nothing else to do; false if there is none. For commands that are not
+  /// over: some drivers call back for those with a lock of the event's, for which whoever asks for
+  /// it waits. That may be libsplit with its own lock, for which the callback would wait in turn
+  /// when it calls OpenCL.
+  bool tellApart(cl_event event, cl_int status) {
+    static auto* const worker =
+        new runtime::Worker; // for ever: drivers may call until the very end
+    try {
+      return worker->post([this, event, status] {
+        const std::unique_ptr<EventCallback> own(this);
+        tell(event, status);
+      });
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  Notify notify_;
+  void* data_;
+  bool isOurs_, isForRunning_;
+  runtime::Ref<cl_event> keeps_; ///< of the driver's, and not for its end
 };
 
 cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, void* data) {
@@ -82,24 +133,27 @@ cl_int CL_API_CALL setEventCallback(cl_event event, cl_int type, Notify notify, 
   return guarded([&] {
     if (!notify)
       return next().clSetEventCallback(event, type, notify, data);
-    const bool comesAtEnd = type == CL_RUNNING && session().events().contains(event);
-    auto callback = std::make_unique<EventCallback>(notify, data, comesAtEnd);
-    session().events().callbackSet(event);
-    const cl_int status = next().clSetEventCallback(event, comesAtEnd ? CL_COMPLETE : type,
+    auto callback = std::make_unique<EventCallback>(event, type, notify, data);
+    const cl_int status = next().clSetEventCallback(event, callback->typeFor(type),
                                                     EventCallback::call, callback.get());
     if (status == CL_SUCCESS)
-      callback.release(); // it deletes itself
+      static_cast<void>(callback.release()); // it deletes itself
     else
-      session().events().callbackOver(event);
+      callback->refused(event);
     return status;
   });
 }
 
 cl_event CL_API_CALL createUserEvent(cl_context context, cl_int* error) {
-  session().userEventCreated();
-  cl_event event = next().clCreateUserEvent(context, error);
-  if (!event)
-    session().userEventSet();
+  cl_event event = nullptr;
+  report(error, guarded([&] {
+           session().userEventCreated();
+           cl_int status = CL_SUCCESS;
+           event = next().clCreateUserEvent(context, &status);
+           if (!event)
+             session().userEventSet();
+           return status;
+         }));
   return event;
 }
 

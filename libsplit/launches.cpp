@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -34,32 +35,51 @@ cl_int CL_API_CALL enqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint
   });
 }
 
-/// The block of arguments that a native kernel gets: the driver copies it, and puts the addresses
-/// of memory objects in. A copy, for a command that is put off.
-class NativeArguments {
+/// A native kernel and the block of arguments that it gets: the driver copies that, and puts the
+/// addresses of memory objects in. A copy, for a command that is put off.
+class NativeKernel {
 public:
-  NativeArguments(const void* block, std::size_t size, cl_uint objects, const cl_mem* memory,
-                  const void** places)
-      : block_(static_cast<const std::byte*>(block), static_cast<const std::byte*>(block) + size),
-        memory_(memory, memory + objects) {
+  using Function = void(CL_CALLBACK*)(void*);
+
+  NativeKernel(Function function, const void* arguments, std::size_t size, cl_uint objects,
+               const cl_mem* memory, const void** places)
+      : block_(sizeof(Header) + size), memory_(memory, memory + objects) {
+    const Header header{function, arguments != nullptr};
+    std::memcpy(block_.data(), &header, sizeof header);
+    if (arguments)
+      std::memcpy(block_.data() + sizeof header, arguments, size);
     for (cl_uint i = 0; i < objects; ++i)
       offsets_.push_back(static_cast<const std::byte*>(places[i]) -
-                         static_cast<const std::byte*>(block));
+                         static_cast<const std::byte*>(arguments) +
+                         static_cast<std::ptrdiff_t>(sizeof header));
   }
 
-  cl_int enqueue(cl_command_queue queue, void(CL_CALLBACK* function)(void*), cl_uint count,
-                 const cl_event* list, cl_event* event) const {
+  cl_int enqueue(cl_command_queue queue, cl_uint count, const cl_event* list,
+                 cl_event* event) const {
     std::vector<std::byte> block = block_;
     std::vector<const void*> places;
     for (const std::ptrdiff_t offset : offsets_)
       places.push_back(block.data() + offset);
     return next().clEnqueueNativeKernel(
-        queue, function, block.empty() ? nullptr : block.data(), block.size(),
-        static_cast<cl_uint>(memory_.size()), memory_.empty() ? nullptr : memory_.data(),
-        places.empty() ? nullptr : places.data(), count, list, event);
+        queue, run, block.data(), block.size(), static_cast<cl_uint>(memory_.size()),
+        memory_.empty() ? nullptr : memory_.data(), places.empty() ? nullptr : places.data(), count,
+        list, event);
   }
 
 private:
+  /// Before the program's arguments, which lie as they would alone.
+  struct alignas(std::max_align_t) Header {
+    Function function;
+    bool hasArguments;
+  };
+
+  static void CL_CALLBACK run(void* block) {
+    Header header{};
+    std::memcpy(&header, block, sizeof header);
+    const runtime::CallbackScope scope;
+    header.function(header.hasArguments ? static_cast<std::byte*>(block) + sizeof header : nullptr);
+  }
+
   std::vector<std::byte> block_;
   std::vector<cl_mem> memory_;
   std::vector<std::ptrdiff_t> offsets_;
@@ -84,9 +104,9 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
           });
     return session().commands().enqueueOver(
         command, uses,
-        [=, copied = NativeArguments(arguments, size, objects, memory, places)](
+        [=, kernel = NativeKernel(function, arguments, size, objects, memory, places)](
             cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-          return copied.enqueue(queue, function, n, events, done);
+          return kernel.enqueue(queue, n, events, done);
         });
   });
 }

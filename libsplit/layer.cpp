@@ -5,6 +5,7 @@
 // no layers there is a second way in, exports.cpp. A call is seen once, by whichever door.
 #include "libsplit/dlopen.h"
 #include "libsplit/door.h"
+#include "runtime/core/forks.h"
 
 #include <algorithm>
 #include <atomic>
@@ -78,12 +79,15 @@ struct ExitWatch {
   ~ExitWatch() { finishFirst(); }
 };
 
-/// Starts the session over `target`, `bytes` of which the loader has; false if that failed.
+/// Starts the session over `target`, `bytes` of which the loader has; false if that failed. Who
+/// `target` is stays: threads of ours and `finishAtExit` call it, also once a plugin is closed that
+/// alone had brought a loader.
 bool start(const runtime::Functions& target, std::size_t bytes) {
   try {
     nextTable = new runtime::Dispatch;
     std::memcpy(static_cast<runtime::Functions*>(nextTable), &target, bytes);
     std::memcpy(&ourTable, &target, bytes);
+    keepLibraryOf(reinterpret_cast<const void*>(target.clGetPlatformIDs));
     std::vector<std::string> complaints;
     runtime::Options options = runtime::parseOptions(runtime::processEnvironment(), complaints);
     isStarted = true;
@@ -102,7 +106,10 @@ bool start(const runtime::Functions& target, std::size_t bytes) {
   isIntercepting = true;
   watchExit();
   finishFirst();
-  ::pthread_atfork(nullptr, nullptr, [] { theSession = sessionOfChildren; });
+  ::pthread_atfork(runtime::beforeFork, runtime::afterForkInParent, [] {
+    runtime::afterForkInChild();
+    theSession = sessionOfChildren;
+  });
   overrideObjects(ourTable);
   overrideMemory(ourTable);
   overridePrograms(ourTable);
@@ -190,5 +197,6 @@ clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entriesRet,
   *layerRet = &ourTable;
   if (isStarted) // a second loader in the process: one session serves, the first loader's
     return CL_SUCCESS;
+  keepLibraryOf(__builtin_return_address(0)); // the loader, which other layers may be before
   return start(*target, bytes) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }

@@ -18,6 +18,7 @@ using runtime::Command;
 template <class Call>
 void* map(Command command, bool isWrong, cl_bool blocking, const BufferUse& use, std::size_t size,
           const Call& call, cl_int* error) {
+  const runtime::BlockingCall waits = session().waits(blocking != CL_FALSE);
   if (isWrong)
     command.refusal = runtime::Refusal::All;
   void* address = nullptr;

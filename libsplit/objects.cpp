@@ -1,4 +1,5 @@
 // Contexts and queues.
+#include "libsplit/context_notify.h"
 #include "libsplit/destructor_callback.h"
 #include "libsplit/door.h"
 
@@ -6,26 +7,40 @@ namespace libsplit {
 
 namespace {
 
+/// A context, as `create` makes it of a callback and its data.
+template <class Create>
+cl_context contextThatTells(ContextNotify::Function notify, void* data, cl_int* error,
+                            const Create& create) {
+  ContextNotify* ours = nullptr;
+  if (notify)
+    tracked([&] { ours = &ContextNotify::of(notify, data); });
+  cl_int status = CL_SUCCESS;
+  cl_context context = ours ? create(ContextNotify::call, static_cast<void*>(ours), &status)
+                            : create(notify, data, &status);
+  report(error, status);
+  if (context)
+    tracked([&] {
+      session().contexts().created(context);
+      if (ours)
+        ours->given(context);
+    });
+  return context;
+}
+
 cl_context CL_API_CALL createContext(
     const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
     void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*), void* data, cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_context context = next().clCreateContext(properties, count, devices, notify, data, &status);
-  report(error, status);
-  if (context)
-    tracked([&] { session().contexts().created(context); });
-  return context;
+  return contextThatTells(notify, data, error, [=](auto* told, void* with, cl_int* status) {
+    return next().clCreateContext(properties, count, devices, told, with, status);
+  });
 }
 
 cl_context CL_API_CALL createContextFromType(
     const cl_context_properties* properties, cl_device_type type,
     void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*), void* data, cl_int* error) {
-  cl_int status = CL_SUCCESS;
-  cl_context context = next().clCreateContextFromType(properties, type, notify, data, &status);
-  report(error, status);
-  if (context)
-    tracked([&] { session().contexts().created(context); });
-  return context;
+  return contextThatTells(notify, data, error, [=](auto* told, void* with, cl_int* status) {
+    return next().clCreateContextFromType(properties, type, told, with, status);
+  });
 }
 
 cl_int CL_API_CALL retainContext(cl_context context) {
@@ -33,7 +48,10 @@ cl_int CL_API_CALL retainContext(cl_context context) {
 }
 
 cl_int CL_API_CALL releaseContext(cl_context context) {
-  tracked([&] { session().contextReleased(context); });
+  tracked([&] {
+    if (session().contextReleased(context))
+      ContextNotify::released(context);
+  });
   return next().clReleaseContext(context);
 }
 
@@ -84,6 +102,7 @@ cl_int CL_API_CALL releaseQueue(cl_command_queue queue) {
 }
 
 cl_int CL_API_CALL finish(cl_command_queue queue) {
+  const runtime::BlockingCall waits = session().waits();
   runtime::Session::Finished finished;
   const cl_int failure = guarded([&] {
     if (session().active())
@@ -92,7 +111,7 @@ cl_int CL_API_CALL finish(cl_command_queue queue) {
   });
   if (failure != CL_SUCCESS)
     return failure; // not all that it has to wait for is over
-  const cl_int status = finished.isEmpty ? CL_SUCCESS : next().clFinish(queue);
+  const cl_int status = finished.isAll ? CL_SUCCESS : next().clFinish(queue);
   return status != CL_SUCCESS ? status : finished.status;
 }
 

@@ -2,6 +2,7 @@
 #include "libsplit/destructor_callback.h"
 #include "libsplit/door.h"
 #include "libsplit/program_turns.h"
+#include "runtime/core/callback_scope.h"
 
 #include <algorithm>
 #include <chrono>
@@ -112,13 +113,23 @@ cl_program CL_API_CALL createWithBuiltIns(cl_context context, cl_uint count,
   return program;
 }
 
-using Notify = void(CL_CALLBACK*)(cl_program, void*);
+/// A callback of the program for the end of a build, a compilation or a link.
+struct Notify {
+  using Function = void(CL_CALLBACK*)(cl_program, void*);
+  Function function;
+  void* data;
+
+  void operator()(cl_program program) const {
+    const runtime::CallbackScope scope;
+    function(program, data);
+  }
+};
 
 /// The program's callback for the end of a build that may be asked for several times. Some drivers
 /// call it for what they refuse as well, but the program hears of the last time alone.
 class LastNotified {
 public:
-  LastNotified(Notify notify, void* data) : notify_(notify), data_(data) {}
+  explicit LastNotified(const Notify& notify) : notify_(notify) {}
 
   /// The driver is asked once more.
   void ask() {
@@ -132,7 +143,7 @@ public:
     const bool isDue = isDue_;
     lock.unlock();
     if (isDue)
-      notify_(program, data_);
+      notify_(program);
     return isDue || status != CL_SUCCESS;
   }
   /// For the driver, with a LastNotified that is deleted once the program was told.
@@ -143,13 +154,12 @@ public:
     if (!self->isSettled_)
       return; // in the call, or before that returned
     lock.unlock();
-    self->notify_(program, self->data_);
+    self->notify_(program);
     delete self;
   }
 
 private:
-  Notify notify_;
-  void* data_;
+  const Notify notify_;
   std::mutex mutex_;
   bool isDue_ = false, isSettled_ = false;
 };
@@ -158,19 +168,19 @@ private:
 /// a launch a moment longer than its event says, PoCL among them, and refuse meanwhile. A program
 /// that waits for the event does not see that; libsplit, which asks how far the event is, does.
 template <class Call>
-cl_int onceLetGo(bool mayBeHeld, cl_program program, Notify notify, void* data, const Call& build) {
+cl_int onceLetGo(bool mayBeHeld, cl_program program, const Notify& notify, const Call& build) {
   std::unique_ptr<LastNotified> last;
-  if (mayBeHeld && notify)
-    last.reset(new (std::nothrow) LastNotified(notify, data));
-  if (!mayBeHeld || (notify && !last))
-    return build(notify, data);
+  if (notify.function)
+    last.reset(new (std::nothrow) LastNotified(notify));
+  if (!last && (!mayBeHeld || notify.function))
+    return build(notify.function, notify.data);
   using Milliseconds = std::chrono::duration<double, std::milli>;
   constexpr Milliseconds longEnough(runtime::longestHeld);
   Milliseconds pause(0.05), waited(0);
   cl_int status = CL_SUCCESS;
   for (;;) {
-    status = last ? build(&LastNotified::ended, last.get()) : build(nullptr, data);
-    if (status != CL_INVALID_OPERATION || waited >= longEnough)
+    status = last ? build(&LastNotified::ended, last.get()) : build(nullptr, notify.data);
+    if (!mayBeHeld || status != CL_INVALID_OPERATION || waited >= longEnough)
       break;
     std::this_thread::sleep_for(pause);
     waited += pause;
@@ -180,7 +190,7 @@ cl_int onceLetGo(bool mayBeHeld, cl_program program, Notify notify, void* data, 
   }
   if (last && !last->settle(program, status))
     static_cast<void>(last.release()); // the driver will call it
-  if (status == CL_INVALID_OPERATION)
+  if (mayBeHeld && status == CL_INVALID_OPERATION)
     tracked([&] { session().programs().refusedForGood(program); });
   return status;
 }
@@ -200,12 +210,12 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
     before = session().programs().compiling(program, {devices, devices + (devices ? count : 0)},
                                             options, uses);
   });
-  const auto attempt = [&](Notify told, void* with) {
+  const auto attempt = [&](Notify::Function told, void* with) {
     const ProgramTurns::Turn turn(mayBeHeld ? turns() : nullptr, program, ProgramTurns::Act::Build);
     return next().clCompileProgram(program, count, devices, options, headerCount, headers,
                                    headerNames, told, with);
   };
-  const cl_int status = onceLetGo(mayBeHeld, program, notify, data, attempt);
+  const cl_int status = onceLetGo(mayBeHeld, program, {notify, data}, attempt);
   tracked([&] { session().programs().compiled(program, std::move(before), status); });
   return status;
 }
@@ -230,13 +240,12 @@ private:
 struct LinkCallback {
   std::shared_ptr<KnownOnce> known;
   Notify notify;
-  void* data;
 
   static void CL_CALLBACK call(cl_program program, void* self) {
     const std::unique_ptr<LinkCallback> callback(static_cast<LinkCallback*>(self));
     if (program)
       callback->known->note(program);
-    callback->notify(program, callback->data);
+    callback->notify(program);
   }
 };
 
@@ -253,7 +262,7 @@ cl_program CL_API_CALL link(cl_context context, cl_uint deviceCount, const cl_de
         session().programs().partsOfLink(context, {devices, devices + (devices ? deviceCount : 0)},
                                          options, {programs, programs ? count : 0}));
     if (notify)
-      last = new LinkCallback{known, notify, data};
+      last = new LinkCallback{known, {notify, data}};
   });
   cl_int status = CL_SUCCESS;
   cl_program program =
@@ -276,11 +285,11 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
         session().programs().building(program, {devices, devices + (devices ? count : 0)}, options);
   });
   const auto begin = std::chrono::steady_clock::now();
-  const auto attempt = [&](Notify told, void* with) {
+  const auto attempt = [&](Notify::Function told, void* with) {
     const ProgramTurns::Turn turn(mayBeHeld ? turns() : nullptr, program, ProgramTurns::Act::Build);
     return next().clBuildProgram(program, count, devices, options, told, with);
   };
-  const cl_int status = onceLetGo(mayBeHeld, program, notify, data, attempt);
+  const cl_int status = onceLetGo(mayBeHeld, program, {notify, data}, attempt);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   tracked([&] { session().programs().built(program, before, status, took.count()); });
   return status;

@@ -197,14 +197,16 @@ private:
       sum += s.seconds;
       ++measured;
       const double moving = std::clamp(s.transferSeconds, 0.0, s.seconds);
+      const double start = std::clamp(s.startSeconds, 0.0, s.seconds - moving);
+      model_.setStart(d, start);
       const double once = learnMoving(d, moving, gained, total);
       if (s.seconds - once > settled_) {
         settled_ = s.seconds - once;
         slowestSettled_ = d;
       }
       // However long moving took: what is left says how fast the device is.
-      if (s.seconds > moving)
-        samples_.push_back({d, begin, end, total, s.seconds - moving, 1});
+      if (const double work = s.seconds - moving - start; work > 0)
+        samples_.push_back({d, begin, end, total, work, 1});
     }
     if (samples_.empty())
       return false;

@@ -32,10 +32,10 @@ constexpr int maxIterations = 12;
 LoadModel::LoadModel(Eigen::Index devices)
     : devices_(devices), timings_(Vector::Zero(devices)), firstLogCost_(timings_),
       logCost_(Vector::Zero(devices)), latency_(Vector::Zero(devices)),
-      moving_(Vector::Zero(devices)), lastOff_(Vector::Zero(devices)),
-      reference_(Vector::Zero(devices)), normal_(2 * devices + bins, 2 * devices + bins),
-      gradient_(2 * devices + bins), jacobian_(2 * devices + bins), anchor_(2 * devices + bins),
-      cholesky_(2 * devices + bins) {
+      moving_(Vector::Zero(devices)), start_(Vector::Zero(devices)),
+      lastOff_(Vector::Zero(devices)), reference_(Vector::Zero(devices)),
+      normal_(2 * devices + bins, 2 * devices + bins), gradient_(2 * devices + bins),
+      jacobian_(2 * devices + bins), anchor_(2 * devices + bins), cholesky_(2 * devices + bins) {
   density_.fill(1);
   samples_.reserve(capacity);
 }
@@ -59,12 +59,22 @@ double LoadModel::work(double begin, double end) const {
 double LoadModel::seconds(Eigen::Index device, double begin, double end, double groups) const {
   if (end <= begin)
     return 0;
-  return latency_[device] + std::exp(logCost_[device]) * groups * work(begin, end) +
+  return start_[device] + atWork(device, begin, end, groups) +
          moving_[device] * groups * (end - begin);
 }
 
+/// The part of `seconds` that is learnt.
+double LoadModel::atWork(Eigen::Index device, double begin, double end, double groups) const {
+  return latency_[device] + std::exp(logCost_[device]) * groups * work(begin, end);
+}
+
+/// What the sample's seconds are thought to be.
+double LoadModel::expected(const LoadSample& sample) const {
+  return atWork(sample.device, sample.begin, sample.end, sample.groups);
+}
+
 double LoadModel::reach(Eigen::Index device, double begin, double limit, double groups) const {
-  double left = limit - latency_[device];
+  double left = limit - start_[device] - latency_[device];
   if (left <= 0)
     return begin;
   const double cost = std::exp(logCost_[device]) * groups;
@@ -87,7 +97,7 @@ void LoadModel::describe(LoadProfile& profile, double groups) const {
   profile.fixed.resize(n);
   profile.whole.resize(n);
   for (Eigen::Index d = 0; d < devices_; ++d) {
-    profile.fixed[static_cast<std::size_t>(d)] = latency_[d];
+    profile.fixed[static_cast<std::size_t>(d)] = start_[d] + latency_[d];
     profile.whole[static_cast<std::size_t>(d)] =
         knows(d) ? std::exp(logCost_[d]) * groups : std::numeric_limits<double>::infinity();
   }
@@ -179,8 +189,7 @@ bool LoadModel::surprised(std::span<const LoadSample> samples) {
   int count = 0;
   for (const LoadSample& s : samples)
     if (knows(s.device)) {
-      const double off =
-          std::clamp(std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups)), -1.0, 1.0);
+      const double off = std::clamp(std::log(s.seconds / expected(s)), -1.0, 1.0);
       sum += off * off;
       worst = std::max(worst, std::abs(off));
       before += lastOff_[s.device] * lastOff_[s.device];
@@ -229,7 +238,7 @@ void LoadModel::learn(std::span<const LoadSample> samples) {
     return;
   bool changed = false;
   for (const LoadSample& s : samples) {
-    const double off = std::log(s.seconds / seconds(s.device, s.begin, s.end, s.groups));
+    const double off = std::log(s.seconds / expected(s));
     if (std::abs(off) < contradiction)
       continue;
     changed = true;

@@ -1,11 +1,12 @@
 // What is known of a kernel's cost: how fast each device is, what a launch costs it at least, and
 // where in the NDRange the work lies.
 //
-//     seconds(d, [b, e)) = latency_d + cost_d * groups * ∫_[b,e) density + moving_d * groups * (e -
-//     b)
+//     seconds(d, [b, e)) = start_d + latency_d + cost_d * groups * ∫_[b,e) density
+//                          + moving_d * groups * (e - b)
 //
 // over positions 0..1 of the split dimension. The density is piecewise constant over 32 bins with
-// mean 1; cost_d is seconds per average group.
+// mean 1; cost_d is seconds per average group. What moving costs, and when a device gets its part,
+// is measured apart and only added; the rest is learnt.
 //
 // Learnt by Gauss-Newton on log(seconds) over the last samples, older ones counting less. Each fit
 // penalises moving the density away from what it was, bin to bin, so that a few totals bend it
@@ -29,7 +30,7 @@ struct LoadSample {
   double begin = 0; ///< position, 0..1
   double end = 0;
   double groups = 0;  ///< of the whole launch
-  double seconds = 0; ///< without moving, where that is known
+  double seconds = 0; ///< at work: without moving and the start, where these are known
   double weight = 1;
 };
 
@@ -53,6 +54,8 @@ public:
 
   /// Steady seconds per group that moving data costs `device`.
   void setMoving(Eigen::Index device, double secondsPerGroup) { moving_[device] = secondsPerGroup; }
+  /// Seconds after which `device` begins with its part of a launch.
+  void setStart(Eigen::Index device, double seconds) { start_[device] = seconds; }
 
   /// Cuts that let all devices end together as early as possible, in device order and whole groups;
   /// a device that would not help gets nothing. Returns the predicted seconds. Devices that are not
@@ -68,6 +71,8 @@ private:
   static constexpr int calmLaunches = 8;  ///< … and later, while calm, so many together
 
   double work(double begin, double end) const; ///< ∫ density
+  double atWork(Eigen::Index device, double begin, double end, double groups) const;
+  double expected(const LoadSample& sample) const;
   bool surprised(std::span<const LoadSample> samples);
   void fit();
   void addPrior();
@@ -80,6 +85,7 @@ private:
   Vector logCost_;      // of seconds per average group
   Vector latency_;
   Vector moving_;
+  Vector start_;
   std::array<double, bins> logDensity_{};
   std::array<double, bins> density_;
   std::vector<LoadSample> samples_;

@@ -4,22 +4,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace libsplit::solver {
 
-CycleDetector::CycleDetector() : ids_(longest), matches_(longest + 1) {}
+/// Whether the last launches were like those a period before, so often as to count.
+bool CycleDetector::repeatsAfter(std::size_t period) const {
+  if (count_ < repeats * period)
+    return false;
+  for (std::size_t before = 0; before < (repeats - 1) * period; ++before)
+    if (past(before) != past(before + period))
+      return false;
+  return true;
+}
 
 std::size_t CycleDetector::next(std::uint64_t id) {
-  std::size_t found = 0;
-  for (std::size_t period = longest; period >= 1; --period) {
-    const bool same = count_ >= period && ids_[(count_ - period) % longest] == id;
-    matches_[period] = same ? matches_[period] + 1 : 0;
-    if (matches_[period] >= period * (repeats - 1))
-      found = period;
-  }
-  ids_[count_ % longest] = id;
+  ids_[count_ % capacity] = id;
   ++count_;
-  return found;
+  if (period_ > 0 && past(period_) == id)
+    return period_;
+  period_ = 0;
+  for (std::size_t period = 1; period <= longest; ++period)
+    if (repeatsAfter(period))
+      return period_ = period;
+  return 0;
 }
 
 namespace {
@@ -29,8 +37,11 @@ using Cuts = std::vector<double>; // of all kernels: kernel k's inner cuts at k 
 class Cycle {
 public:
   Cycle(std::span<const LoadProfile> kernels, std::span<const CycleLink> links)
-      : kernels_(kernels), links_(links), devices_(kernels.front().fixed.size()),
-        inner_(devices_ - 1) {}
+      : kernels_(kernels), links_(kernels.size()), devices_(kernels.front().fixed.size()),
+        inner_(devices_ - 1) {
+    for (const CycleLink& link : links)
+      links_[link.to].push_back(link);
+  }
 
   std::size_t size() const { return kernels_.size() * inner_; }
   std::size_t inner() const { return inner_; }
@@ -48,10 +59,9 @@ public:
       if (end - begin < 1e-9)
         continue;
       double seconds = kernels_[k].seconds(d, begin, end);
-      for (const CycleLink& link : links_)
-        if (link.to == k)
-          seconds += link.secondsPerUnit *
-                     newPart(begin, end, cut(cuts, link.from, d), cut(cuts, link.from, d + 1));
+      for (const CycleLink& link : links_[k])
+        seconds += link.secondsPerUnit *
+                   newPart(begin, end, cut(cuts, link.from, d), cut(cuts, link.from, d + 1));
       longest = std::max(longest, seconds);
     }
     return longest;
@@ -84,7 +94,7 @@ public:
 
 private:
   std::span<const LoadProfile> kernels_;
-  std::span<const CycleLink> links_;
+  std::vector<std::vector<CycleLink>> links_; ///< by the kernel that reads
   std::size_t devices_;
   std::size_t inner_;
 };
@@ -174,6 +184,28 @@ private:
   std::uint64_t state_ = 0x9E3779B97F4A7C15;
 };
 
+/// All kernels' cuts of one place, which move together.
+std::vector<Step> commonLine(const Cycle& cycle, std::size_t place) {
+  std::vector<Step> line;
+  for (std::size_t k = 0; k < cycle.kernels(); ++k)
+    line.push_back({k * cycle.inner() + place, 1});
+  return line;
+}
+
+/// Descent in rounds over all kernels' cuts of one place.
+double searchTogether(const Cycle& cycle, Cuts& cuts) {
+  constexpr int maxRounds = 4;
+  double best = cycle.seconds(cuts);
+  for (int round = 0; round < maxRounds; ++round) {
+    const double before = best;
+    for (std::size_t place = 0; place < cycle.inner(); ++place)
+      best = descend(cycle, cuts, commonLine(cycle, place), best, round == 0);
+    if (best > before * (1 - 1e-3))
+      break;
+  }
+  return best;
+}
+
 /// Descent in rounds over single cuts, over all kernels' cuts of one place, and over lines in any
 /// direction: the cycle's length has kinks that neither of the former can follow.
 double search(const Cycle& cycle, Cuts& cuts) {
@@ -185,9 +217,7 @@ double search(const Cycle& cycle, Cuts& cuts) {
   for (int round = 0; round < maxRounds; ++round) {
     const double before = best;
     for (std::size_t place = 0; place < cycle.inner(); ++place) {
-      line.clear();
-      for (std::size_t k = 0; k < cycle.kernels(); ++k)
-        line.push_back({k * cycle.inner() + place, 1});
+      line = commonLine(cycle, place);
       for (const Step& single : line)
         best = descend(cycle, cuts, {&single, 1}, best, round == 0);
       best = descend(cycle, cuts, line, best, round == 0);
@@ -203,6 +233,9 @@ double search(const Cycle& cycle, Cuts& cuts) {
   }
   return best;
 }
+
+/// With more of them a descent over each takes too long.
+constexpr std::size_t mostSingleCuts = 24;
 
 bool fit(std::span<const LoadProfile> kernels, const std::vector<std::vector<double>>& shares) {
   if (kernels.empty() || shares.size() != kernels.size() || kernels.front().fixed.empty())
@@ -235,6 +268,24 @@ CycleShares balanceCycle(std::span<const LoadProfile> kernels, std::span<const C
   answer.seconds = cycle.seconds(best);
   if (cycle.inner() == 0)
     return answer;
+  if (cycle.size() > mostSingleCuts) {
+    // From the cuts of one kernel that suit all best, or from each its own.
+    Cuts start = best;
+    double least = answer.seconds;
+    std::set<std::vector<double>> tried;
+    for (const std::vector<double>& shares : own) {
+      if (!tried.insert(shares).second)
+        continue;
+      Cuts cuts = cycle.cutsOf(std::vector<std::vector<double>>(kernels.size(), shares));
+      if (const double seconds = cycle.seconds(cuts); seconds < least) {
+        least = seconds;
+        start = std::move(cuts);
+      }
+    }
+    answer.seconds = std::min(answer.seconds, searchTogether(cycle, start));
+    answer.shares = cycle.sharesOf(start);
+    return answer;
+  }
   auto consider = [&](Cuts cuts) {
     const double seconds = search(cycle, cuts);
     if (seconds < answer.seconds) {

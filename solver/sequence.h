@@ -22,6 +22,7 @@
 
 #include "solver/share_solver.h"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,25 +30,30 @@
 
 namespace libsplit::solver {
 
-/// Finds the shortest period with which launches repeat.
+/// Finds the shortest period with which launches repeat. Once it is found it stays until a launch
+/// is not like the one a period before: what repeats within it, the sweeps of a smoother in a
+/// multigrid cycle, does not end it.
 class CycleDetector {
 public:
-  static constexpr std::size_t longest = 32;
+  static constexpr std::size_t longest = 512;
   static constexpr std::size_t repeats = 3; ///< a cycle counts once it was seen so often
 
-  CycleDetector();
+  CycleDetector() : ids_(capacity) {}
 
   /// Notes the next launch by what identifies it. The length of the cycle that the last launches
-  /// make, 0 if they make none.
+  /// make, 0 if they make none. Takes one comparison where they make one, else one or more for each
+  /// period.
   std::size_t next(std::uint64_t id);
   /// What was noted `before` launches before the last, at most `longest` - 1.
-  std::uint64_t past(std::size_t before) const { return ids_[(count_ - 1 - before) % longest]; }
+  std::uint64_t past(std::size_t before) const { return ids_[(count_ - 1 - before) % capacity]; }
 
 private:
+  static constexpr std::size_t capacity = std::bit_ceil(repeats * longest);
+  bool repeatsAfter(std::size_t period) const;
+
   std::vector<std::uint64_t> ids_; ///< a ring
   std::uint64_t count_ = 0;
-  /// By period: launches in a row that were like the one a period before.
-  std::vector<std::size_t> matches_;
+  std::size_t period_ = 0; ///< of the last launches
 };
 
 struct CycleLink {

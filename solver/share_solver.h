@@ -16,6 +16,10 @@ struct DeviceSample {
   std::uint64_t groupEnd = 0;
   double seconds = 0; ///< from the launch's start until the device was done, moving included
   double transferSeconds = 0; ///< the part of `seconds` that moved data; 0 if not known
+  double startSeconds = 0;    ///< … that passed until it was given its groups, others having theirs
+
+  /// The part in which it was at work.
+  double workSeconds() const { return seconds - transferSeconds - startSeconds; }
 };
 
 /// One chunk of a launch that was given out piece by piece; see chunk_plan.h.
@@ -143,7 +147,7 @@ struct AutoOptions {
   double tolerance = 0.01;  ///< predicted gain below which shares are left alone
   double movingSeconds = 0; ///< that moving the data of all groups seems to take, until it is seen
   /// Seconds, by device, that the first launch on it alone takes more than others; empty: none.
-  std::vector<double> aloneOnce;
+  std::vector<double> aloneOnce = {};
 };
 /// Learns speeds, fixed costs and the load's profile over the groups; drops and revives devices;
 /// weighs the data that a change moves. See auto_policy.cpp.

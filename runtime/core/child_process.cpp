@@ -1,5 +1,7 @@
 #include "runtime/core/child_process.h"
 
+#include "runtime/core/forks.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -258,6 +260,7 @@ ChildResult runChild(const std::vector<std::string>& arguments, const std::strin
     return result;
   }
 
+  const Forkable waiting; // a child of the program's meanwhile takes nothing from it
   int status = 0;
   Patience patience(child, timeoutSeconds, cancelled);
   bool inTime = talk(ours, input, result.output, patience) &&

@@ -1,5 +1,7 @@
 #include "runtime/core/completion.h"
 
+#include "runtime/core/forks.h"
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -89,6 +91,7 @@ void Completion::abandon(cl_int status) {
 void Completion::waitSubmitted() {
   if (submitted())
     return;
+  const Forkable waiting;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return state_ != State::Pending; });
 }
@@ -117,6 +120,9 @@ Completion::~Completion() {
 /// Itself as a link, once its own commands are over; nothing if it may not block until then.
 std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr keep) {
   Link link{this, std::move(keep), {}, {}};
+  std::optional<Forkable> waiting;
+  if (mayBlock)
+    waiting.emplace();
   {
     std::unique_lock lock(mutex_);
     if (mayBlock)

@@ -8,6 +8,7 @@
 #include "runtime/core/opencl.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -97,6 +98,10 @@ public:
   /// One of the four profiling times, CL_PROFILING_COMMAND_QUEUED to _END, once over and where the
   /// queue records them.
   std::optional<cl_ulong> profilingTime(cl_profiling_info name) const;
+
+  /// When the work was handed to its driver. Whoever does that sets it before `submit`; asked once
+  /// it is over.
+  std::chrono::steady_clock::time_point begun;
 
   /// The number that a trace has for the work; 0: none. Whoever issues it sets and asks it, under
   /// a lock of theirs.

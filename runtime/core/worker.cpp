@@ -1,5 +1,6 @@
 #include "runtime/core/worker.h"
 
+#include "runtime/core/forks.h"
 #include "runtime/core/log.h"
 #include "runtime/core/thread.h"
 
@@ -85,6 +86,7 @@ void runBelow(int steps, const std::function<void()>& work) {
   auto lowered = [&] {
     // Of the thread alone; it may lower itself, but not come back.
     ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + steps);
+    const Unforked unforked;
     try {
       work();
     } catch (...) {
@@ -96,7 +98,10 @@ void runBelow(int steps, const std::function<void()>& work) {
   } catch (const std::exception&) {
     return work(); // there is none to be had: better so than not at all
   }
-  below.join();
+  {
+    const Forkable waiting;
+    below.join();
+  }
   if (failure)
     std::rethrow_exception(failure);
 }
@@ -115,12 +120,15 @@ void Worker::loop(State& state) {
     state.jobs.pop_front();
     state.busy = true;
     lock.unlock();
-    try {
-      job();
-    } catch (const std::exception& error) {
-      log(LogLevel::Error, "background work failed: ", error.what());
+    {
+      const Unforked work;
+      try {
+        job();
+      } catch (const std::exception& error) {
+        log(LogLevel::Error, "background work failed: ", error.what());
+      }
+      job = nullptr;
     }
-    job = nullptr;
     lock.lock();
     state.busy = false;
     state.changed.notify_all();

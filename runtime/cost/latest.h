@@ -26,6 +26,7 @@ public:
   std::span<const double> known() const {
     return std::span(readings_).first(std::min(count_, most));
   }
+  bool isFull() const { return count_ >= most; }
   /// The one that so many times `known().size()` are less than or equal to. There is one.
   double quantile(double part) const {
     return sorted_[static_cast<std::size_t>(part * static_cast<double>(known().size()))];

@@ -31,6 +31,10 @@ constexpr double stillFalling = 0.95;
 /// … unless it takes so many times as long as home does, and no less than in the cycle before: that
 /// is not what happens once, but a device that is much slower than it was thought to be.
 constexpr double hopeless = 4;
+/// By rounds, which differ, launches have to be shorter by so much to be split.
+constexpr double surely = 0.05;
+/// What became slower than home is looked at after this part of the cycles to the next review.
+constexpr std::uint64_t earlyPart = 8;
 /// Own shares and home are tried if they promise no more than so many times what joint shares take:
 /// the promise comes from launches that shared the machine, or whose moving was hidden.
 constexpr double margin = 1.5;
@@ -85,6 +89,7 @@ void LaunchCycle::begin(std::size_t length) {
   isAdmitted_ = isRefused_ = isSending_ = triedOwn_ = triedJoint_ = triedHome_ = false;
   maySend_ = true;
   patience_ = 1;
+  rounds_.begin(length);
   enter(Phase::Free);
 }
 
@@ -93,6 +98,8 @@ void LaunchCycle::enter(Phase phase) {
   ++phases_;
   cycles_ = 0;
   lastTimed_ = 0;
+  rounds_.beginPhase(phases_);
+  isByRounds_ = rounds_.tellHome();
   for (Place& place : places_)
     place.readings.clear();
 }
@@ -102,6 +109,7 @@ LaunchCycle::Way LaunchCycle::way() const {
   case Phase::Joint:
     return Way::Joint;
   case Phase::Home:
+  case Phase::Learning:
     return Way::Home;
   case Phase::Settled:
     return settled_;
@@ -135,6 +143,7 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   if (!place) {
     if (maySuffer && !launch.isSplit)
       ruling.mode = Mode::Waiting;
+    rounds_.pass(std::nullopt);
     return ruling;
   }
   place->kind = launch.kind;
@@ -148,18 +157,19 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   const auto index = static_cast<std::size_t>(place - places_.data());
   const bool isLast = cycles_ + 1 >= patience_; // before a decision
   const bool isTiming = phase_ == Phase::Own || phase_ == Phase::Joint;
-  if (isTiming ? cycles_ == timedCycles : isLast)
+  if (launch.isLookedAt && (isTiming ? cycles_ == timedCycles : isLast))
     look(*place, launch);
   if (governs() && isUnderRule(*place)) {
     ruling.ticket = {phases_, cycles_, index};
     if (way() == Way::Home) {
-      ruling.mode = phase_ == Phase::Settled ? Mode::Native : Mode::AtHome;
+      ruling.mode = phase_ == Phase::Home ? Mode::AtHome : Mode::Native;
     } else {
       ruling.mode = Mode::Split;
       ruled_ = way() == Way::Joint ? place->joint : place->own;
       ruling.shares = ruled_;
     }
   }
+  rounds_.pass(doneAs(ruling.mode == Mode::Waiting || !launch.isLookedAt));
   at_ = index + 1;
   if (at_ == places_.size()) {
     at_ = 0;
@@ -172,7 +182,8 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
 
 /// Whether the cycle says what becomes of the launch, rather than the launch itself.
 bool LaunchCycle::isUnderRule(const Place& place) const {
-  return place.isKnown || (way() == Way::Joint && !place.joint.empty());
+  return place.isKnown || (way() == Way::Joint && !place.joint.empty()) ||
+         (way() == Way::Home && isAdmitted_);
 }
 
 void LaunchCycle::look(Place& place, const Passing& launch) {
@@ -209,36 +220,62 @@ void LaunchCycle::cycleEnded(const Passing& last) {
     return;
   case Phase::Settled:
     // The devices may have changed: all is timed anew from time to time, the present way first.
-    if (cycles_ < patience_)
+    if (cycles_ < patience_ &&
+        !(settled_ != Way::Home && cycles_ >= patience_ / earlyPart && rounds_.areSlowerOfLate()))
       return;
     if (jointAt_ > 0 && balance(last))
       enter(Phase::Joint);
     else
-      review();
+      review(last);
     return;
   case Phase::Own:
   case Phase::Joint:
   case Phase::Home:
-    // By now the data lies where it was to go; a launch that is alone with it goes on by itself.
-    if (isAdmitted_ && places_.size() == 1 && phase_ == Phase::Joint)
-      return enter(Phase::Free);
-    if (const std::optional<double> took = hopelessSeconds()) {
-      seconds_[static_cast<std::size_t>(way())] = *took;
-      if (seconds_[static_cast<std::size_t>(Way::Home)] > 0)
-        return settle();
-      trialEnded(last);
-    } else if (isTimed()) {
-      const double took = cycleSeconds();
-      if (mayGetFaster(took))
-        return timeAgain(took);
-      seconds_[static_cast<std::size_t>(way())] = took;
-      trialEnded(last);
-    } else if (cycles_ >= trialCycles) {
-      patience_ = longestLook;
-      enter(Phase::Free);
-    }
+  case Phase::Learning:
+    return trialGoesOn(last);
+  }
+}
+
+/// A cycle of a phase that is timed has ended.
+void LaunchCycle::trialGoesOn(const Passing& last) {
+  // By now the data lies where it was to go; a launch that is alone with it goes on by itself.
+  if (isAdmitted_ && places_.size() == 1 && phase_ == Phase::Joint)
+    return enter(Phase::Free);
+  if (const std::optional<double> took = hopelessSeconds()) {
+    seconds_[static_cast<std::size_t>(way())] = *took;
+    if (seconds_[static_cast<std::size_t>(Way::Home)] > 0)
+      return settle();
+    return trialEnded(last);
+  }
+  if (!isTimed()) {
+    if (cycles_ >= longestTrial())
+      giveUpTrial();
     return;
   }
+  if (phase_ == Phase::Learning) {
+    enter(phaseOf(settled_)); // which is timed alike
+    return takeHomeAsKnown();
+  }
+  const double took = cycleSeconds();
+  if (mayGetFaster(took))
+    return timeAgain(took);
+  seconds_[static_cast<std::size_t>(way())] = took;
+  trialEnded(last);
+}
+
+void LaunchCycle::giveUpTrial() {
+  const bool isLearning = phase_ == Phase::Learning;
+  if (isByRounds_ || isLearning)
+    rounds_.giveUp();
+  if (isLearning)
+    return enter(phaseOf(settled_));
+  if (!isAdmitted_) {
+    patience_ = longestLook;
+    return enter(Phase::Free);
+  }
+  // One launch alone would drag the data of the others after it.
+  patience_ = std::min(longestReview, 2 * std::max(patience_, longestLook));
+  enter(Phase::Settled);
 }
 
 void LaunchCycle::endSending() {
@@ -294,6 +331,9 @@ void LaunchCycle::admit(const Passing& last) {
                                              enough, 0.0, static_cast<double>(longestLook)))
                                    : std::min(longestLook, 2 * patience_));
   }
+  if (rounds_.mayLearnHome(toCome) &&
+      static_cast<double>(age_) <= 2 * CycleRounds::learningPart * toCome)
+    return lookAgainAfter(1); // at home it costs nothing but the gain
   // What was measured in an earlier run outweighs what is worked out now, for a while.
   const double before = launchesBeforeTrial(gainBefore());
   if (before > static_cast<double>(age_))
@@ -357,6 +397,8 @@ void LaunchCycle::govern(const Passing& last) {
   double least = model ? model->seconds(model->shares) : 0;
   const Place* best = nullptr;
   for (std::size_t k = 0; model && k < model->places.size(); ++k) {
+    if (k > 0 && model->shares[k] == model->shares[k - 1])
+      continue;
     const double seconds = model->seconds({model->shares.size(), model->shares[k]});
     if (seconds < least) {
       least = seconds;
@@ -373,18 +415,31 @@ void LaunchCycle::govern(const Passing& last) {
 
 /// What the outlook rests on was measured at home.
 void LaunchCycle::takeHomeAsKnown() {
-  seconds_[static_cast<std::size_t>(Way::Home)] = homeSeconds_;
+  seconds_[static_cast<std::size_t>(Way::Home)] =
+      rounds_.tellHome() ? rounds_.home() : homeSeconds_;
   triedHome_ = true;
 }
 
-void LaunchCycle::review() {
+void LaunchCycle::review(const Passing& last) {
+  const double cycle = seconds_[static_cast<std::size_t>(settled_)];
+  const bool isAtHome = settled_ == Way::Home;
   seconds_ = {};
   triedJoint_ = triedHome_ = false;
   lastJoint_ = 0;
-  if (isAdmitted_ && settled_ != Way::Home)
+  if (!isAtHome && rounds_.mayLearnHome(static_cast<double>(age_)) &&
+      affords(last, Way::Home, cycle))
+    return enter(Phase::Learning);
+  const bool isHomeKnown = isAdmitted_ || rounds_.tellHome();
+  if (isHomeKnown)
     takeHomeAsKnown();
+  enter(phaseOf(settled_));
+  if (isHomeKnown && isAtHome)
+    trialEnded(last);
+}
+
+LaunchCycle::Phase LaunchCycle::phaseOf(Way way) {
   constexpr Phase phases[ways] = {Phase::Own, Phase::Joint, Phase::Home};
-  enter(phases[static_cast<std::size_t>(settled_)]);
+  return phases[static_cast<std::size_t>(way)];
 }
 
 void LaunchCycle::trialEnded(const Passing& last) {
@@ -433,16 +488,20 @@ bool LaunchCycle::affords(const Passing& last, Way way, double cycle) const {
 /// The fastest way that was tried stays.
 void LaunchCycle::settle() {
   const auto [own, joint, home] = seconds_;
+  std::array<double, ways> seconds = seconds_;
+  if (isByRounds_)
+    seconds[static_cast<std::size_t>(Way::Home)] *= 1 - surely;
   Way best = settled_;
-  double least = seconds_[static_cast<std::size_t>(best)];
+  double least = seconds[static_cast<std::size_t>(best)];
   for (const Way way : {Way::Own, Way::Joint, Way::Home})
-    if (const double took = seconds_[static_cast<std::size_t>(way)];
+    if (const double took = seconds[static_cast<std::size_t>(way)];
         took > 0 && (!(least > 0) || took < (1 - leastGain) * least)) {
       best = way;
       least = took;
     }
   log(LogLevel::Debug, "a cycle of ", places_.size(), " launches takes ", own, " s split, ", joint,
-      " s with joint shares, ", home, " s at home (0: not tried)");
+      " s with joint shares, ", home, " s at home (0: not tried)",
+      isByRounds_ ? ", as the program waits for them" : "");
   const std::uint64_t first = best == Way::Home ? firstHomeReview : firstReview;
   patience_ = best == settled_ && patience_ > 0 ? std::min(longestReview, 2 * patience_) : first;
   if (jointAt_ > 0)
@@ -458,12 +517,34 @@ void LaunchCycle::took(const Ticket& ticket, double seconds) {
 }
 
 bool LaunchCycle::wantsTime(const Ticket& ticket) const {
-  // Launches of the phase before may still end.
+  // Launches of the phase before may still end. Where rounds tell, to time launches as well would
+  // only make these longer.
   return phase_ != Phase::Settled && ticket.phase == phases_ &&
-         places_[ticket.place].readings.size() < timedCycles;
+         (!isByRounds_ || rounds_.isFirst()) && places_[ticket.place].readings.size() < timedCycles;
+}
+
+/// How a launch of the cycle is done. `isAtHome`: though the cycle does not say so.
+std::optional<CycleRounds::Done> LaunchCycle::doneAs(bool isAtHome) const {
+  if (governs() && way() != Way::Home)
+    return CycleRounds::Done{false, phases_};
+  return governs() || isAtHome ? std::optional(CycleRounds::Done{}) : std::nullopt;
+}
+
+void LaunchCycle::roundEnded(double seconds, std::uint64_t launches) {
+  rounds_.end(seconds, launches);
+}
+
+/// Cycles after which a phase is given up that is not timed by then.
+std::uint64_t LaunchCycle::longestTrial() const {
+  return isByRounds_ || phase_ == Phase::Learning ? std::max(trialCycles, rounds_.longestTrial())
+                                                  : trialCycles;
 }
 
 bool LaunchCycle::isTimed() const {
+  if (phase_ == Phase::Learning)
+    return rounds_.tellHome();
+  if (isByRounds_)
+    return way() == Way::Home || rounds_.tellSplit();
   return std::all_of(places_.begin(), places_.end(), [this](const Place& place) {
     return !isUnderRule(place) || place.readings.size() == timedCycles;
   });
@@ -474,11 +555,20 @@ bool LaunchCycle::isTimed() const {
 bool LaunchCycle::mayGetFaster(double took) const {
   const double home = seconds_[static_cast<std::size_t>(Way::Home)];
   return isAdmitted_ && phase_ == Phase::Joint && home > 0 && took > home &&
-         cycles_ < trialCycles && (!(lastTimed_ > 0) || took < stillFalling * lastTimed_);
+         cycles_ < longestTrial() && (!(lastTimed_ > 0) || took < stillFalling * lastTimed_);
 }
 
 /// What a cycle takes at least, if that is many times what it takes at home, and falls no more.
 std::optional<double> LaunchCycle::hopelessSeconds() const {
+  double factor = hopeless;
+  if (isByRounds_) {
+    const std::optional<double> least = way() == Way::Home ? std::nullopt : rounds_.leastSplit();
+    if (least && *least > hopeless * rounds_.home())
+      return least;
+    if (!rounds_.isFirst())
+      return std::nullopt;
+    factor *= hopeless; // by its first launches, which take longer
+  }
   double first = 0, second = 0, least = 0, home = 0;
   for (const Place& place : places_)
     if (isUnderRule(place)) {
@@ -490,18 +580,21 @@ std::optional<double> LaunchCycle::hopelessSeconds() const {
       home += place.homeSeconds;
     }
   const bool isHopeless =
-      way() != Way::Home && least > hopeless * home && second > stillFalling * first;
+      way() != Way::Home && least > factor * home && second > stillFalling * first;
   return isHopeless ? std::optional(least) : std::nullopt;
 }
 
 void LaunchCycle::timeAgain(double took) {
   lastTimed_ = took;
+  rounds_.beginPhase(phases_);
   for (Place& place : places_)
     place.readings.clear();
 }
 
-/// The sum of the places' medians.
+/// Of the way that was timed: what its rounds usually take, or the sum of the places' medians.
 double LaunchCycle::cycleSeconds() const {
+  if (isByRounds_)
+    return way() == Way::Home ? rounds_.home() : rounds_.split();
   double sum = 0;
   for (const Place& place : places_)
     if (isUnderRule(place)) {
@@ -619,9 +712,7 @@ std::optional<LaunchCycle::Model> LaunchCycle::modelOf(const Passing& last, Way 
 bool LaunchCycle::balance(const Passing& last) {
   jointAt_ = 0;
   const std::optional<Model> model = modelOf(last, way());
-  // Descent over many cuts takes long, and it happens between two launches of the application.
-  constexpr std::size_t mostCuts = 24;
-  if (!model || model->places.size() * (model->devices.size() - 1) > mostCuts)
+  if (!model)
     return false;
   const double now = model->seconds(model->shares);
   const solver::CycleShares joint =

@@ -9,7 +9,8 @@
 // and shares stay as they are while they are timed. The cycle begins with one kernel's shares for
 // all of them, or with each its own, whichever promises more. Then come joint shares, each its own
 // and all at home, each only if it promises to be faster, and joint shares only when the cycles so
-// far would have been worth the moving; the fastest stays, and is reviewed ever more rarely.
+// far would have been worth the moving; the fastest stays, and is reviewed ever more rarely, or
+// when it became slower than home.
 //
 //     Free -> Joint or Own -> Joint -> Own -> Home -> Settled -> the settled one -> ...
 //
@@ -18,11 +19,14 @@
 // data there; then they begin with the shares of the outlook, all at once. What none of them writes
 // is sent ahead, beside launches at home, and does not have to be paid for. A launch of no cycle is
 // free if it would gain by itself, with all its data going there and back. Own shares are not tried
-// then, since the outlook's are each launch's already, nor home, since the outlook rests on what
-// was measured there; and cycles that are slower than that are timed again as long as they get
-// faster. Launches that are split already have paid for the moving: they do not go home to wait for
-// a look ahead, only if that says so; and a cycle of launches that all gained by it in an earlier
-// run needs none.
+// then, since the outlook's are each launch's already, nor home but for its rounds, since the
+// outlook rests on what was measured there; and cycles that are slower than that are timed again as
+// long as they get faster. Launches that are split already have paid for the moving: they do not go
+// home to wait for a look ahead, only if that says so; and a cycle of launches that all gained by
+// it in an earlier run needs none.
+//
+// Where the program itself waits after a few cycles, ways are compared by that (cycle_rounds.h); if
+// home is not known so when splitting is reviewed, launches go there for some rounds to find out.
 //
 // Worked example: a Jacobi program launches stencil(a -> b), copy(b -> a) for ever, over 4096 rows
 // of 16 KiB. Rows 1792 .. 2304 of the copy need exactly the rows of b that the stencil wrote there:
@@ -31,6 +35,7 @@
 #pragma once
 
 #include "analysis-pass/summary/byte_set.h"
+#include "runtime/cost/cycle_rounds.h"
 #include "runtime/cost/outlook.h"
 #include "solver/sequence.h"
 
@@ -110,6 +115,9 @@ public:
   void took(const Ticket& ticket, double seconds);
   /// Whether anything follows from what it takes.
   bool wantsTime(const Ticket& ticket) const;
+  /// The last so many launches made a round: from the first one's call until the program had waited
+  /// for all of them so many seconds passed; 0: that is not known.
+  void roundEnded(double seconds, std::uint64_t launches);
 
   /// The cycle's launches do not decide by themselves.
   bool governs() const { return phase_ != Phase::Free; }
@@ -123,7 +131,8 @@ public:
 private:
   enum class Way { Own, Joint, Home };
   static constexpr std::size_t ways = 3;
-  enum class Phase { Free, Own, Joint, Home, Settled };
+  /// Learning: at home as without libsplit, until it is known what rounds take there.
+  enum class Phase { Free, Own, Joint, Home, Learning, Settled };
   struct Place {
     std::uint64_t id = 0;
     const void* kind = nullptr;
@@ -140,6 +149,8 @@ private:
     Outlook::Step ahead;          ///< while what it needs is sent ahead
   };
   void begin(std::size_t length);
+  std::optional<CycleRounds::Done> doneAs(bool isAtHome) const;
+  std::uint64_t longestTrial() const;
   void admit(const Passing& last);
   void lookAgainAfter(std::uint64_t cycles);
   void endSending();
@@ -147,6 +158,7 @@ private:
   Place* find(std::uint64_t id);
   void enter(Phase phase);
   Way way() const;
+  static Phase phaseOf(Way way);
   void look(Place& place, const Passing& launch);
   void cycleEnded(const Passing& last);
   /// What is predicted from. Shares and profiles by known place, and by device in `devices`.
@@ -163,7 +175,9 @@ private:
   void takeOver();
   void govern(const Passing& last);
   bool affords(const Passing& last, Way way, double cycle) const;
-  void review();
+  void review(const Passing& last);
+  void trialGoesOn(const Passing& last);
+  void giveUpTrial();
   void trialEnded(const Passing& last);
   void settle();
   void takeHomeAsKnown();
@@ -200,8 +214,10 @@ private:
   double lastJoint_ = 0;       ///< … with the joint shares before the present ones
   std::uint64_t patience_ = 0; ///< cycles until the next look, Free or Settled
   std::uint64_t age_ = 0;      ///< cycles that passed in all
-  std::uint64_t jointAt_ =
-      0; ///< age from which on joint shares are worth the moving; 0: they aren't
+  /// From which age on joint shares are worth the moving; 0: they aren't.
+  std::uint64_t jointAt_ = 0;
+  CycleRounds rounds_;      ///< as the program waits for them
+  bool isByRounds_ = false; ///< this phase is timed by them
 };
 
 } // namespace libsplit::runtime

@@ -25,6 +25,7 @@
 #include "runtime/cost/planning_budget.h"
 #include "runtime/cost/rehearsal.h"
 #include "runtime/cost/share_controller.h"
+#include "runtime/cost/start_skew.h"
 #include "runtime/plan/boundary.h"
 #include "runtime/plan/overlap.h"
 
@@ -98,6 +99,7 @@ struct LaunchHistory {
   } boundaries;
   Overlaps overlaps;      ///< of its plans
   bool mayOverlap = true; ///< no device lacked room for what that takes
+  StartSkew starts;       ///< of its split launches, by device
   PlanningBudget planning, learning;
   CompletionPtr compiled; ///< over when drivers have what its pieces take; null: nobody has asked
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents

@@ -19,6 +19,10 @@ namespace {
 constexpr double muchSlower = 4;
 /// Rounds of descent over all launches.
 constexpr unsigned mostRounds = 4;
+/// From the best of so many beginnings.
+constexpr std::size_t mostStarts = 16;
+/// In longer cycles launches are changed together.
+constexpr std::size_t mostSingles = 32;
 /// With fewer work-groups for each device shares are coarse.
 constexpr std::uint64_t fewGroups = 8;
 
@@ -32,6 +36,11 @@ struct Way {
   double seconds = 0; ///< without moving
   Outlook::Step step;
   std::shared_ptr<const Way> later; ///< of the step's later launch, if it has one
+
+  /// The dimension; nothing: it stays at home.
+  std::optional<unsigned> cutAlong() const {
+    return step.plan ? std::optional(step.dimension) : std::nullopt;
+  }
 };
 
 class Cycle {
@@ -54,30 +63,38 @@ public:
   /// The best over `devices` (by device: takes part); false if the search was ended.
   bool search(const std::vector<bool>& devices, Outlook& best) {
     std::vector<std::vector<Way>> ways;
-    std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       ways.push_back(waysOf(i, devices));
-      // As each would be cut by itself: the first after home.
-      chosen.push_back(ways.back().size() > 1 ? 1 : 0);
       if (!goesOn_())
         return false;
     }
-    Played least = play(ways, chosen);
+    std::vector<std::size_t> chosen;
+    Played least{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    for (const double shortest : shortestToCut(ways)) {
+      std::vector<std::size_t> start = longerOnes(ways, shortest);
+      const Played now = play(ways, start);
+      if (chosen.empty() || now.each < least.each) {
+        least = now;
+        chosen = std::move(start);
+      }
+      if (!goesOn_())
+        return false;
+    }
+    const std::vector<std::vector<std::size_t>> units = unitsOfChange();
     for (unsigned round = 0, changes = 1; round < mostRounds && changes > 0; ++round) {
       changes = 0;
-      for (std::size_t i = 0; i < ways.size(); ++i)
-        for (std::size_t way = 0; way < ways[i].size(); ++way) {
-          if (way == chosen[i])
+      for (const std::vector<std::size_t>& unit : units)
+        for (const std::optional<unsigned>& dimension : dimensionsOf(unit, ways)) {
+          const std::vector<std::size_t> changed = withCut(unit, dimension, ways, chosen);
+          if (changed == chosen)
             continue;
           if (!goesOn_())
             return false;
-          const std::size_t before = std::exchange(chosen[i], way);
-          const Played now = play(ways, chosen);
+          const Played now = play(ways, changed);
           if (now.each < least.each) {
             least = now;
+            chosen = changed;
             ++changes;
-          } else {
-            chosen[i] = before;
           }
         }
     }
@@ -102,6 +119,76 @@ private:
     double each = 0;  ///< … of those after it
   };
   using Buffers = std::set<const void*>;
+
+  /// Which launches may be worth their splitting: those from so many seconds on. First all of them,
+  /// at last none.
+  std::vector<double> shortestToCut(const std::vector<std::vector<Way>>& ways) const {
+    std::set<double> seconds;
+    for (std::size_t i = 0; i < ways.size(); ++i)
+      if (ways[i].size() > 1)
+        seconds.insert(steps_[i].homeSeconds);
+    std::vector<double> shortest;
+    const std::size_t each = (seconds.size() + mostStarts - 1) / mostStarts;
+    std::size_t i = 0;
+    for (const double next : seconds)
+      if (i++ % each == 0)
+        shortest.push_back(next);
+    shortest.push_back(std::numeric_limits<double>::infinity());
+    return shortest;
+  }
+
+  /// Those as each would be cut by itself, the first way after home; the others at home.
+  std::vector<std::size_t> longerOnes(const std::vector<std::vector<Way>>& ways,
+                                      double shortest) const {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < ways.size(); ++i)
+      chosen.push_back(ways[i].size() > 1 && steps_[i].homeSeconds >= shortest ? 1 : 0);
+    return chosen;
+  }
+
+  /// Launches that the descent changes together: each by itself in a short cycle; in a long one,
+  /// which takes long to play, those of one kernel, then those that follow each other.
+  std::vector<std::vector<std::size_t>> unitsOfChange() const {
+    std::vector<std::vector<std::size_t>> units;
+    const std::size_t each = (steps_.size() + mostSingles - 1) / mostSingles;
+    if (each > 1) {
+      std::map<const KernelSummary*, std::vector<std::size_t>> byKernel;
+      for (std::size_t i = 0; i < steps_.size(); ++i)
+        if (!steps_[i].devices.empty())
+          byKernel[steps_[i].devices[machine_.home].summary].push_back(i);
+      for (auto& [kernel, launches] : byKernel)
+        units.push_back(std::move(launches));
+    }
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (i % each == 0)
+        units.emplace_back();
+      units.back().push_back(i);
+    }
+    return units;
+  }
+
+  /// Along which any of the launches can be cut; nothing: left at home.
+  static std::set<std::optional<unsigned>> dimensionsOf(const std::vector<std::size_t>& unit,
+                                                        const std::vector<std::vector<Way>>& ways) {
+    std::set<std::optional<unsigned>> dimensions;
+    for (const std::size_t i : unit)
+      for (const Way& way : ways[i])
+        dimensions.insert(way.cutAlong());
+    return dimensions;
+  }
+
+  /// The ways chosen, but those launches cut along that dimension, as far as they can be.
+  static std::vector<std::size_t> withCut(const std::vector<std::size_t>& unit,
+                                          const std::optional<unsigned>& dimension,
+                                          const std::vector<std::vector<Way>>& ways,
+                                          std::vector<std::size_t> chosen) {
+    for (const std::size_t i : unit) {
+      const auto way = std::ranges::find(ways[i], dimension, &Way::cutAlong);
+      if (way != ways[i].end())
+        chosen[i] = static_cast<std::size_t>(way - ways[i].begin());
+    }
+    return chosen;
+  }
 
   /// Where nobody writes, cycle for cycle the same.
   Buffers constantsOf(const std::vector<std::vector<Way>>& ways,

@@ -8,9 +8,10 @@
 // will be used, once; what still moves the second time moves in every cycle.
 //
 // Each launch may be cut along any dimension or be left at home. The best combination is found by
-// descent: from all launches cut as each would be by itself, one launch after another is changed as
-// long as that shortens the cycle. So kernels agree on what suits them all, say by heads of an
-// attention block, though by itself each would be cut by rows.
+// descent: from all launches cut as each would be by itself, or only those that take longest, one
+// launch after another is changed as long as that shortens the cycle; in long cycles all launches
+// of a kernel at once, and some that follow each other. So kernels agree on what suits them all,
+// say by heads of an attention block, though by itself each would be cut by rows.
 //
 // What the program does itself between launches (between_launches.h) is played as well: what it
 // writes has to reach each device again, what it copies on its own device has to come home for it,

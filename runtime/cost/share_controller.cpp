@@ -208,9 +208,7 @@ void ShareController::bound(std::span<const solver::DeviceSample> samples) {
   const double whole = homeWorkSeconds();
   if (!homeIsMeasured_ || !(whole > 0) || setup_.home >= samples.size())
     return;
-  const auto seconds = [&](std::size_t i) {
-    return samples[i].seconds - samples[i].transferSeconds;
-  };
+  const auto seconds = [&](std::size_t i) { return samples[i].workSeconds(); };
   const double rest = (1 + readingError) * whole - seconds(setup_.home);
   for (std::size_t i : usable_)
     if (i != setup_.home && groupsOf(samples[i]) > 0 && seconds(i) > 0)
@@ -448,7 +446,7 @@ bool ShareController::observeSplit(std::span<const solver::DeviceSample> samples
   for (std::size_t i : usable_) {
     const solver::DeviceSample& s = samples[i];
     usableSamples_.push_back(s);
-    show(i, groupsOf(s), s.seconds - s.transferSeconds);
+    show(i, groupsOf(s), s.workSeconds());
   }
   bound(samples);
   const bool learns = circumstances.mayLearn || mustLearn(totalGroups, circumstances.isProposed);

@@ -6,25 +6,30 @@
 // decided, not what the program has enqueued: it may be a thousand launches ahead.
 #pragma once
 
-#include "solver/sequence.h"
-
-#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace libsplit::runtime {
 
 /// Not thread-safe.
 class SplitsOfLate {
 public:
-  /// The longest round of launches that is known as one, twice.
-  static constexpr std::uint64_t longestRound = 2 * solver::CycleDetector::longest;
+  /// Launches after which none is of late, as long as no longer round is known.
+  static constexpr std::uint64_t usualRound = 64;
 
   /// It was decided about a launch.
-  void passes(bool isSplit) { since_ = isSplit ? 0 : std::min(since_ + 1, longestRound); }
-  explicit operator bool() const { return since_ < longestRound; }
+  void passes(bool isSplit) {
+    if (isSplit)
+      since_ = 0;
+    else if (since_ < never)
+      ++since_;
+  }
+  /// Whether one of the last `round` launches was.
+  bool isAnyOf(std::uint64_t round) const { return since_ < round; }
 
 private:
-  std::uint64_t since_ = longestRound; ///< launches
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t since_ = never; ///< launches
 };
 
 } // namespace libsplit::runtime

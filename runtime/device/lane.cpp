@@ -1,8 +1,10 @@
 #include "runtime/device/lane.h"
 
+#include "runtime/core/forks.h"
 #include "runtime/core/log.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
@@ -239,13 +241,19 @@ void Lane::loop() {
     queue_.pop_front();
     busy_ = true;
     lock.unlock();
-    execute(instruction);
-    instruction = {};
+    {
+      const Unforked work;
+      execute(instruction);
+      instruction = {};
+    }
     lock.lock();
     busy_ = false;
     if (follower_) {
       lock.unlock();
-      follower_->advance();
+      {
+        const Unforked work;
+        follower_->advance();
+      }
       lock.lock();
     }
   }
@@ -275,6 +283,7 @@ void Lane::execute(Instruction& instruction) {
   if (traced)
     traced->before = hostNow();
   executed = instruction.done.get();
+  instruction.done->begun = std::chrono::steady_clock::now();
   try {
     status = instruction.run({waits}, *instruction.done, &event);
   } catch (const std::exception& error) {

@@ -125,6 +125,7 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
     devices_[i].quirks = probeQuirks(cl_, contextOf(i, homeContext), queueOf(i, homeContext));
     findTimingCosts(i, homeContext);
   }
+  homeCallsBackFirst_ = callsBackFirst(cl_, queueOf(home_, homeContext));
   makeLanes();
   // Helpers start theirs when they are to help; what home has to do nobody may refuse.
   if (!hostLane_->start() || !devices_[home_].startLanes())

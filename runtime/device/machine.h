@@ -137,6 +137,8 @@ public:
   std::vector<Device>& devices() { return devices_; }
   std::size_t home() const { return home_; }
   const Device& homeDevice() const { return devices_[home_]; }
+  /// Whether home's driver goes on with what comes next only when it has called the program back.
+  bool homeCallsBackFirst() const { return homeCallsBackFirst_; }
   std::size_t participants() const;
   std::size_t nodes() const { return nodes_; }
   /// Pinned where there is a GPU: usable as it is, but faster when the provision is over.
@@ -202,6 +204,7 @@ private:
   const Dispatch& cl_;
   std::vector<Device> devices_;
   std::size_t home_ = 0;
+  bool homeCallsBackFirst_ = false;
   std::size_t nodes_ = 1;
   bool nativeKernelsTell_ = false;
   std::map<NodeId, std::size_t> deviceOfNode_;

@@ -118,13 +118,17 @@ void CopyUnderWay::isEnqueued() {
 void CopyUnderWay::hurry() {
   std::unique_lock lock(mutex_);
   const std::size_t begin = std::exchange(next_, copy_.size);
+  const bool isFirst = begin < copy_.size; // of those that hurry: the rest is its to enqueue
+  isRestDue_ = isRestDue_ || isFirst;
   // A thread that has a part is with the driver or copies. With the driver it may be until a
   // callback returns.
   ++hurrying_;
   if (!CallbackScope::active())
-    enqueued_.wait(lock, [&] { return taken_ == 0; });
-  if (begin < copy_.size)
+    enqueued_.wait(lock, [&] { return taken_ == 0 && (isFirst || !isRestDue_); });
+  if (isFirst) {
     enqueueRest(begin);
+    isRestDue_ = false;
+  }
   --hurrying_;
   enqueued_.notify_all();
 }
@@ -154,6 +158,12 @@ std::optional<cl_int> CopyUnderWay::finishRest() {
   const cl_event event = rest_.get();
   lock.unlock();
   return awaitEvent(cl_, event);
+}
+
+void CopyUnderWay::giveUp() {
+  if (take(copy_.size, copy_.size).size > 0)
+    isEnqueued();
+  finishRest();
 }
 
 Pump::Pump(const Dispatch& cl, std::shared_ptr<HostBlock> memory, unsigned threads)
@@ -294,9 +304,12 @@ Pumps::OnItsWay::OnItsWay(Pumps& pumps, const BulkCopy& of)
 }
 
 Pumps::OnItsWay::~OnItsWay() {
-  std::lock_guard lock(pumps_.mutex_);
-  std::erase(pumps_.onTheirWay_, copy);
-  pumps_.underWay_ = pumps_.onTheirWay_.size();
+  {
+    std::lock_guard lock(pumps_.mutex_);
+    std::erase(pumps_.onTheirWay_, copy);
+    pumps_.underWay_ = pumps_.onTheirWay_.size();
+  }
+  copy->giveUp(); // an exception may have ended the call, whose memory and event others still know
 }
 
 void Pumps::giveWay(cl_command_queue queue) {

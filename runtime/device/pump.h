@@ -83,6 +83,9 @@ public:
   void hurry();
   /// What `hurry` enqueued, if it did, and the status of it. All is over then.
   std::optional<cl_int> finishRest();
+  /// Whoever hurries it enqueues nothing any more, and what he has enqueued is over. Of one that
+  /// went its way nothing is left to be done.
+  void giveUp();
 
 private:
   void enqueueRest(std::size_t begin);
@@ -92,8 +95,9 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable enqueued_;
   std::size_t next_ = 0;
-  unsigned taken_ = 0;    ///< parts that are not enqueued yet
-  unsigned hurrying_ = 0; ///< threads
+  unsigned taken_ = 0;     ///< parts that are not enqueued yet
+  unsigned hurrying_ = 0;  ///< threads
+  bool isRestDue_ = false; ///< one of those is to enqueue the rest
   Ref<cl_event> rest_;
   std::optional<cl_int> restStatus_; ///< of the rest's call
 };

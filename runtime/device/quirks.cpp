@@ -1,7 +1,11 @@
 #include "runtime/device/quirks.h"
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <memory>
+#include <thread>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -71,6 +75,32 @@ Quirks probeQuirks(const Dispatch& cl, cl_context context, cl_command_queue queu
     quirks.hostRows =
         copiesRows(cl, queue, buffer.get(), rowLength) ? HostRows::Dense : HostRows::None;
   return quirks;
+}
+
+bool callsBackFirst(const Dispatch& cl, cl_command_queue queue) {
+  static constexpr std::chrono::milliseconds moment(1);
+  using IsOver = std::atomic<bool>;
+  const auto isOver = std::make_shared<IsOver>(false);
+  const auto callBack = [](cl_event, cl_int, void* shared) {
+    const std::unique_ptr<std::shared_ptr<IsOver>> own(
+        static_cast<std::shared_ptr<IsOver>*>(shared));
+    std::this_thread::sleep_for(moment);
+    **own = true;
+  };
+  cl_event marker = nullptr;
+  if (!queue || cl.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker) != CL_SUCCESS)
+    return false;
+  const auto command = Ref<cl_event>::adopt(cl, marker);
+  auto shared = std::make_unique<std::shared_ptr<IsOver>>(isOver);
+  if (cl.clSetEventCallback(marker, CL_COMPLETE, callBack, shared.get()) != CL_SUCCESS)
+    return false;
+  static_cast<void>(shared.release()); // it deletes itself
+  const bool isFirst = cl.clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr) == CL_SUCCESS &&
+                       cl.clFinish(queue) == CL_SUCCESS && *isOver;
+  // Until then the driver keeps the event, and that its context.
+  for (auto waited = moment * 0; !*isOver && waited < 100 * moment; waited += moment)
+    std::this_thread::sleep_for(moment);
+  return isFirst;
 }
 
 } // namespace libsplit::runtime

@@ -27,4 +27,8 @@ struct Quirks {
 /// take. What can't be found out is not relied on. Not under the session's lock.
 Quirks probeQuirks(const Dispatch& cl, cl_context context, cl_command_queue queue);
 
+/// Whether what comes behind a command on `queue`, which is idle, is over only when the callback
+/// for that command's end is. Takes some milliseconds.
+bool callsBackFirst(const Dispatch& cl, cl_command_queue queue);
+
 } // namespace libsplit::runtime

@@ -1,6 +1,7 @@
 #include "runtime/session/command_timer.h"
 
 #include "runtime/core/completion.h"
+#include "runtime/core/forks.h"
 
 #include <algorithm>
 #include <thread>
@@ -51,6 +52,7 @@ std::optional<bool> CommandTimer::sees(cl_event event) const {
         status <= CL_COMPLETE)
       return status == CL_COMPLETE ? std::optional(wasSeen) : std::nullopt;
     const Clock::duration passed = Clock::now() - begin;
+    const Forkable waiting;
     std::this_thread::sleep_for(std::clamp(passed / part, leastPause, mostPause));
   }
   return std::nullopt;

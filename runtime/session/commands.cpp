@@ -11,8 +11,10 @@ void Commands::noteForOutlooks(const Command& command, std::span<const BufferUse
   using Kind = ProgramCommand::Kind;
   const bool copies =
       command.type == CL_COMMAND_READ_BUFFER || command.type == CL_COMMAND_WRITE_BUFFER;
+  if (!outlooks_.isWatching())
+    return;
   for (const BufferUse& use : uses) {
-    const auto object = outlooks_.isWatching() && use.object ? memory_.find(use.object) : nullptr;
+    const auto& object = memory_.find(use.object);
     if (!object || !object->buffer)
       continue;
     const ByteRange bytes = rootRange(use, *object);
@@ -36,13 +38,24 @@ void Commands::noteBarrierWhileQuiet(cl_command_queue queue) const {
 }
 
 bool Commands::mayBeSkipped(const Command& command) const {
-  return command.waitCount > 0 && shared_.userEvents;
+  if (command.waitCount == 0 || !command.waitList)
+    return false;
+  return shared_.userEvents ||
+         std::any_of(command.waitList, command.waitList + command.waitCount, [&](cl_event event) {
+           const auto ours = scheduler_.events().find(event);
+           return ours && ours->ended && ours->status < 0;
+         });
+}
+
+/// Whether the driver knows that the event is over: it may still be calling back.
+bool Commands::isTold(const TaskEvent& event) const {
+  return event.complete || (event.ended && executionStatus(cl_, event.handle.get()) <= CL_COMPLETE);
 }
 
 bool Commands::waitListIsNative(const Command& command) const {
   for (cl_uint i = 0; i < command.waitCount && command.waitList; ++i) {
     auto ours = scheduler_.events().find(command.waitList[i]);
-    if (ours && !ours->complete)
+    if (ours && !isTold(*ours))
       return false;
   }
   return true;
@@ -55,7 +68,7 @@ bool Commands::isValid(const Command& command, const std::vector<BufferUse>& use
     if (!command.waitList[i])
       return false;
   for (const BufferUse& use : uses) {
-    auto object = use.object ? memory_.find(use.object) : nullptr;
+    const auto& object = memory_.find(use.object);
     if (object && use.end && (use.begin > *use.end || *use.end > object->size))
       return false;
   }
@@ -71,7 +84,7 @@ bool Commands::isOfOneContext(const Stream& stream, const Command& command,
   return std::all_of(uses.begin(), uses.end(), [&](const BufferUse& use) {
     if (!use.object)
       return false;
-    auto object = memory_.find(use.object);
+    const auto& object = memory_.find(use.object);
     return (object && object->buffer ? object->buffer->context()
                                      : property<cl_context>(cl_.clGetMemObjectInfo, use.object,
                                                             CL_MEM_CONTEXT)) == stream.context;
@@ -92,7 +105,9 @@ bool Commands::hostMayDo(const Command& command, const std::vector<BufferUse>& u
   default:
     return true;
   }
-  auto object = uses.empty() || !uses.front().object ? nullptr : memory_.find(uses.front().object);
+  if (uses.empty())
+    return true;
+  const auto& object = memory_.find(uses.front().object);
   return !object || (uses.front().writes ? object->access.writes : object->access.reads);
 }
 
@@ -111,7 +126,7 @@ bool Commands::areBuffers(const Command& command, const std::vector<BufferUse>& 
     return true;
   }
   return std::ranges::all_of(uses, [&](const BufferUse& use) {
-    const auto object = use.object ? memory_.find(use.object) : nullptr;
+    const auto& object = memory_.find(use.object);
     return object && object->buffer
                ? !object->isImage()
                : property<cl_mem_object_type>(cl_.clGetMemObjectInfo, use.object, CL_MEM_TYPE) ==
@@ -128,7 +143,7 @@ bool Commands::isPlausible(const Stream& stream, const Command& command,
 /// Whether a use touches a buffer of a launch that is under way step by step.
 bool Commands::isReserved(const std::vector<BufferUse>& uses) const {
   return tracked_.isAnyReserved() && std::ranges::any_of(uses, [&](const BufferUse& use) {
-           auto object = use.object ? memory_.find(use.object) : nullptr;
+           const auto& object = memory_.find(use.object);
            return object && object->buffer && tracked_.isReserved(object->buffer);
          });
 }
@@ -189,8 +204,8 @@ bool Commands::tryNative(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing
 /// neither the bytes of before nor those to come.
 bool Commands::mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const {
   const bool readsEngaged = std::ranges::any_of(uses, [&](const BufferUse& use) {
-    const auto object = use.reads && use.object ? memory_.find(use.object) : nullptr;
-    return object && object->buffer && object->buffer->engaged();
+    const auto& object = memory_.find(use.object);
+    return use.reads && object && object->buffer && object->buffer->engaged();
   });
   return readsEngaged &&
          !scheduler_.calls().await(command.queue, CallTable::Queues::This).areOver();
@@ -198,7 +213,7 @@ bool Commands::mayOvertake(const Command& command, const std::vector<BufferUse>&
 
 bool Commands::homeIsCurrent(const std::vector<BufferUse>& uses) const {
   for (const BufferUse& use : uses) {
-    auto object = use.object ? memory_.find(use.object) : nullptr;
+    const auto& object = memory_.find(use.object);
     if (!object || !object->buffer || !object->buffer->engaged())
       continue;
     Buffer& buffer = *object->buffer;
@@ -353,6 +368,13 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
   }
   // Other threads may fill the queue without end, so it has its turn there.
   for (bool isOver = false; !isOver;) {
+    // Of what has ended, as far as libsplit is concerned, the driver is to hear first.
+    shared_.progress.wait(lock, [&] {
+      return std::ranges::all_of(ours, [&](cl_event each) {
+        const auto event = scheduler_.events().find(each);
+        return !event || !event->ended || isTold(*event);
+      });
+    });
     auto gate = create(stream, internal);
     gate->isGate = gate->open = true;
     gate->plan = [this, held = memory_.hold(uses)](Task& planned) {
@@ -367,13 +389,17 @@ cl_int Commands::settle(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& 
     scheduler_.letPass(gate);
     if (isLost)
       return status;
+    // Behind what failed nothing was brought. All of that is over by now, and of its failure the
+    // driver tells.
+    if (status < 0)
+      internal.waitCount = 0, internal.waitList = nullptr;
   }
   return CL_SUCCESS;
 }
 
 cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                       void* host) {
-  shared_.waits += command.blocking != CL_FALSE;
+  const BlockingCall waits(shared_, scheduler_, command.blocking != CL_FALSE);
   Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Admitted);
   if (!shared_.isQuiet()) {
     enqueuing.reconsider();
@@ -425,12 +451,12 @@ cl_int Commands::read(const Command& command, cl_mem handle, std::size_t offset,
 
 cl_int Commands::write(const Command& command, cl_mem handle, std::size_t offset, std::size_t size,
                        const void* host) {
-  shared_.waits += command.blocking != CL_FALSE;
   auto* from = static_cast<std::byte*>(const_cast<void*>(host)); // and no more
   const BufferUse use{handle, true, offset, offset + size, false};
   if (!shared_.isQuiet()) {
     Lock lock(shared_.mutex);
     if (shared_.isActive() && isReadElsewhere(lock, command, use)) {
+      const ProgramWait waits(shared_.waits, command.blocking != CL_FALSE);
       noteForOutlooks(command, {{use}});
       const auto object = memory_.find(handle);
       const ByteRange bytes{object->origin + offset, object->origin + offset + size};

@@ -49,6 +49,7 @@ public:
   }
   template <class Uses, class Call>
   cl_int enqueueOver(const Command& command, const Uses& of, Call&& call) {
+    const BlockingCall waits(shared_, scheduler_, command.blocking != CL_FALSE);
     Pumps::Enqueuing enqueuing(pumps_, command.queue, CallTable::State::Admitted);
     CompletionPtr noted;
     if (!shared_.isQuiet()) {
@@ -137,6 +138,7 @@ private:
                  const Task* gate = nullptr);
   static void asItCame(const std::shared_ptr<Stream>& stream, Pumps::Enqueuing& enqueuing);
   bool isReserved(const std::vector<BufferUse>& uses) const;
+  bool isTold(const TaskEvent& event) const;
   bool waitListIsNative(const Command& command) const;
   bool mayOvertake(const Command& command, const std::vector<BufferUse>& uses) const;
   bool homeIsCurrent(const std::vector<BufferUse>& uses) const;

@@ -132,7 +132,7 @@ std::shared_ptr<ExtremesKernel> ContentsFetcher::extremesKernel(std::size_t devi
       log(LogLevel::Info, "a kernel that looks through buffers can't be built: ", error.what());
     }
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       if (const auto kernel = weak.lock())
         kernel->kernel = std::exchange(made, {});
     }
@@ -254,7 +254,7 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
     } catch (const std::exception& error) {
       log(LogLevel::Info, "contents can't be looked through: ", error.what());
     }
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     try {
       if (found)
         fetch->keep(launch->code->inspections.get());

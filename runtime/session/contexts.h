@@ -16,17 +16,17 @@ public:
   explicit Contexts(Shared& shared) : shared_(shared) {}
 
   void created(cl_context context) {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     references_[context] = 1;
   }
   void retained(cl_context context) {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     if (auto found = references_.find(context); found != references_.end())
       ++found->second;
   }
   /// Whether that was the last of its references.
   bool released(cl_context context) {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     auto found = references_.find(context);
     if (found == references_.end() || --found->second > 0)
       return false;
@@ -37,7 +37,7 @@ public:
   std::size_t count() const { return references_.size(); }
   /// Null if it is one of the program's that is gone. The machine's own are there always.
   Ref<cl_context> retainIfAlive(cl_context context) const {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     const bool isOwn = shared_.machine &&
                        std::ranges::any_of(shared_.machine->devices(), [&](const Device& device) {
                          return device.context.get() == context;

@@ -1,6 +1,8 @@
 #include "runtime/session/event_table.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -29,8 +31,25 @@ void EventTable::released(cl_event event) {
   change(event, [](TaskEvent& entry) { --entry.references; });
 }
 
-void EventTable::callbackSet(cl_event event) {
-  change(event, [](TaskEvent& entry) { ++entry.callbacks; });
+bool EventTable::callbackSet(cl_event event) {
+  constexpr std::chrono::milliseconds patience(100);
+  constexpr std::chrono::microseconds pause(50);
+  if (isEmpty())
+    return false;
+  std::unique_lock lock(mutex_);
+  const std::shared_ptr<TaskEvent> entry = find(event);
+  // Else it is called by the thread that completes the event, which never calls back: it may be one
+  // of the program's, with a lock of the program's.
+  const auto begin = std::chrono::steady_clock::now();
+  while (entry && entry->completing && !entry->complete &&
+         std::chrono::steady_clock::now() - begin < patience) {
+    lock.unlock();
+    std::this_thread::sleep_for(pause);
+    lock.lock();
+  }
+  if (entry)
+    ++entry->callbacks;
+  return entry != nullptr;
 }
 
 void EventTable::callbackOver(cl_event event) {

@@ -22,8 +22,8 @@ public:
   void retained(cl_event event);
   void released(cl_event event);
   /// The program wants to be told of what becomes of the event. It can ask for the event until
-  /// `callbackOver`, whatever it has released.
-  void callbackSet(cl_event event);
+  /// `callbackOver`, whatever it has released. False if it is the driver's.
+  bool callbackSet(cl_event event);
   /// It was told, or the driver refused that.
   void callbackOver(cl_event event);
   bool contains(cl_event event);

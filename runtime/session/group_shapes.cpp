@@ -183,9 +183,9 @@ void GroupShapes::decide(Launch& launch, bool mayHoldUp) const {
     const bool isInParts = isNative && key.isTiny && needsSeveral(launch.range, search.shape());
     if (mayTry && (isInParts || !costsOthers)) // a task it is then in any case
       if (const auto shape = search.next(part * static_cast<double>(itemsOf(launch.range))))
-        launch.shapeTrial = {key, *shape};
+        launch.shapeTrial = std::make_unique<const Launch::ShapeTrial>(key, *shape);
     launch.needsParts = isInParts && !launch.shapeTrial;
-    return launch.shapeTrial.has_value();
+    return launch.shapeTrial != nullptr;
   });
   if (launch.shapeTrial)
     log(LogLevel::Debug, "kernel ", code.name, " tries work-groups of ",

@@ -15,7 +15,7 @@ namespace {
 
 /// Launches that nothing came of for libsplit before buffers may go; and the most between two looks
 /// that find nothing.
-constexpr std::uint64_t firstLook = SplitsOfLate::longestRound;
+constexpr std::uint64_t firstLook = SplitsOfLate::usualRound;
 constexpr std::uint64_t longestPause = std::uint64_t{1} << 14;
 /// Part of the time since copies were of use that bringing them back may take.
 constexpr double smallPart = 0.01;

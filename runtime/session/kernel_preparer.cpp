@@ -27,7 +27,7 @@ std::string KernelPreparer::ensureMachine(cl_context context, cl_device_id home)
                        options_.deviceMemory},
         context, home);
     auto speeds = loadSpeeds(*machine);
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     shared_.machine = std::move(machine);
     shared_.moving = speeds->moving();
     shared_.knownSpeeds = std::move(speeds);
@@ -70,7 +70,7 @@ void saveSpeeds(Shared& shared) {
   const Options& options = shared.options;
   if (!options.persist || options.cacheDir.empty())
     return;
-  const std::lock_guard lock(shared.mutex);
+  const Lock lock(shared.mutex);
   const std::unique_ptr<KnownSpeeds>& speeds = shared.knownSpeeds;
   if (speeds && speeds->changed() && !writeSpeeds(options.cacheDir, *speeds))
     log(LogLevel::Info, "can't keep the speeds in ", options.cacheDir);
@@ -161,7 +161,7 @@ std::string KernelPreparer::analyse(const Program& program, Build& build, Kernel
   if (!homeSummary)
     return "the analysis did not find the kernel";
   {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     noteKinds(*homeSummary, code.kinds);
     code.followsPointers = std::ranges::any_of(homeSummary->obstacles, [](const Obstacle& each) {
       return each.kind == Obstacle::Kind::UnknownPointer;
@@ -206,7 +206,7 @@ std::string KernelPreparer::build(const Program& program, Build& build, KernelCo
   noteInspections(program, code);
   code.identity = identityOf(*origin, code.name);
   // Launches that go home meanwhile look at these.
-  const std::lock_guard lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   code.writes = std::move(writes);
   code.workScalars = workScalars(*homeSummary);
   return {};
@@ -312,7 +312,7 @@ void KernelPreparer::buildLate(const Program& program, Build& build, KernelCode&
     if (!isLatecomer(*machine_, options_.policy, i) || !code.summaries[i])
       continue;
     auto made = builder_.kernelFor(program, build, code, *code.origin, i);
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     if (i < code.kernels.size()) // else they were dropped meanwhile
       code.kernels[i] = std::move(made);
   }

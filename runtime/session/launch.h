@@ -66,14 +66,14 @@ struct Launch {
     ShapeSearches::Key key;
     GroupShape shape;
   };
-  std::optional<ShapeTrial> shapeTrial;
+  std::unique_ptr<const ShapeTrial> shapeTrial;
   /// It stays at home, but does not go to the driver as it came: its groups would be tiny.
   bool needsParts = false;
   std::uint64_t shapesVersion = 0; ///< of the kernel's, when it was issued
   /// What it is in a cycle, if it is not looked at, but to pass when it is its turn.
   std::optional<std::uint64_t> passing;
   /// Split so, what nobody writes is to be sent ahead beside it.
-  std::optional<Outlook::Step> sends;
+  std::unique_ptr<const Outlook::Step> sends;
   bool isFirst = false;    ///< of its kernel in this run: the program waits for more than that
   bool isWaiting = false;  ///< at home, until it is known whether splitting pays
   bool isHeldBack = false; ///< … until what it takes is compiled

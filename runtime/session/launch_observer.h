@@ -9,6 +9,7 @@
 #include "runtime/session/stream.h"
 #include "solver/sequence.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -47,7 +48,9 @@ public:
   }
   /// Whether launches of that queue, or of any, were split not long ago.
   bool splitsOfLate(const Stream& stream) const {
-    return bool(stream.splitsOfLate) || bool(splitsOfLate_);
+    const std::uint64_t round =
+        std::max<std::uint64_t>(SplitsOfLate::usualRound, 2 * stream.cycle.length());
+    return stream.splitsOfLate.isAnyOf(round) || splitsOfLate_.isAnyOf(SplitsOfLate::usualRound);
   }
 
 private:
@@ -87,9 +90,11 @@ private:
   void passUntimed(const Task& task, const Launch& launch, double wall, bool wasAlone);
   void passTrial(Task& task, const Launch& launch, double wall);
   Took measure(Over& launch, Stream& stream);
+  void countStarts(const Over& launch, StartSkew& starts);
   void learn(Over& launch, Stream& stream);
   void learnHome(Task& task, const Launch& launch, Over& over);
   void spendOnShort(KernelCode& code, const NDRange& range, double seconds) const;
+  static void countInRound(Stream& stream, std::chrono::steady_clock::time_point now);
   static void starts(Stream& stream, std::uint64_t number,
                      std::chrono::steady_clock::time_point now);
   void observeChunks(Launch& launch, double wall);

@@ -39,6 +39,8 @@ public:
   void stop() { timer_.stop(); }
 
 private:
+  class Call;
+
   std::string whyNotSplittable(Lock& lock, const Stream& stream, const Kernel& kernel,
                                const LaunchArguments& arguments, bool& isUnprepared);
   void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, std::string_view why);
@@ -48,16 +50,6 @@ private:
              bool isNative);
   void submit(const std::shared_ptr<Stream>& stream, const Command& command,
               const std::shared_ptr<Launch>& launch);
-  using Chosen = std::optional<EnqueuedRange>; ///< with its local size; nothing: as it came
-  cl_int launchNative(const Command& command, const LaunchArguments& arguments,
-                      const Chosen& chosen, const CompletionPtr& noted = nullptr) const;
-  cl_int launchSettled(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
-                       std::vector<BufferUse> uses, const LaunchArguments& arguments);
-  std::vector<BufferUse> usesOfLaunch(const Kernel& kernel) const;
-  cl_int launchUnknown(Lock& lock, Pumps::Enqueuing& enqueuing, const Command& command,
-                       const LaunchArguments& arguments);
-  cl_int launchTimed(Lock& lock, const Command& command, const LaunchArguments& arguments,
-                     const Kernel& kernel, bool isProfiled);
 
   Shared& shared_;
   const Dispatch& cl_;

@@ -130,9 +130,10 @@ void MemoryTable::released(cl_mem object) {
   arrived = mover_.takeArrived();
 }
 
-std::shared_ptr<MemoryObject> MemoryTable::find(cl_mem object) const {
+const std::shared_ptr<MemoryObject>& MemoryTable::find(cl_mem object) const {
+  static const std::shared_ptr<MemoryObject> none;
   auto found = objects_.find(object);
-  return found == objects_.end() ? nullptr : found->second.object;
+  return found == objects_.end() ? none : found->second.object;
 }
 
 std::vector<std::shared_ptr<MemoryObject>> MemoryTable::engaged() const {
@@ -213,7 +214,7 @@ bool MemoryTable::overlap(const BufferUse& a, const BufferUse& b) const {
   if (shared_.isQuiet())
     return false;
   const Lock lock(shared_.mutex);
-  auto first = find(a.object), second = find(b.object);
+  const auto &first = find(a.object), &second = find(b.object);
   const bool known = first && second && first->buffer;
   if (known ? first->buffer != second->buffer : a.object != b.object)
     return false;

@@ -53,8 +53,8 @@ public:
   bool overlap(const BufferUse& a, const BufferUse& b) const;
 
   // With the lock.
-  /// Null if it is not known.
-  std::shared_ptr<MemoryObject> find(cl_mem object) const;
+  /// Null if it is not known. Where it is kept: valid as long as the lock is held.
+  const std::shared_ptr<MemoryObject>& find(cl_mem object) const;
   /// Those whose bytes are kept book of.
   std::vector<std::shared_ptr<MemoryObject>> engaged() const;
   /// Of a command of which nobody knows what it touches: all of each of these.

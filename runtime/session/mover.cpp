@@ -420,11 +420,11 @@ bool Mover::isSendingAhead() const {
   });
 }
 
-void Mover::awaitSentAhead(std::unique_lock<std::mutex>& lock) {
+void Mover::awaitSentAhead(Lock& lock) {
   awaitThose(lock, [](const Task&) { return true; });
 }
 
-void Mover::awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock) {
+void Mover::awaitSentFromProgramsMemory(Lock& lock) {
   if (isIdle())
     return;
   awaitThose(lock, [](const Task& sent) {
@@ -435,7 +435,7 @@ void Mover::awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock) {
   });
 }
 
-void Mover::awaitThose(std::unique_lock<std::mutex>& lock, bool (*isOne)(const Task&)) {
+void Mover::awaitThose(Lock& lock, bool (*isOne)(const Task&)) {
   GoesUnlocked<std::vector<CompletionPtr>> pending(lock, {});
   for (const std::shared_ptr<Task>& each : sentAhead_)
     if (isOne(*each))

@@ -23,7 +23,6 @@
 #include "runtime/session/moved.h"
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -121,13 +120,13 @@ public:
   bool sendsUnusedBuffer() const;
   /// Waits, without `lock`, until what was sent ahead has arrived, or failed. Nothing that it waits
   /// for itself may depend on the program.
-  void awaitSentAhead(std::unique_lock<std::mutex>& lock);
+  void awaitSentAhead(Lock& lock);
   /// The same of what comes of tasks that are ending, if buffers are in memory that the program may
   /// free once it knows that they have.
-  void awaitSentFromProgramsMemory(std::unique_lock<std::mutex>& lock);
+  void awaitSentFromProgramsMemory(Lock& lock);
 
 private:
-  void awaitThose(std::unique_lock<std::mutex>& lock, bool (*isOne)(const Task&));
+  void awaitThose(Lock& lock, bool (*isOne)(const Task&));
   struct Transfer;
   bool isDestination(NodeId node) const;
   bool isLost(NodeId node) const;

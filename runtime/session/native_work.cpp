@@ -87,8 +87,7 @@ std::optional<std::vector<CompletionPtr>> NativeWork::workBeside(const Stream& s
     auto end = std::make_shared<Completion>(cl_);
     if (!scheduler_.callOnEnd(marker, [this, end](cl_int) {
           end->finish(CL_SUCCESS);
-          Lock lock(shared_.mutex);
-          scheduler_.pump();
+          scheduler_.goOnUnlocked();
         }))
       return std::nullopt;
     ends.push_back(std::move(end));
@@ -99,18 +98,18 @@ std::optional<std::vector<CompletionPtr>> NativeWork::workBeside(const Stream& s
 bool NativeWork::book(const std::shared_ptr<Stream>& stream, const std::vector<BufferUse>& uses,
                       CompletionPtr* noted) {
   // Then a launch need not come behind it (Scheduler::needsMarker).
-  const bool isUnordered =
-      scheduler_.streams().size() > 1 || (!stream->inOrder && shared_.userEvents);
+  const bool userEvents = shared_.userEvents; // another thread may make the first one
+  const bool isUnordered = scheduler_.streams().size() > 1 || (!stream->inOrder && userEvents);
   for (const BufferUse& use : uses) {
-    auto object = use.writes && use.object ? memory_.find(use.object) : nullptr;
-    if (!object || !object->buffer || !object->buffer->engaged())
+    const auto& object = memory_.find(use.object);
+    if (!use.writes || !object || !object->buffer || !object->buffer->engaged())
       continue;
     Buffer& buffer = *object->buffer;
     if (isUnordered && !noted) {
       buffer.unbooked = {};
     } else if (isUnordered) {
-      if (shared_.userEvents)
-        return false;
+      if (userEvents)
+        return false; // before the first is booked
       if (!*noted)
         *noted = std::make_shared<Completion>(cl_);
       std::erase_if(buffer.nativeWrites,

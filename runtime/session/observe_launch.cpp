@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace libsplit::runtime {
 
@@ -73,9 +74,24 @@ std::uint64_t LaunchObserver::launches(Stream& stream) {
   if (const std::uint64_t waits = shared_.waits; waits != std::exchange(stream.waits, waits))
     stream.together = std::exchange(stream.sinceWait, 0);
   ++stream.sinceWait;
+  countInRound(stream, now);
   if (stream.idle())
     starts(stream, number, now);
   return number;
+}
+
+/// The launches before it made a round, if the thread waited since: its cycle hears what that took.
+void LaunchObserver::countInRound(Stream& stream, std::chrono::steady_clock::time_point now) {
+  const ProgramWait::OfThread& thread = ProgramWait::ofThisThread();
+  Stream::Round& round = stream.round;
+  const bool isOfThread = round.thread == &thread;
+  if (!isOfThread || round.waits != thread.waits) {
+    const std::chrono::duration<double> took = thread.end - round.called;
+    // Where some are not over, the thread waited for something else.
+    stream.cycle.roundEnded(isOfThread && stream.idle() ? took.count() : 0, round.launches);
+    round = {&thread, thread.waits, now, 0};
+  }
+  ++round.launches;
 }
 
 /// Launches that come behind one before the program waits.
@@ -151,6 +167,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     countHeldUp(stream, launch.number);
   const double timing = timingCosts(task);
   stream.timed.took(std::max(0.0, passed.count()), timing);
+  stream.ahead.took(std::max(0.0, passed.count()));
   double wall = task.endedUnseen ? 0 : std::max(0.0, passed.count() - timing);
   launch.code->readySeconds += wall;
   const bool wasAlone = task.planned >= stream.lastRetired && launch.number == stream.launches;
@@ -253,6 +270,26 @@ void LaunchObserver::passTrial(Task& task, const Launch& launch, double wall) {
     spendOnShort(launch, launch.lookSeconds + std::max(0.0, wall - home));
 }
 
+/// From here on what devices take counts from when the first one was handed its part: if the
+/// program waited, and none had to wait for anything else.
+void LaunchObserver::countStarts(const Over& launch, StartSkew& starts) {
+  const auto moves = [](const LaunchIssued& issued) { return !issued.transfers.empty(); };
+  if (!launch.wasSplit || !launch.wasAlone || !launch.isSeen ||
+      std::ranges::any_of(launch.issued, moves))
+    return;
+  const auto begun = [](const LaunchIssued& issued) { return issued.kernel->begun; };
+  const auto first = begun(std::ranges::min(launch.issued, {}, begun));
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    const auto isOf = [i](const LaunchIssued& issued) { return issued.device == i; };
+    auto parts = launch.issued | std::views::filter(isOf);
+    if (parts.empty())
+      continue;
+    const std::chrono::duration<double> later =
+        std::ranges::min(parts | std::views::transform(begun)) - first;
+    starts.note(i, later.count(), samples_[i]);
+  }
+}
+
 /// By device, in `samples_`, and in all. Launches of a queue in their order.
 LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
   samples_.assign(machine_->devices().size(), {});
@@ -299,6 +336,7 @@ LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
     shared_.splitCost.note(took.own, longest);
   took.own = took.wall = std::max(took.own, longest);
   LaunchHistory& history = launch.code->histories.at(launch.key);
+  countStarts(launch, history.starts);
   history.isWaitedFor = launch.wasAlone;
   if (launch.wasSplit && history.controller)
     took.wall += history.controller->restCosts();
@@ -348,7 +386,7 @@ void LaunchObserver::learn(Over& launch, Stream& stream) {
   for (const solver::DeviceSample& sample : samples_) {
     shares_.push_back(static_cast<double>(sample.groupEnd - sample.groupBegin) /
                       static_cast<double>(groups));
-    seconds_.push_back(sample.seconds);
+    seconds_.push_back(sample.seconds - sample.startSeconds);
     moving += sample.transferSeconds;
   }
   countSplit(*launch.code, launch.key, *launch.plan, took.wall, shares_, seconds_);
@@ -361,7 +399,8 @@ void LaunchObserver::learn(Over& launch, Stream& stream) {
   if (history.controller && took.complete) {
     for (solver::DeviceSample& sample : samples_)
       sample = {sizing.group(sample.groupBegin), sizing.group(sample.groupEnd),
-                sizing.seconds(sample.seconds), sizing.seconds(sample.transferSeconds)};
+                sizing.seconds(sample.seconds), sizing.seconds(sample.transferSeconds),
+                sizing.seconds(sample.startSeconds)};
     const auto begin = std::chrono::steady_clock::now();
     if (history.controller->observeSplit(samples_, sizing.groups(), sizing.seconds(took.own),
                                          {.isWaitedFor = launch.wasAlone && launch.isSeen,

@@ -1,5 +1,6 @@
 #include "runtime/session/outlooks.h"
 
+#include "runtime/core/forks.h"
 #include "runtime/core/log.h"
 #include "runtime/cost/launch_id.h"
 #include "runtime/session/splittable.h"
@@ -239,8 +240,10 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
               goesOn = goesOn_, made, this] {
     std::optional<Outlook> outlook;
     try {
-      runBelow(stepsBelow,
-               [&] { outlook = lookAhead(steps, machine, [&] { return goesOn->load(); }); });
+      runBelow(stepsBelow, [&] {
+        const Forkable withoutDriver;
+        outlook = lookAhead(steps, machine, [&] { return goesOn->load(); });
+      });
     } catch (const std::exception& error) {
       log(LogLevel::Debug, "a cycle can't be looked ahead at: ", error.what());
     }

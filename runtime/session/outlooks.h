@@ -10,6 +10,7 @@
 #include "runtime/session/command.h"
 #include "runtime/session/launch.h"
 #include "runtime/session/shared.h"
+#include "solver/sequence.h"
 
 #include <atomic>
 #include <cstddef>
@@ -53,7 +54,8 @@ public:
 
   /// Launches that are remembered.
   std::size_t size() const { return steps_.size(); }
-  static constexpr std::size_t mostSteps = 512; ///< then all is forgotten
+  static constexpr std::size_t mostSteps =
+      4 * solver::CycleDetector::longest; ///< then all is forgotten
 
   /// Gives up what is under way, and waits for that, but not longer than `seconds`. Without the
   /// lock.

@@ -198,7 +198,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     if (ruling.sends && prefetcher_.look(stream, launch, *ruling.sends) &&
         observer_.mayHoldUp(stream)) {
       ++stream.prefetch.tries;
-      launch.sends = *ruling.sends;
+      launch.sends = std::make_unique<const Outlook::Step>(*ruling.sends);
     }
     adopt(launch, {isTimed || launch.sends ? Action::Measure : Action::Native, {}});
     break;

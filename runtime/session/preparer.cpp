@@ -48,7 +48,7 @@ void Preparer::building(const std::shared_ptr<Program>& program) {
     auto summary = analyses_.of(*build, origin, deviceMacros(cl_, device), place,
                                 /*recallOnly=*/onlyWhatPays_ && !goesOn);
     {
-      const std::lock_guard lock(shared_.mutex);
+      const Lock lock(shared_.mutex);
       build->isAnalysed = summary != nullptr;
       if (summary)
         std::erase_if(build->begunEarlier, [&](const std::string& name) {
@@ -74,7 +74,7 @@ bool Preparer::recallLaunches(const std::shared_ptr<Build>& build, const Origin&
   const std::optional<double> preparation = earlierRuns_.preparation();
   const std::optional<double> splitting = earlierRuns_.splitting(options_.devices);
   const double idle = idleLately();
-  const std::lock_guard lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   if (splitting)
     shared_.splitCost.begin(*splitting);
   if (preparation && !std::exchange(hasPrepared_, true))
@@ -123,7 +123,7 @@ void Preparer::prepareAhead(const std::shared_ptr<Program>& program,
     return;
   std::map<std::string, double> gains;
   {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     const KnownSpeeds& speeds = *shared_.knownSpeeds;
     for (const KernelSummary& kernel : summary->kernels) {
       const std::string identity = identityOf(origin, kernel.name);
@@ -142,7 +142,7 @@ void Preparer::prepareAhead(const std::shared_ptr<Program>& program,
           gains.try_emplace(kernel.name, 0);
   }
   kernels_.buildAhead(*program, *build, origin, place, gains);
-  const std::lock_guard lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   build->gains = std::move(gains);
   if (program->build != build || program->isGone())
     return;
@@ -233,11 +233,11 @@ void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build
     return;
   }
   {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     ++unkeptOrigins_;
   }
   auto pending = std::shared_ptr<void>(nullptr, [this](void*) {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     --unkeptOrigins_;
     shared_.progress.notify_all();
   });
@@ -336,7 +336,7 @@ bool Preparer::latecomersPay(double seconds) const {
 /// at only if somebody wants to be told of it. Runs on the worker.
 void Preparer::lookForOthers() {
   {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     if (listed_)
       return;
   }
@@ -345,7 +345,7 @@ void Preparer::lookForOthers() {
   if (platforms != 1 && !options_.wantsStats())
     return;
   auto listed = listDevices(cl_);
-  const std::lock_guard lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   listed_ = std::move(listed);
 }
 
@@ -430,7 +430,7 @@ bool Preparer::awaitMachine(Lock& lock, cl_context context, cl_device_id home) {
   auto over = std::make_shared<bool>(false);
   // Also if it throws, or is never run.
   auto atEnd = std::shared_ptr<void>(nullptr, [this, over](void*) {
-    const std::lock_guard done(shared_.mutex);
+    const Lock done(shared_.mutex);
     *over = true;
     shared_.progress.notify_all();
   });
@@ -476,7 +476,7 @@ bool Preparer::begin(const std::shared_ptr<Program>& program,
     } catch (const std::exception& error) {
       reason = std::string("preparing it failed: ") + error.what();
     }
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     code->isBeingPrepared = false;
     if (isFirst && reason.empty())
       notePreparation(std::chrono::steady_clock::now() - began);
@@ -514,7 +514,7 @@ std::string Preparer::prepareNow(const Program& program, KernelCode& code, cl_de
   std::shared_ptr<Build> build;
   std::string opaque;
   {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     build = program.build;
     opaque = program.opaque;
     if (!build->doubt.empty())
@@ -525,7 +525,7 @@ std::string Preparer::prepareNow(const Program& program, KernelCode& code, cl_de
       !why.empty())
     return why;
   {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     if (!isCertain && !isWorthPreparing(code, *build))
       return notWorthPreparing;
     isFirst = !std::exchange(build->isPrepared, true);
@@ -560,7 +560,7 @@ CompletionPtr Preparer::buildWindowed(const std::shared_ptr<Program>& program,
   if (worker_.post([this, program, code, device, atEnd = std::move(atEnd), build = program->build,
                     keep = Ref<cl_program>::retain(cl_, program->handle)] {
         auto made = kernels_.buildWindowed(*program, *build, *code, device);
-        const std::lock_guard lock(shared_.mutex);
+        const Lock lock(shared_.mutex);
         if (const auto asked = code->windowed.find(device); asked != code->windowed.end())
           asked->second.kernel = std::move(made); // else they were dropped meanwhile
       }))
@@ -632,7 +632,7 @@ void Preparer::save() {
   std::map<std::string, std::pair<std::shared_ptr<const Origin>, EarlierLaunches>> entries;
   std::optional<double> preparation, splitting;
   {
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     for (const auto& build : unprepared_) {
       if (build->launchSeconds == 0 && build->begun == build->begunEarlier)
         continue;

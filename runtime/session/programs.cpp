@@ -151,7 +151,13 @@ bool Programs::givesUpKernels(cl_program program) {
   const bool mayWait = !CallbackScope::active();
   if (mayWait) {
     preparer_.awaitPrepared(lock, *found);
-    shared_.progress.wait(lock, [&] { return !isLaunched(*found, &Stream::active); });
+    const auto isOver = [&] { return !isLaunched(*found, &Stream::active); };
+    // A callback of the program's may wait for what this thread holds, and they for it.
+    constexpr std::chrono::seconds patience(1);
+    if (shared_.callbacks)
+      shared_.progress.wait_for(lock, patience, isOver);
+    else
+      shared_.progress.wait(lock, isOver);
   }
   // Meanwhile another thread may have made a kernel, or the process end.
   if (found->kernelObjects > 0 || found->isBeingPrepared() || isLaunched(*found, &Stream::active) ||

@@ -2,6 +2,7 @@
 #include "runtime/session/scheduler.h"
 
 #include "runtime/core/callback_scope.h"
+#include "runtime/core/forks.h"
 #include "runtime/core/log.h"
 #include "runtime/core/thread.h"
 
@@ -15,18 +16,9 @@ namespace libsplit::runtime {
 
 namespace {
 
-bool runsCallbacks(const Task& task) {
-  return task.event && task.event->callbacks > 0;
-}
-
 bool isAnyWatched(const Stream& stream) {
   return std::ranges::any_of(stream.active,
                              [](const std::shared_ptr<Task>& task) { return task->isWatched; });
-}
-
-/// Whether its own thread has nothing to do, since others retire what is there.
-bool isLeftToWaiters(const Stream& stream) {
-  return stream.waiters > 0 && (stream.active.empty() || !runsCallbacks(*stream.active.front()));
 }
 
 /// While this lives the calling thread waits for the task, if it is `helping`. With the session's
@@ -107,7 +99,7 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
   constexpr auto pause = std::chrono::milliseconds(2); // how late what nobody waits for may retire
   constexpr unsigned mostPauses = idleTime / pause;
   const auto isWanted = [&] {
-    return !isLeftToWaiters(*stream) && (stream->closed || isAnyWatched(*stream));
+    return stream->waiters == 0 && (stream->closed || isAnyWatched(*stream));
   };
   Lock lock(shared_.mutex);
   std::chrono::milliseconds until = pause;
@@ -119,19 +111,24 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
       pauses = 0;
     const bool mayTakeLong = stream->active.empty() && !stream->parked.empty();
     until = mayTakeLong ? std::min(2 * until, idleTime) : pause;
-    stream->aftermath.settle();
+    if (!stream->aftermath.jobs.empty()) {
+      lock.unlock();
+      const Unforked work; // they ask the driver for times
+      lock.lock();
+      stream->aftermath.settle();
+    }
     if (!stream->aftermath.spent.empty()) {
       const GoesUnlocked spent(lock, std::exchange(stream->aftermath.spent, {}));
     }
-    if (isLeftToWaiters(*stream))
-      continue;
+    if (stream->active.empty() && !stream->parked.empty()) // planning it may have lacked memory
+      tryTo(lock, [&] { pump(); });
+    if (stream->waiters > 0)
+      continue; // who retire what is there
     if (!stream->active.empty()) {
       if (!tryTo(lock, [&] { retireOldest(lock, stream, false); }))
         shared_.progress.wait_for(lock, untilThereIsMemory);
     } else if (stream->closed) {
       break;
-    } else if (!stream->parked.empty()) { // planning it may have lacked memory
-      tryTo(lock, [&] { pump(); });
     }
   }
   stream->aftermath.settle();
@@ -153,17 +150,9 @@ void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, 
     }
     awaitParts(lock, *task, helping);
   }
-  // The application's callbacks run in the queue's own thread: they may take locks that a thread of
-  // the application holds while it waits.
-  auto isForOwnThread = [&] { return runsCallbacks(*task) && stream->retiring; };
-  if (helping && isForOwnThread()) {
-    stream->wake.notify_one();
-    shared_.progress.notify_all();
-  } else if (!helping) {
-    shared_.progress.wait(
-        lock, [&] { return task->isEnding() || task->helpers == 0 || isForOwnThread(); });
-  }
-  if (task->isEnding() || (helping && isForOwnThread())) {
+  if (!helping)
+    shared_.progress.wait(lock, [&] { return task->isEnding() || task->helpers == 0; });
+  if (task->isEnding()) {
     awaitRetired(lock, *task);
     return;
   }
@@ -231,6 +220,9 @@ void Scheduler::letGo(Lock& lock, Task& task) {
     decltype(task.parts) parts;
     decltype(task.launch) launch;
     decltype(task.outputs) outputs;
+    decltype(task.event) event;
+    std::vector<CompletionPtr> events, after;
+    CompletionPtr begin, end;
     std::vector<std::shared_ptr<Task>> arrived;
   };
   GoesUnlocked held(lock, Held{std::exchange(task.plan, nullptr),
@@ -238,8 +230,12 @@ void Scheduler::letGo(Lock& lock, Task& task) {
                                std::move(task.parts),
                                std::move(task.launch),
                                std::move(task.outputs),
+                               std::move(task.event),
+                               std::move(task.events),
+                               std::move(task.after),
+                               std::move(task.begin),
+                               std::move(task.end),
                                {}});
-  task.after.clear();
   tryTo(lock, [&] {
     held->arrived = mover_.takeArrived();
     if (!task.isLaunch || !task.stream->mayLeaveAftermath() || shared_.steppingAside ||
@@ -271,25 +267,27 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
       task->retired(*task);
   });
   tryTo(lock, [&] { shared_.tracer.retired(*task, shared_.devices()); });
+  endEvent(*task);
   // Where nobody but a wait hears of it, that comes first.
-  const bool endsLate = runsCallbacks(*task);
-  if (!endsLate)
-    completeEvent(lock, *task);
+  std::shared_ptr<TaskEvent> calling =
+      task->event && task->event->callbacks > 0 ? task->event : nullptr;
+  if (task->event && !calling) {
+    task->event->completing = true;
+    completeEvent(lock, *task->event);
+  }
   // What it held goes before anybody sees it retired, so that objects which the application gave
   // up are gone after clFinish. Not under the lock: drivers may call back into the application.
   letGo(lock, *task);
-  if (endsLate) { // a callback may want the room of what the program gave up, or free memory of it
+  if (calling) // a callback may want the room of what the program gave up, or free memory of it
     tryTo(lock, [&] { mover_.awaitSentFromProgramsMemory(lock); });
-    completeEvent(lock, *task);
-  }
   std::shared_ptr<Stream> stream = task->stream;
+  if (calling)
+    ++callingBack_;
   task->state = Task::State::Retired;
   stream->hasUntold = stream->hasUntold || task->isUntold;
   stream->hasFailed = stream->hasFailed || task->status < 0;
   stream->active.pop_front();
   stream->lastRetired = std::chrono::steady_clock::now();
-  --shared_.engagements;
-  --unfinished_;
   tryTo(lock, [&] { goOn(); });
   if (stream->references == 0 && stream->idle()) {
     stream->aftermath.settle();
@@ -299,7 +297,15 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     const GoesUnlocked held(lock, std::pair(std::exchange(stream->keep, {}),
                                             std::exchange(stream->aftermath.spent, {})));
   }
-  if (unfinished_ == 0 && shared_.allRetired)
+  if (calling)
+    return callBack(lock, stream, std::move(calling));
+  finished(lock);
+}
+
+/// A task has retired, and its event is complete.
+void Scheduler::finished(Lock& lock) {
+  --shared_.engagements;
+  if (--unfinished_ == 0 && shared_.allRetired)
     shared_.allRetired(lock);
 }
 
@@ -329,7 +335,7 @@ bool Scheduler::finish(Lock& lock) {
     watch(*stream);
   const bool wouldBeOver = machine_ && machine_->homeDevice().runsInCaller;
   return shared_.progress.wait_for(lock, std::chrono::seconds(wouldBeOver ? 30 : 2), [&] {
-    return std::none_of(streams_.begin(), streams_.end(), isUnderWay);
+    return callingBack_ == 0 && std::none_of(streams_.begin(), streams_.end(), isUnderWay);
   });
 }
 
@@ -344,7 +350,8 @@ void Scheduler::forgoContents() {
   goOn();
 }
 
-void Scheduler::completeEvent(Lock& lock, Task& task) {
+/// What the program is told from here on, if it asks.
+void Scheduler::endEvent(Task& task) {
   TaskEvent* event = task.event.get();
   if (!event)
     return;
@@ -353,23 +360,81 @@ void Scheduler::completeEvent(Lock& lock, Task& task) {
     event->times[1] = task.begin->profilingTime(CL_PROFILING_COMMAND_SUBMIT).value_or(0);
     event->times[2] = task.begin->profilingTime(CL_PROFILING_COMMAND_START).value_or(0);
     event->times[3] = task.end->profilingTime(CL_PROFILING_COMMAND_END).value_or(0);
-    // They come from several commands, the first perhaps from one that began late.
+    // They come from several commands, the first perhaps from one that began late, or at once
+    // though others of its queue were still running.
+    ProfilingTimes& before = task.stream->times;
+    if (task.stream->inOrder) {
+      event->times[0] = std::max(event->times[0], before[0]);
+      event->times[2] = std::max(event->times[2], before[3]);
+    }
     for (std::size_t i = 1; i < std::size(event->times); ++i)
       event->times[i] = std::max(event->times[i], event->times[i - 1]);
+    before = event->times;
   }
   event->status = std::min(task.status, CL_COMPLETE);
   event->ended = true;
-  // Whoever waits for the event goes on from here, and the application's callbacks run in here.
+}
+
+/// Whoever waits for the event in the driver goes on from here, and the application's callbacks run
+/// in here.
+void Scheduler::completeEvent(Lock& lock, TaskEvent& event) {
+  const cl_int status = event.status;
   lock.unlock();
-  cl_.clSetUserEventStatus(event->handle.get(), event->status);
+  {
+    const Unforked work;
+    cl_.clSetUserEventStatus(event.handle.get(), status);
+  }
   lock.lock();
-  event->complete = true;
+  event.complete = true;
+}
+
+/// Has the event completed, which calls the application back, on a thread that has nothing else to
+/// do: a callback may take a lock that a thread of the application holds while it waits, or wait
+/// for what is behind its command.
+void Scheduler::callBack(Lock& lock, const std::shared_ptr<Stream>& stream,
+                         std::shared_ptr<TaskEvent> event) {
+  const auto call = [this, event = std::move(event)](Lock& held) {
+    completeEvent(held, *event);
+    --callingBack_;
+    shared_.progress.notify_all();
+    finished(held);
+  };
+  bool isPosted = false;
+  tryTo(lock, [&] {
+    isPosted = stream->caller.post([this, call, keeps = stream] { // the worker is the queue's
+      Lock held(shared_.mutex);
+      call(held);
+      --retirers_;
+      shared_.progress.notify_all();
+    });
+  });
+  if (isPosted)
+    ++retirers_;
+  else
+    call(lock);
+}
+
+/// Some drivers call back before they go on with what comes next, and programs count on that.
+/// With others, programs may wait under a lock that the callback takes. And since libsplit has
+/// another thread call back than those drivers have, even theirs are held up a few times only, and
+/// for a while.
+void Scheduler::awaitCallbacks(Lock& lock) {
+  constexpr std::chrono::seconds patience(1);
+  constexpr unsigned mostInVain = 3; // in a row
+  if (!machine_ || !machine_->homeCallsBackFirst() || CallbackScope::active() ||
+      callbacksInVain_ >= mostInVain || !isCallingBack())
+    return;
+  const bool isOver = shared_.progress.wait_for(lock, patience, [&] { return !isCallingBack(); });
+  callbacksInVain_ = isOver ? 0 : callbacksInVain_ + 1;
 }
 
 cl_int Scheduler::waitFor(Lock& lock, const std::shared_ptr<Task>& task) {
-  flush(lock, task->stream);
+  const std::shared_ptr<Stream> stream = task->stream;
+  flush(lock, stream);
   const ProgramWaits program(programWaits_, endingMachine());
-  return await(lock, task);
+  const cl_int status = await(lock, task);
+  awaitCallbacks(lock);
+  return status;
 }
 
 /// The same by whoever ends another one.
@@ -436,6 +501,7 @@ void Scheduler::waitAll(Lock& lock, const std::shared_ptr<Stream>& stream) {
     else
       retireOldest(lock, stream, true);
   }
+  awaitCallbacks(lock);
   // What the program gave up is gone when its commands are over.
   if (mover_.sendsUnusedBuffer())
     mover_.awaitSentAhead(lock);

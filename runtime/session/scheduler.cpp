@@ -11,10 +11,6 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Launches of one queue that are issued ahead of the one that runs. More hide more latency; fewer
-/// let what was measured take effect sooner.
-constexpr std::size_t window = 8;
-
 /// Tasks in a row for which the application has waited, after which it is expected to wait again.
 constexpr unsigned rowOfWaits = 4;
 
@@ -92,16 +88,32 @@ void Scheduler::add(cl_command_queue queue, bool isNew) {
   if (!shared_.home)
     shared_.home = stream->device;
   const bool isHome = shared_.home == stream->device;
-  if (streams_.size() == 1) { // the first queue's work is not in the books
-    engaged = tracked_.buffers();
-    for (const auto& buffer : engaged)
-      if (!buffer->pooled()) // which no driver has anything to do with
-        buffer->unbooked = {};
-  }
+  if (streams_.size() == 1) // the first queue's work is not in the books
+    engaged = askAnew();
   streams_[queue] = std::move(stream);
   lock.unlock();
   if (!isHome)
     shared_.stepAside("the program uses several devices itself");
+}
+
+/// From here on it is asked anew what the driver has to do with buffers. The buffers: they are not
+/// to be destroyed under the lock.
+std::vector<std::shared_ptr<Buffer>> Scheduler::askAnew() {
+  std::vector<std::shared_ptr<Buffer>> engaged = tracked_.buffers();
+  for (const auto& buffer : engaged)
+    if (!buffer->pooled()) // which no driver has anything to do with
+      buffer->unbooked = {};
+  return engaged;
+}
+
+void Scheduler::userEventCreated() {
+  if (!shared_.userEvents) {
+    std::vector<std::shared_ptr<Buffer>> engaged; // not to be destroyed under the lock
+    const Lock lock(shared_.mutex);
+    engaged = askAnew(); // the work of queues without order is not in the books, either
+    shared_.userEvents = true;
+  }
+  ++shared_.unsetUserEvents;
 }
 
 void Scheduler::changing(cl_command_queue queue, cl_command_queue_properties properties) {
@@ -236,12 +248,12 @@ void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event
     task->events.push_back(Completion::of(cl_, event));
   } else if (status != CL_COMPLETE) {
     auto resolved = [this, weak = std::weak_ptr<Task>(task)](cl_int ended) {
-      std::lock_guard lock(shared_.mutex);
+      const Lock lock(shared_.mutex);
       if (auto waiting = weak.lock()) {
         --waiting->unresolved;
         if (ended < 0)
           waiting->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-        pump();
+        goOn();
       }
     };
     if (callOnEnd(event, resolved))
@@ -276,13 +288,13 @@ void Scheduler::tell(const std::shared_ptr<ForeignEnd>& end) {
     return;
   static_cast<void>(resolver_.post([this, end] {
     end->job(std::min(executionStatus(cl_, end->event.get()), CL_COMPLETE));
-    const std::lock_guard lock(shared_.mutex);
+    const Lock lock(shared_.mutex);
     foreignEnds_.erase(end);
   }));
 }
 
 void Scheduler::userEventFailed() {
-  const std::lock_guard lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   for (const std::shared_ptr<ForeignEnd>& end : foreignEnds_)
     if (executionStatus(cl_, end->event.get()) < CL_COMPLETE)
       tell(end);
@@ -293,9 +305,8 @@ void Scheduler::addWaitList(const std::shared_ptr<Task>& task, const Command& co
     auto ours = events_.find(command.waitList[i]);
     if (!ours) {
       addNativeEvent(task, command.waitList[i]);
-    } else if (!ours->complete) {
-      if (auto before = ours->task.lock())
-        task->waitTasks.push_back(before);
+    } else if (auto before = ours->ended ? nullptr : ours->task.lock()) {
+      task->waitTasks.push_back(before);
     } else if (ours->status < 0) {
       task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
@@ -368,7 +379,8 @@ bool Scheduler::canPlan(const Stream& stream, const Task& task) const {
   if (!task.isLaunch)
     return true;
   auto isLearning = [](const std::shared_ptr<Task>& active) { return active->learning; };
-  return std::ranges::none_of(stream.active, isLearning) && launchesOf(stream) < window;
+  return std::ranges::none_of(stream.active, isLearning) &&
+         launchesOf(stream) < stream.ahead.launches();
 }
 
 std::size_t Scheduler::launchesOf(const Stream& stream) {
@@ -467,10 +479,7 @@ void Scheduler::plan(const std::shared_ptr<Task>& task) {
     if (before->status < 0) // there may be no part that would tell
       task->failBehind(*before);
   task->sequence = ++plannings_;
-  if (task->status >= 0)
-    callPlan(*task);
-  else
-    failures_.loseOutputs(*task);
+  callPlan(*task);
   stream.aftermath.settle();
   stream.hasNew = true;
   static_cast<void>(startRetiring(task->stream)); // whoever waits can do it as well
@@ -502,16 +511,24 @@ void Scheduler::watch(Stream& stream) {
     stream.wake.notify_one();
 }
 
+/// Whatever happens, the task is one that somebody retires.
 void Scheduler::callPlan(Task& task) {
+  bool isLost = task.status < 0;
   try {
-    task.plan(task);
+    if (!isLost)
+      task.plan(task);
   } catch (const LostBytes&) {
     task.status = CL_OUT_OF_RESOURCES;
-    task.isUntold = true;
-    failures_.loseOutputs(task);
+    task.isUntold = isLost = true;
   } catch (const std::exception& error) {
     log(LogLevel::Info, "a command could not be issued: ", error.what());
     task.planFailed = true;
+  }
+  try {
+    if (isLost)
+      failures_.loseOutputs(task);
+  } catch (const std::exception& error) {
+    log(LogLevel::Error, "who reads what a command did not write is not told: ", error.what());
   }
 }
 
@@ -526,7 +543,7 @@ void Scheduler::goOn() {
 }
 
 void Scheduler::goOnUnlocked() {
-  const std::lock_guard lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   goOn();
 }
 

@@ -8,6 +8,8 @@
 #pragma once
 
 #include "runtime/core/call_table.h"
+#include "runtime/core/program_wait.h"
+#include "runtime/core/thread.h"
 #include "runtime/core/worker.h"
 #include "runtime/session/command.h"
 #include "runtime/session/event_table.h"
@@ -49,7 +51,8 @@ public:
 
   /// `failures` need not be there yet.
   Scheduler(Shared& shared, const TrackedBuffers& tracked, Mover& mover, FailureHandler& failures);
-  /// Ends the queues' own threads. No task is left, and nobody calls any more.
+  /// Ends the queues' own threads, once the program's callbacks have returned. No task is left, and
+  /// nobody calls any more.
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -63,6 +66,9 @@ public:
   void changed(cl_command_queue queue);
   void retained(cl_command_queue queue);
   void released(cl_command_queue queue);
+  /// … a user event. It is about to be, so that nobody meets one of which the session knows
+  /// nothing.
+  void userEventCreated();
   /// Whether the program has one in that context. With the lock.
   bool hasQueueIn(cl_context context) const {
     return std::ranges::any_of(streams_,
@@ -114,6 +120,10 @@ public:
   cl_int waitFor(Lock& lock, const std::shared_ptr<Task>& task);
   /// Until all that the queue has by now is over. Others may go on filling it.
   void waitAll(Lock& lock, const std::shared_ptr<Stream>& stream);
+  /// Whether the program is being called back for what has retired. Costs no lock.
+  bool isCallingBack() const { return callingBack_ > 0; }
+  /// Until that is over, where home's driver has calls wait for that: for a while.
+  void awaitCallbacks(Lock& lock);
   /// Until all that is in its queue before `gate`, which is open, has retired, and what was issued
   /// for it is over. Its status. It holds nothing any more then.
   cl_int waitForTurn(Lock& lock, const std::shared_ptr<Task>& gate);
@@ -166,6 +176,7 @@ public:
 private:
   Machine* endingMachine() const;
   void add(cl_command_queue queue, bool isNew);
+  std::vector<std::shared_ptr<Buffer>> askAnew();
   bool needsMarker(const Stream& stream) const;
   void fence(const std::shared_ptr<Task>& task);
   void markNatives(const std::shared_ptr<Task>& task);
@@ -195,7 +206,11 @@ private:
   void flush(Lock& lock, const std::shared_ptr<Stream>& stream) const;
   cl_int await(Lock& lock, const std::shared_ptr<Task>& task);
   void awaitRetired(Lock& lock, const Task& task);
-  void completeEvent(Lock& lock, Task& task);
+  static void endEvent(Task& task);
+  void completeEvent(Lock& lock, TaskEvent& event);
+  void callBack(Lock& lock, const std::shared_ptr<Stream>& stream,
+                std::shared_ptr<TaskEvent> event);
+  void finished(Lock& lock);
 
   Shared& shared_;
   const Dispatch& cl_;
@@ -210,11 +225,36 @@ private:
   std::uint64_t plannings_ = 0; ///< of tasks, so far
   unsigned suspended_ = 0;
   std::atomic<unsigned> programWaits_{0}; ///< threads
-  unsigned retirers_ = 0;                 ///< queues' own threads that run
+  unsigned retirers_ = 0;                 ///< queues' own threads that run, and calls back
+  std::atomic<unsigned> callingBack_{0};  ///< events that are being completed, of all queues
+  unsigned callbacksInVain_ = 0;          ///< waits for callbacks, in a row, that took too long
   bool recovering_ = false;
   const Verification* reservedFor_ = nullptr;
   std::set<std::shared_ptr<ForeignEnd>> foreignEnds_; ///< that somebody waits for
   Worker resolver_;                                   ///< foreign events that completed
+};
+
+/// A call of the program's that waits for commands, if it is one, for as long as this is there.
+/// Made and destroyed without the session's lock: callbacks are waited for at its end.
+class BlockingCall {
+public:
+  BlockingCall(Shared& shared, Scheduler& scheduler, bool isBlocking)
+      : mutex_(shared.mutex), scheduler_(isBlocking ? &scheduler : nullptr),
+        wait_(shared.waits, isBlocking) {}
+  ~BlockingCall() {
+    if (scheduler_ && scheduler_->isCallingBack()) {
+      const Uncancelled whole;
+      Lock lock(mutex_);
+      scheduler_->awaitCallbacks(lock);
+    }
+  }
+  BlockingCall(const BlockingCall&) = delete;
+  BlockingCall& operator=(const BlockingCall&) = delete;
+
+private:
+  std::mutex& mutex_;
+  Scheduler* scheduler_; ///< null: it does not wait
+  const ProgramWait wait_;
 };
 
 } // namespace libsplit::runtime

@@ -14,6 +14,9 @@ namespace libsplit::runtime {
 
 namespace {
 
+/// That a call may take longer which must not wait for what may wait for it.
+constexpr std::chrono::milliseconds shortWait(100);
+
 /// Asks again and again until it `holds`; false if it does not within `seconds`.
 template <class Holds> bool waitUntil(const Holds& holds, double seconds) {
   const auto begin = std::chrono::steady_clock::now();
@@ -67,7 +70,8 @@ void Session::stepAside(const std::string& why) {
     }
   } through{*this};
   held = memory_.engaged();
-  bringHome(lock, held);
+  // What does not get home while a callback waits that it may depend on, later commands bring.
+  bringHome(lock, held, CallbackScope::active() ? std::optional(shortWait) : std::nullopt);
   leaveIfAllIsHome();
 }
 
@@ -136,7 +140,6 @@ bool Session::makeRoom(cl_context context, unsigned attempt) {
   Lock lock(shared_.mutex);
   if (!machine_ || !shared_.isActive() || shared_.steppingAside)
     return false;
-  constexpr std::chrono::milliseconds patience(100);
   // What a task held goes when it retires, of whose end the program may have heard before: what it
   // gave up then was still there when it wanted the room. Now it is not.
   const Scheduler::Streams streams = scheduler_.streams();
@@ -145,7 +148,7 @@ bool Session::makeRoom(cl_context context, unsigned attempt) {
   if (CallbackScope::active()) { // which may not wait for long, and not know for what
     constexpr unsigned looks = 20;
     if (mayHaveHeld && attempt < looks)
-      shared_.progress.wait_for(lock, patience / looks);
+      shared_.progress.wait_for(lock, shortWait / looks);
     return mayHaveHeld && attempt < looks;
   }
   if (attempt > 0)
@@ -155,14 +158,14 @@ bool Session::makeRoom(cl_context context, unsigned attempt) {
       scheduler_.waitAll(lock, stream);
   // What may be waiting for the program mostly is not, and ends by itself. Natively it would have.
   // What is not over by then may wait for this very thread.
-  if (!shared_.progress.wait_for(lock, patience, [&] { return scheduler_.isEmpty(); }))
+  if (!shared_.progress.wait_for(lock, shortWait, [&] { return scheduler_.isEmpty(); }))
     return mayHaveHeld;
   engaged = memory_.engaged();
   std::ranges::copy_if(engaged, std::back_inserter(holders), [&](const auto& object) {
     return !object->buffer->pooled() && object->buffer->hasMoreAtHome(*machine_);
   });
   const bool mayBeHeld = shared_.userEvents || shared_.callbacks;
-  if (!bringHome(lock, holders, mayBeHeld ? std::optional(patience) : std::nullopt) ||
+  if (!bringHome(lock, holders, mayBeHeld ? std::optional(shortWait) : std::nullopt) ||
       !scheduler_.isEmpty() || mover_.isSendingAhead())
     return mayHaveHeld; // what waits for the program may need it
   const auto give = [&](std::shared_ptr<const void> memory) {
@@ -249,15 +252,17 @@ void Session::writeStats() {
     log(LogLevel::Error, "can't write the statistics to ", options_.stats);
 }
 
-void Session::contextReleased(cl_context context) {
+bool Session::contextReleased(cl_context context) {
   if (!contexts_.released(context))
-    return;
+    return false;
   static_cast<void>(pumps_.forget(context)); // without the lock: drivers may call the program
   Lock lock(shared_.mutex);
   givenUp_.push_back(context);
-  if (scheduler_.isEmpty() && !shared_.ending) // else it goes with the process
+  // Else it goes with the process. In a callback it may be that which the driver waits for.
+  if (scheduler_.isEmpty() && !shared_.ending && !CallbackScope::active())
     mover_.awaitSentAhead(lock);
   forgetContexts(lock);
+  return true;
 }
 
 /// Drops what was made in contexts that the program gave up. While something is under way that may
@@ -286,7 +291,6 @@ void Session::queueReleased(cl_command_queue queue) {
 }
 
 Session::Finished Session::finishQueue(cl_command_queue queue) {
-  ++shared_.waits;
   Lock lock(shared_.mutex);
   auto stream = scheduler_.find(queue);
   if (!stream)
@@ -308,11 +312,10 @@ void Session::asksFor(cl_event event) {
     scheduler_.seeThrough(lock, task->stream);
 }
 
-cl_int Session::awaitEvents(cl_uint count, const cl_event* list) {
-  ++shared_.waits;
+Session::Finished Session::awaitEvents(cl_uint count, const cl_event* list) {
   const EventTable& events = scheduler_.events();
   if (events.isEmpty() || !list)
-    return CL_SUCCESS;
+    return {};
   // What the driver refuses, it refuses before anything is waited for.
   const auto contextOf = [&](cl_event event) {
     return property<cl_context>(shared_.cl.clGetEventInfo, event, CL_EVENT_CONTEXT);
@@ -320,21 +323,23 @@ cl_int Session::awaitEvents(cl_uint count, const cl_event* list) {
   const cl_context context = count > 1 && list[0] ? contextOf(list[0]) : nullptr;
   for (cl_uint i = 0; i < count; ++i)
     if (!list[i] || (i > 0 && contextOf(list[i]) != context))
-      return CL_SUCCESS;
-  bool hasFailed = false;
+      return {};
+  bool hasFailed = false, areOurs = count > 0;
   cl_int told = CL_SUCCESS;
   Lock lock(shared_.mutex);
   for (cl_uint i = 0; i < count; ++i) {
     auto ours = events.find(list[i]);
+    areOurs = areOurs && ours;
     if (!ours)
       continue;
     if (auto task = ours->task.lock()) {
       scheduler_.waitFor(lock, task);
       told = std::min(told, Scheduler::tell(*task->stream));
     }
+    areOurs = areOurs && ours->ended;
     hasFailed = hasFailed || (ours->ended && ours->status < 0);
   }
-  return hasFailed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : told;
+  return {hasFailed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : told, areOurs};
 }
 
 } // namespace libsplit::runtime

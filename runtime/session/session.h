@@ -62,7 +62,8 @@ public:
 
   // Objects, as the program makes and drops them. Handles are the driver's.
   Contexts& contexts() { return contexts_; }
-  void contextReleased(cl_context context);
+  /// Whether that was the last of the program's references.
+  bool contextReleased(cl_context context);
   Scheduler& queues() { return scheduler_; }
   void queueReleased(cl_command_queue queue);
   MemoryTable& memory() { return memory_; }
@@ -72,11 +73,8 @@ public:
   EventTable& events() { return scheduler_.events(); }
   /// As programs may ask for them, also after libsplit has stepped aside.
   ReferenceCounts& referenceCounts() { return referenceCounts_; }
-  /// About to be, so that nobody meets one of which the session knows nothing.
-  void userEventCreated() {
-    shared_.userEvents = true;
-    ++shared_.unsetUserEvents;
-  }
+  /// About to be.
+  void userEventCreated() { scheduler_.userEventCreated(); }
   /// The program set it, or there is none after all.
   void userEventSet() { --shared_.unsetUserEvents; }
   void callbackGiven() { shared_.callbacks = true; }
@@ -88,17 +86,18 @@ public:
   /// The driver's own memory, or what it was given as such: no pump is needed there.
   void driverMemory(const void* address, std::size_t size) { pumps_.excludes(address, size); }
 
-  /// Waits for the tasks behind those of `list` that are libsplit's own events. What there is to
-  /// tell of them, and of what failed before them in their queues.
-  cl_int awaitEvents(cl_uint count, const cl_event* list);
+  /// The program waits for commands as long as the answer is there.
+  BlockingCall waits(bool isBlocking = true) { return {shared_, scheduler_, isBlocking}; }
+  struct Finished {
+    /// What the driver does not know: CL_OUT_OF_RESOURCES if a command of the queue failed since
+    /// the last time; of events, that one of them did.
+    cl_int status = CL_SUCCESS;
+    bool isAll = false; ///< the driver has nothing to wait for either, and need not be asked
+  };
+  /// Waits for the tasks behind those of `list` that are libsplit's own events.
+  Finished awaitEvents(cl_uint count, const cl_event* list);
   /// The program asks what became of it, and perhaps does nothing else until it is over.
   void asksFor(cl_event event);
-  struct Finished {
-    /// CL_OUT_OF_RESOURCES if a command of the queue failed, since the last time, of which the
-    /// driver knows nothing.
-    cl_int status = CL_SUCCESS;
-    bool isEmpty = false; ///< the driver has nothing of the queue either, and need not be asked
-  };
   /// Waits until nothing of libsplit's is pending on the queue.
   Finished finishQueue(cl_command_queue queue);
 

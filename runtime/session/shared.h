@@ -2,7 +2,9 @@
 #pragma once
 
 #include "runtime/core/completion.h"
+#include "runtime/core/forks.h"
 #include "runtime/core/options.h"
+#include "runtime/core/program_wait.h"
 #include "runtime/cost/known_speeds.h"
 #include "runtime/cost/moving_rate.h"
 #include "runtime/cost/split_cost.h"
@@ -23,8 +25,35 @@
 
 namespace libsplit::runtime {
 
-/// The session's lock, held.
-using Lock = std::unique_lock<std::mutex>;
+/// The session's lock, held. Each thread knows whether it has it.
+class Lock : public std::unique_lock<std::mutex> {
+public:
+  explicit Lock(std::mutex& mutex) : std::unique_lock<std::mutex>(mutex) { isHeld = true; }
+  Lock(std::mutex& mutex, std::defer_lock_t deferred)
+      : std::unique_lock<std::mutex>(mutex, deferred) {}
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    if (owns_lock())
+      isHeld = false;
+  }
+
+  void lock() {
+    std::unique_lock<std::mutex>::lock();
+    isHeld = true;
+  }
+  bool try_lock() { return isHeld = std::unique_lock<std::mutex>::try_lock(); }
+  void unlock() {
+    isHeld = false;
+    std::unique_lock<std::mutex>::unlock();
+  }
+
+  static bool isHeldHere() { return isHeld; }
+
+private:
+  /// Also while it waits to be notified. In the threads' static block, as CallbackScope's.
+  [[gnu::tls_model("initial-exec")]] static constinit inline thread_local bool isHeld = false;
+};
 
 /// What it holds goes without the lock, which it lets go of meanwhile: it may be the last to hold
 /// what the program gave up, of whose end drivers tell the program. Held or not, the lock is as
@@ -38,7 +67,10 @@ public:
     const bool isLocked = lock_.owns_lock();
     if (isLocked)
       lock_.unlock();
-    held_ = {};
+    {
+      const Unforked work; // drivers', mostly
+      held_ = {};
+    }
     if (isLocked)
       lock_.lock();
   }

@@ -7,7 +7,8 @@
 // fenced, which is behind what its queue has natively, until what the application made it wait for
 // is on its way. Then it is *planned*: its commands are issued to the lanes; where planning it
 // takes what is still on its way, it is parked again. Once all have ended it is *retired*:
-// measured, its event completed. When the last is retired the queue is native again.
+// measured, its event completed (where that calls the application back, on a thread of its own).
+// When the last is retired the queue is native again.
 //
 // Tasks of a queue retire in order, each on whatever thread waits for it: the application's in
 // clFinish, clWaitForEvents or a blocking read, which saves waking it up; else the queue's own.
@@ -15,14 +16,18 @@
 // the next one unless something depends on that: to wake it takes as long as all else that a
 // launch takes of the host. It looks by itself every now and then, should the application do
 // something else this time. While a thread of the application waits, the queue's own leaves all to
-// it, but for callbacks: two that wait for the same would only get in each other's way.
+// it: two that wait for the same would only get in each other's way. Callbacks of the application's
+// have another thread, since nobody knows what they wait for.
 #pragma once
 
 #include "runtime/core/call_table.h"
 #include "runtime/core/completion.h"
+#include "runtime/core/program_wait.h"
+#include "runtime/core/worker.h"
 #include "runtime/cost/launch_cycle.h"
 #include "runtime/cost/launch_ends.h"
 #include "runtime/cost/launch_history.h"
+#include "runtime/cost/launches_ahead.h"
 #include "runtime/cost/planning_budget.h"
 #include "runtime/cost/splits_of_late.h"
 #include "runtime/cost/timed_turns.h"
@@ -30,6 +35,7 @@
 #include "runtime/session/moved.h"
 #include "runtime/trace/trace.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -48,6 +54,9 @@ struct Launch;
 struct Task;
 struct Verification;
 
+/// QUEUED, SUBMIT, START, END on the home device's clock.
+using ProfilingTimes = std::array<cl_ulong, 4>;
+
 /// An event that libsplit gave to the application. The handle is a user event of the application's
 /// context, so that waiting, callbacks and wait lists work natively; queries are answered from
 /// here.
@@ -58,12 +67,13 @@ struct TaskEvent {
   Ref<cl_command_queue> queue;
   cl_command_type type = 0;
   std::weak_ptr<Task> task;
-  bool ended = false;     ///< status and times are known
-  bool complete = false;  ///< the handle's status is set: it may be handed to the driver
-  unsigned callbacks = 0; ///< the application's that were not called yet; completing it may do so
+  bool ended = false;      ///< status and times are known
+  bool completing = false; ///< … is about to be, by who does not call the application back
+  bool complete = false;   ///< the handle's status is set: it may be handed to the driver
+  unsigned callbacks = 0;  ///< the application's that were not called yet; completing it may do so
   cl_int status = CL_SUCCESS;
   bool profiled = false;
-  cl_ulong times[4] = {0, 0, 0, 0}; ///< QUEUED, SUBMIT, START, END on the home device's clock
+  ProfilingTimes times{};
 };
 
 /// A launch of a queue that is over.
@@ -114,26 +124,36 @@ struct Stream {
   unsigned awaited = 0;        ///< tasks in a row that the application waited for when they ended
   unsigned waiters = 0;        ///< threads that wait for tasks, and retire them
   bool closed = false;         ///< the application gave it up: the thread may end
+  Worker caller;               ///< completes those events that call the application back
   bool waitsForOthers = false; ///< some native command was to wait for events, perhaps of others
   Aftermath aftermath;
   unsigned heldUp = 0;      ///< launches in a row that are tasks only since others before them are
   PlanningBudget holdingUp; ///< seconds that launches may be held up so, to try what may pay
   std::uint64_t heldUpTo = 0; ///< number of the last launch that counts as held up so
   std::chrono::steady_clock::time_point lastCalled{}; ///< the last launch was
-  std::uint64_t waits = 0;      ///< of the program's, when the last launch came
-  std::uint64_t sinceWait = 0;  ///< launches that came since then, …
-  std::uint64_t together = 0;   ///< … and between the two waits before
+  std::uint64_t waits = 0;     ///< of the program's, when the last launch came
+  std::uint64_t sinceWait = 0; ///< launches that came since then, …
+  std::uint64_t together = 0;  ///< … and between the two waits before
+  /// The launches that came since their thread last waited.
+  struct Round {
+    const ProgramWait::OfThread* thread = nullptr; ///< only compared; null: there are none
+    std::uint64_t waits = 0;                       ///< of the thread's, when the first came
+    std::chrono::steady_clock::time_point called;  ///< the first was
+    std::uint64_t launches = 0;
+  } round;
   std::condition_variable wake; ///< of the retiring thread
   bool hasUntold = false;       ///< a task failed, of which no call told yet
   bool hasFailed = false;       ///< a task, of which the driver's clFinish may tell from then on
   CompletionPtr nativeEnd; ///< the last native command before the first task, if it may still run
   std::chrono::steady_clock::time_point lastRetired{};
+  ProfilingTimes times{};                ///< of the last event that has some
   LaunchCycle cycle;                     ///< of its split launches
   std::uint64_t launches = 0;            ///< so far
   std::optional<EndedLaunch> lastLaunch; ///< the last one that was timed
   LaunchEnds ends;                       ///< of those that were tasks
   TimedTurns timed;                      ///< of its split launches
   SplitsOfLate splitsOfLate;
+  LaunchesAhead ahead;
   /// Of what launches of its cycle will need elsewhere (prefetcher.h).
   struct Prefetch {
     /// What one launch sent to one node.

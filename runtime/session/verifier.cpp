@@ -24,20 +24,24 @@ namespace {
 struct Part {
   std::size_t buffer = 0; ///< of the launch
   ByteRange bytes;
+  bool mayBeWritten = false;
 };
 
 using Contents = std::vector<std::vector<std::byte>>; ///< by part
 
 std::vector<Part> partsOf(const Launch& launch) {
-  std::vector<ByteSet> given(launch.buffers.size());
-  for (const BufferArgument& argument : launch.request.buffers)
-    given[argument.buffer].add(
-        {argument.origin,
-         argument.origin + launch.request.arguments[argument.parameter].bufferSize});
+  std::vector<ByteSet> given(launch.buffers.size()), written(launch.buffers.size());
+  for (const BufferArgument& argument : launch.request.buffers) {
+    const ByteRange bytes{
+        argument.origin, argument.origin + launch.request.arguments[argument.parameter].bufferSize};
+    given[argument.buffer].add(bytes);
+    if (launch.code->writes[argument.parameter])
+      written[argument.buffer].add(bytes);
+  }
   std::vector<Part> parts;
   for (std::size_t b = 0; b < given.size(); ++b)
     for (const ByteRange& bytes : given[b].ranges())
-      parts.push_back({b, bytes});
+      parts.push_back({b, bytes, written[b].intersects(ByteSet(bytes))});
   return parts;
 }
 
@@ -85,7 +89,9 @@ void Verifier::readAll(Task& task, const Verification& verification,
 
 void Verifier::restore(Task& task, Verification& verification) {
   for (std::size_t p = 0; p < verification.parts.size(); ++p) {
-    const auto& [index, range] = verification.parts[p];
+    const auto& [index, range, mayBeWritten] = verification.parts[p];
+    if (!mayBeWritten) // it may lie in memory that nobody can write to
+      continue;
     const std::shared_ptr<Buffer>& buffer = verification.launch->buffers[index];
     HeldUse use;
     use.use = {nullptr, true, range.begin, range.end, false};

@@ -96,7 +96,7 @@ Configuration parseConfiguration(const std::string& text) {
   }
   requireKnown(json, {"platforms", "seed", "clock", "strict_flush", "shuffle", "goes_on",
                       "callback_thread", "callbacks_ms", "kernels_ms", "cache", "report",
-                      "slow_calls", "script"});
+                      "slow_calls", "script", "locks_events"});
   Configuration result;
   for (const Json& platform : json.value("platforms", Json::array())) {
     requireKnown(platform, {"name", "devices"});
@@ -114,6 +114,7 @@ Configuration parseConfiguration(const std::string& text) {
   result.shuffle = json.value("shuffle", result.shuffle);
   result.goesOn = json.value("goes_on", result.goesOn);
   result.callbackThread = json.value("callback_thread", result.callbackThread);
+  result.locksEvents = json.value("locks_events", result.locksEvents);
   result.callbackSeconds = json.value("callbacks_ms", 0.0) * 1e-3;
   result.kernelSeconds = json.value("kernels_ms", 0.0) * 1e-3;
   result.cache = json.value("cache", result.cache);

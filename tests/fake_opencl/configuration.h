@@ -9,7 +9,8 @@
 //       "dense_rects": false, "local_sizes": {"driver's": 1, "64x4x1": 0.5},
 //       "most_queues": 0, "options": "-D__x86_64__=1"}]}],
 //    "seed": 1, "clock": "virtual", "strict_flush": true, "shuffle": true, "goes_on": false,
-//    "callback_thread": true, "callbacks_ms": 0, "kernels_ms": 0, "cache": "/tmp/x",
+//    "callback_thread": true, "locks_events": false, "callbacks_ms": 0, "kernels_ms": 0,
+//    "cache": "/tmp/x",
 //    "report": "calls.json", "slow_calls": {"clEnqueueFillBuffer": 2000},
 //    "script": [{"fail_call": {"device": "0.1", "number": 37, "error": -5}},
 //               {"fail_command": {"device": "0.1", "number": 3, "error": -5}},
@@ -86,6 +87,8 @@ struct Configuration {
   /// The program's callbacks run on a thread of their own; else on the only one that runs commands,
   /// and all waits until they return.
   bool callbackThread = true;
+  /// While it calls back for a command that is not over, who asks for its event waits.
+  bool locksEvents = false;
   /// That thread looks so rarely whether there is anything to call, in real time.
   double callbackSeconds = 0;
   /// The driver holds kernels that were launched for so long, in real time, after all else let go

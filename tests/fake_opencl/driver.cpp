@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -127,9 +128,23 @@ std::optional<cl_int> Driver::called(const char* name, cl_device_id device) {
     device->log.emplace_back(name);
   for (const Mishap& mishap : configuration.script)
     if (mishap.kind == Mishap::Kind::FailCall && mishap.device == device->number &&
-        mishap.number == device->calls)
+        mishap.number == device->calls) {
+      tellContextsOf(device, name);
       return mishap.error;
+    }
   return std::nullopt;
+}
+
+void Driver::tellContextsOf(cl_device_id device, const char* call) {
+  for (const Object* each : alive_) {
+    if (each->kind != _cl_context::kindName)
+      continue;
+    const auto& context = *static_cast<const _cl_context*>(each);
+    if (context.notify && std::ranges::find(context.devices, device) != context.devices.end())
+      callLater([notify = context.notify, data = context.notifyData, text = std::string(call)] {
+        notify((text + " failed").c_str(), nullptr, 0, data);
+      });
+  }
 }
 
 void Driver::callBack(Lock& lock) {

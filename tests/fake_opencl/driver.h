@@ -42,9 +42,11 @@ public:
   }
   void forget(Object* object) { alive_.erase(object); }
   void misuse(const std::string& what);
-  /// A call that concerns `device`: counted, and what it answers if it is to fail.
+  /// A call that concerns `device`: counted, and what it answers if it is to fail, of which the
+  /// device's contexts are to hear.
   std::optional<cl_int> called(const char* name, cl_device_id device);
-  /// Calls of the program's functions that wait until the lock is free: those of memory that ended.
+  /// Calls of the program's functions that wait until the lock is free: those of memory that ended,
+  /// and of contexts in which a call failed.
   void callLater(std::function<void()> function) { waiting_.push_back(std::move(function)); }
   void callBack(Lock& lock);
   void writeReport();
@@ -52,6 +54,8 @@ public:
   static const cl_icd_dispatch& dispatchTable();
 
 private:
+  void tellContextsOf(cl_device_id device, const char* call);
+
   std::unordered_set<const Object*> alive_;
   std::vector<std::string> misuses_;
   std::vector<std::function<void()>> waiting_;
@@ -98,6 +102,8 @@ public:
       error = invalidHandle<Handle>;
     } else if (counted == Counted::Yes) {
       error = driver().called(name, deviceOf(handle)).value_or(CL_SUCCESS);
+      if (error)
+        driver().callBack(lock);
     }
   }
   Lock lock;

@@ -211,10 +211,13 @@ Engine::Running Engine::begin(Lock& lock, const Pointer& command) {
       early.push_back(callback);
   std::erase_if(event->callbacks, [](const auto& each) { return each.at > CL_COMPLETE; });
   if (!early.empty()) {
+    event->isLocked = driver_.configuration.locksEvents;
     lock.unlock();
     for (const auto& callback : early)
       callback.function(event, callback.at, callback.data);
     lock.lock();
+    event->isLocked = false;
+    event->ended.notify_all();
   }
   if (!command->late)
     status = perform(lock, *command, status);

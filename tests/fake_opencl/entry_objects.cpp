@@ -217,10 +217,15 @@ cl_int CL_API_CALL getDeviceAndHostTimer(cl_device_id device, cl_ulong* onDevice
   return CL_SUCCESS;
 }
 
+using Notify = void(CL_CALLBACK*)(const char*, const void*, std::size_t, void*);
+
 cl_context createContext(const cl_context_properties* properties,
-                         const std::vector<cl_device_id>& devices, cl_int* error) {
+                         const std::vector<cl_device_id>& devices, Notify notify, void* data,
+                         cl_int* error) {
   auto context = std::make_unique<_cl_context>();
   context->devices = devices;
+  context->notify = notify;
+  context->notifyData = data;
   for (const cl_context_properties* each = properties; each && *each; each += 2)
     context->properties.insert(context->properties.end(), {each[0], each[1]});
   if (properties)
@@ -228,9 +233,11 @@ cl_context createContext(const cl_context_properties* properties,
   return granted(error, driver().adopt(std::move(context)));
 }
 
-cl_context CL_API_CALL createContextOf(
-    const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
-    void(CL_CALLBACK*)(const char*, const void*, std::size_t, void*), void*, cl_int* error) {
+cl_context CL_API_CALL createContextOf(const cl_context_properties* properties, cl_uint count,
+                                       const cl_device_id* devices,
+                                       void(CL_CALLBACK* notify)(const char*, const void*,
+                                                                 std::size_t, void*),
+                                       void* data, cl_int* error) {
   if (count == 0 || !devices)
     return refuse(error, CL_INVALID_VALUE);
   Call call("clCreateContext", devices[0]);
@@ -242,12 +249,14 @@ cl_context CL_API_CALL createContextOf(
     if (devices[i]->lost)
       return refuse(error, CL_DEVICE_NOT_AVAILABLE);
   }
-  return createContext(properties, {devices, devices + count}, error);
+  return createContext(properties, {devices, devices + count}, notify, data, error);
 }
 
-cl_context CL_API_CALL createContextFromType(
-    const cl_context_properties* properties, cl_device_type type,
-    void(CL_CALLBACK*)(const char*, const void*, std::size_t, void*), void*, cl_int* error) {
+cl_context CL_API_CALL createContextFromType(const cl_context_properties* properties,
+                                             cl_device_type type,
+                                             void(CL_CALLBACK* notify)(const char*, const void*,
+                                                                       std::size_t, void*),
+                                             void* data, cl_int* error) {
   cl_platform_id platform = driver().platforms.front().get();
   for (const cl_context_properties* each = properties; each && *each; each += 2)
     if (*each == CL_CONTEXT_PLATFORM)
@@ -257,7 +266,7 @@ cl_context CL_API_CALL createContextFromType(
   const cl_int status = getDeviceIds(platform, type, 64, found, &count);
   if (status != CL_SUCCESS)
     return refuse(error, status);
-  return createContextOf(properties, count, found, nullptr, nullptr, error);
+  return createContextOf(properties, count, found, notify, data, error);
 }
 
 cl_int CL_API_CALL getContextInfo(cl_context context, cl_context_info name, std::size_t size,

@@ -74,13 +74,13 @@ class Fake:
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
     def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, slow_calls=None,
-                    clock=None, callbacks_ms=0, kernels_ms=0, timeout=None, env=None):
+                    clock=None, callbacks_ms=0, kernels_ms=0, locks_events=False, timeout=None, env=None):
         """Natively if there are no `options`."""
         timeout = timeout or (240 if self.bench.compilers else 60)  # what sanitizers look at takes its time
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
         configuration = {"platforms": self.platforms, "seed": seed, "script": list(script), "goes_on": goes_on,
                          "clock": clock or self.clock, "slow_calls": slow_calls or {}, "callback_thread": seed % 2 == 1,
-                         "callbacks_ms": callbacks_ms, "kernels_ms": kernels_ms,
+                         "callbacks_ms": callbacks_ms, "kernels_ms": kernels_ms, "locks_events": locks_events,
                          "cache": str(compiled / "tests" / "fake-cache"), "report": str(self.report)}
         env = (env or {}) | {"OCL_ICD_VENDORS": str(self.bench.build / "fake_opencl"), "OCL_ICD_PLATFORM_SORT": "none",
                "FAKE_OPENCL": json.dumps(configuration)}
@@ -123,6 +123,38 @@ def cancelled(bench, machine):
     fake = Fake(bench, machine)
     for options in policies(fake.devices):
         fake.run("cancelled", options).require_success()
+
+
+def locked_callback(bench, variant):
+    """Callbacks that wait for what a thread of the program's holds while it waits, where drivers call back on a thread of
+    their own."""
+    fake = Fake(bench)
+    arguments = ("--variant", variant)
+    native = fake.run("locked_callback", arguments=arguments, kernels_ms=20)  # not over before the callback is set
+    native.require_success()
+    for options in policies(fake.devices):
+        fake.run("locked_callback", options, arguments=arguments, kernels_ms=20).require_same_as(native)
+
+
+def called_back_first(bench, machine):
+    """Where the driver has waits go on only when callbacks are over, so do libsplit's, whatever the program waits for."""
+    fake = Fake(bench, machine)
+    arguments = ("--variant", "first", "--iterations", "12")
+    native = fake.run("locked_callback", arguments=arguments, seed=2, kernels_ms=5)
+    native.require_success()
+    for options in policies(fake.devices):
+        fake.run("locked_callback", options, arguments=arguments, seed=2, kernels_ms=5).require_same_as(native)
+
+
+def called_back_early(bench, machine):
+    """Callbacks for commands that are not over may call OpenCL, also where drivers call them with a lock for which those
+    wait that ask for the event."""
+    fake = Fake(bench, machine)
+    arguments = ("--variant", "early")
+    native = fake.run("locked_callback", arguments=arguments, locks_events=True)
+    native.require_success()
+    for options in policies(fake.devices):
+        fake.run("locked_callback", options, arguments=arguments, locks_events=True).require_same_as(native)
 
 
 def given_up(bench, machine):
@@ -565,8 +597,9 @@ def open_sizes(bench):
     are the same, and kernels that see the size get the driver's."""
     stats = bench.tmp / "stats.json"
     cache = bench.tmp / "cache"
-    # Its groups are of one work-item where no number up to 64 divides the NDRange.
-    gpu = GPU | {"max_group": 64, "item_ns": 50, "local_sizes": {"driver's": 8, "*": 4, "4x16x1": 1}}
+    # Its groups are of one work-item where no number up to 64 divides the NDRange. Launches take long beside what the host
+    # takes for them: those that don't are not tried on.
+    gpu = GPU | {"max_group": 64, "item_ns": 1000, "local_sizes": {"driver's": 8, "*": 4, "4x16x1": 1}}
     launches = 300
     best = "4x16"
 
@@ -604,6 +637,26 @@ def open_sizes(bench):
                     fake.run("open_sizes", options, arguments=arguments).require_same_as(native)
                 if best not in chosen():
                     raise Failure(f"{case}: {chosen()} was chosen, and {best} is fastest")
+
+
+def late_starts(bench):
+    """Two devices alike, whose driver takes long to be handed each command. Where the program waits for each launch, the
+    second begins that much later, and gets so much less that both end together; where it does not, both get the same."""
+    stats = bench.tmp / "stats.json"
+    fake = Fake(bench)
+    fake.platforms = [{"name": "Fake", "devices": [GPU | {"launch_us": 0, "item_ns": 100}] * 2}]
+    command = suite.command("mandelbrot", bench.build / "benchmarks" / "apps", 448, 60)  # 10 ms each, on one
+    native = fake.run_command(command, clock="real")
+    native.require_success()
+
+    def attempt():
+        fake.run_command(command, {"MIN_LAUNCH": "0", "STATS": str(stats)}, clock="real",
+                         slow_calls={"clEnqueueNDRangeKernel": 2000}).require_same_as(native)
+        kernel, = json.loads(stats.read_text())["kernels"]
+        shares = kernel["ndranges"][-1]["last_shares"]
+        return None if 0.57 < shares[0] < 0.64 else f"the shares are {shares}, and 0.6 and 0.4 would end together"
+
+    eventually(attempt)
 
 
 def held_up(bench):
@@ -780,6 +833,20 @@ def full_device_late(bench):
     native.require_success()
     for options in policies(2):
         fake.run("full_device", options, arguments=arguments, clock="real").require_same_as(native)
+
+
+def error_notices(bench):
+    """A context's callback that calls OpenCL hears of what fails, in whatever call libsplit made it, and the program goes
+    on."""
+    fake = Fake(bench)
+    options = {"POLICY": "static:1,1"}
+    fake.run("error_notices", options).require_success()
+    calls = fake.calls("0.0")["calls"]
+    made = calls.index("clCreateContext", calls.index("clCreateContext") + 1)  # the second is the program's that tells
+    numbers = [i + 1 for i in range(made + 1, len(calls)) if calls[made:i].count(calls[i]) < 3]
+    for number in numbers:
+        fake.run("error_notices", options, script=[{"fail_call": {"device": "0.0", "number": number}}]).require_success()
+    print(f"{len(numbers)} runs, all of which ended")
 
 
 def windowed(bench, name, least, *arguments):
@@ -1078,14 +1145,15 @@ def changed_mind(bench, machine, count, first="1", *variants):
 
 
 if __name__ == "__main__":
-    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "exit_handler": exit_handler, "other_code": other_code, "few_queues": few_queues, "let_go": let_go, "late_callbacks": late_callbacks, "read_back": read_back,
+    main({"sample": sample, "outlook": outlook, "sent_ahead": sent_ahead, "home_lost": home_lost, "exit_handler": exit_handler, "other_code": other_code, "few_queues": few_queues, "let_go": let_go, "late_callbacks": late_callbacks, "locked_callback": locked_callback, "called_back_first": called_back_first,
+          "called_back_early": called_back_early, "read_back": read_back,
           "held_kernels": held_kernels, "changed_mind": changed_mind, "slow_calls": slow_calls,
           "held_commands": held_commands, "rehearsal": rehearsal, "what_if": what_if,
           "what_if_unknown": what_if_unknown, "application": application, "pipelined": pipelined, "untimed": untimed, "open_sizes": open_sizes,
-          "held_up": held_up,
+          "late_starts": late_starts, "held_up": held_up,
           "application_table": application_table, "shared_out": shared_out, "deeper_halos": deeper_halos,
           "refusals": refusals, "failures": failures, "refused_recovery": refused_recovery, "windowed": windowed, "full_home": full_home,
           "full_device": full_device, "full_device_late": full_device_late,
-          "few_threads": few_threads,
+          "few_threads": few_threads, "error_notices": error_notices,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full, "pooled_pending": pooled_pending,
           "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})

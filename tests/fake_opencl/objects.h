@@ -135,6 +135,8 @@ struct _cl_context : libsplit::fake::Object {
   static constexpr const char* kindName = "contexts";
   std::vector<cl_device_id> devices;
   std::vector<cl_context_properties> properties;
+  void(CL_CALLBACK* notify)(const char*, const void*, std::size_t, void*) = nullptr;
+  void* notifyData = nullptr;
 };
 
 struct _cl_command_queue : libsplit::fake::Object {
@@ -206,6 +208,7 @@ struct _cl_event : libsplit::fake::Object {
     void* data = nullptr;
   };
   std::vector<Callback> callbacks;
+  bool isLocked = false; ///< while it calls back, where drivers do so with a lock of its own
   std::condition_variable ended; ///< so that nobody else wakes up who waits
   bool over() const { return status <= CL_COMPLETE; }
 };

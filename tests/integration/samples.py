@@ -43,6 +43,7 @@ SAMPLES = {
     "user_events": Expectation(launches={"scale": 6}, homes=("0.1",)),
     "api_coverage": Expectation(("advance",)),
     "api_programs": Expectation(),
+    "locked_callback": Expectation(("add",), launches={"add": 6}),
     "dropped_context": Expectation(("advance",), launches={"advance": 16}),
     "built_by_threads": Expectation(homes=("0.1",)),
     "rebuilt": Expectation(("multiples",), launches={"multiples": 6}),
@@ -277,6 +278,18 @@ def speeds_are_kept_between_runs(bench):
         speeds.write_bytes(kept)
 
 
+def what_nobody_can_write_to_is_verified(bench):
+    """A buffer over memory of the program's that is only to be read keeps its bytes while launches are verified."""
+    for home in ("0.0", "0.1"):
+        for separate in ("0", "1"):
+            command = bench.sample("profiled", "--device", home)
+            native = bench.native(command, dump=True)
+            run = bench.run(command, "preload", {"POLICY": "static:0.5,0.5", "SEPARATE_NODES": separate,
+                                                 "WAIT_ANALYSIS": "1", "VERIFY": "1"}, dump=True)
+            run.require_same_as(native)
+            run.require_split("add")
+
+
 def images_are_copied(bench):
     """Where each device has a memory of its own, kernels that only read images run on all."""
     for home, variant in (("0.0", ""), ("0.1", ""), ("0.0", "random"), ("0.1", "random")):
@@ -418,6 +431,7 @@ if __name__ == "__main__":
         "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
         "images_are_copied": images_are_copied,
+        "what_nobody_can_write_to_is_verified": what_nobody_can_write_to_is_verified,
         "images_are_written_in_parts": images_are_written_in_parts,
         "preparation_goes_on_in_the_next_run": preparation_goes_on_in_the_next_run,
         "drivers_compile_before_a_launch_is_split": drivers_compile_before_a_launch_is_split,

@@ -130,7 +130,7 @@ PACKAGED = {
 
 # Samples for the fake OpenCL, which hang on PoCL natively: on the device that runs commands in the calling thread, or on
 # both; and those that no driver need survive.
-HOMES = {"busy_callback": (), "cancelled": (), "given_up": ("0.1",), "overtaken_calls": ("0.1",), "shared_queue": ("0.1",)}
+HOMES = {"busy_callback": (), "cancelled": (), "failed_waits": (), "given_up": ("0.1",), "overtaken_calls": ("0.1",), "shared_queue": ("0.1",)}
 
 
 def own(bench):

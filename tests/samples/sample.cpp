@@ -63,6 +63,13 @@ void check(cl_int code, const char* what) {
   checkCode(code, CL_SUCCESS, what);
 }
 
+cl_ulong moment(cl_event event, cl_profiling_info which) {
+  cl_ulong value = 0;
+  check(clGetEventProfilingInfo(event, which, sizeof value, &value, nullptr),
+        "clGetEventProfilingInfo");
+  return value;
+}
+
 void checkCode(cl_int code, cl_int expected, const char* what) {
   if (code != expected)
     throw Failure(std::string(what) + ": " + errorName(code) + ", expected " + errorName(expected));

@@ -52,6 +52,8 @@ void check(cl_int code, const char* what);
 /// Throws Failure unless `code` is `expected`.
 void checkCode(cl_int code, cl_int expected, const char* what);
 void require(bool condition, const std::string& what);
+/// One of an event's profiling times.
+cl_ulong moment(cl_event event, cl_profiling_info which);
 
 /// Owns one reference of an OpenCL object.
 template <typename T, cl_int (*release)(T)> class Handle {

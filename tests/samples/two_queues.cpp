@@ -10,18 +10,11 @@
 
 namespace {
 
-cl_ulong moment(cl_event event, cl_profiling_info which) {
-  cl_ulong value = 0;
-  sample::check(clGetEventProfilingInfo(event, which, sizeof value, &value, nullptr),
-                "clGetEventProfilingInfo");
-  return value;
-}
-
 void checkProfile(cl_event event, cl_command_type type, cl_command_queue queue) {
-  const cl_ulong queued = moment(event, CL_PROFILING_COMMAND_QUEUED);
-  const cl_ulong submitted = moment(event, CL_PROFILING_COMMAND_SUBMIT);
-  const cl_ulong started = moment(event, CL_PROFILING_COMMAND_START);
-  const cl_ulong ended = moment(event, CL_PROFILING_COMMAND_END);
+  const cl_ulong queued = sample::moment(event, CL_PROFILING_COMMAND_QUEUED);
+  const cl_ulong submitted = sample::moment(event, CL_PROFILING_COMMAND_SUBMIT);
+  const cl_ulong started = sample::moment(event, CL_PROFILING_COMMAND_START);
+  const cl_ulong ended = sample::moment(event, CL_PROFILING_COMMAND_END);
   sample::require(queued <= submitted && submitted <= started && started <= ended,
                   "profiling times out of order");
   cl_command_type actualType = 0;
@@ -109,8 +102,8 @@ void twoQueues(sample::Sample& s) {
     checkProfile(tripled, CL_COMMAND_NDRANGE_KERNEL, second);
     checkProfile(added, CL_COMMAND_NDRANGE_KERNEL, second);
     checkProfile(read, CL_COMMAND_READ_BUFFER, second);
-    sample::require(moment(added, CL_PROFILING_COMMAND_START) >=
-                        moment(doubled, CL_PROFILING_COMMAND_END),
+    sample::require(sample::moment(added, CL_PROFILING_COMMAND_START) >=
+                        sample::moment(doubled, CL_PROFILING_COMMAND_END),
                     "add began before its operand was there");
     sample::check(clFinish(first), "clFinish");
     sample::check(clFinish(second), "clFinish");

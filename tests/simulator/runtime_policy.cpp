@@ -5,6 +5,7 @@
 #include "runtime/cost/rehearsal.h"
 #include "runtime/cost/share_controller.h"
 #include "runtime/cost/split_cost.h"
+#include "runtime/cost/start_skew.h"
 
 #include <algorithm>
 
@@ -16,6 +17,7 @@ using runtime::LaunchCycle;
 using runtime::Rehearsal;
 using runtime::SectionUse;
 using runtime::ShareController;
+using runtime::StartSkew;
 using Kind = WorldDecision::Kind;
 
 constexpr std::uint64_t learningSplits = 6, knownSplits = 3;
@@ -96,7 +98,11 @@ public:
                                       report.groups);
       return;
     }
-    history.controller->observeSplit(report.samples, report.groups, report.wall);
+    std::vector<solver::DeviceSample> samples = report.samples;
+    for (std::size_t d = 0; d < report.starts.size(); ++d)
+      if (solver::DeviceSample& sample = samples[d]; sample.groupBegin != sample.groupEnd)
+        history.starts.note(d, report.starts[d], sample);
+    history.controller->observeSplit(samples, report.groups, report.wall);
     moving_.note(report.moves, static_cast<std::uint64_t>(report.bytes), report.movingSeconds);
   }
 
@@ -104,6 +110,7 @@ private:
   struct History {
     std::unique_ptr<ShareController> controller;
     std::vector<Rehearsal> rehearsals;
+    StartSkew starts;
     std::uint64_t splits = 0;
     double groups = 0;
 

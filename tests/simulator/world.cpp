@@ -345,10 +345,15 @@ private:
     }
     const std::vector<double> ready = bring(kernel, begins, ends, devices, report);
     const double together = company(kernel, counts);
-    double over = 0;
+    const bool isAlone = planned >= lastRetired && report.moves == 0;
+    report.starts.resize(isAlone ? counts.size() : 0);
+    double over = 0, given = 0;
     for (std::size_t d = 0; d < counts.size(); ++d)
       if (counts[d] > 0) {
         now_ += world_.submitSeconds;
+        if (isAlone)
+          report.starts[d] = given;
+        given += world_.submitSeconds;
         double took = 0;
         over = std::max(over, piece(kernel, sums, d, begins[d], ends[d], std::max(now_, ready[d]),
                                     together, report.index, took));
@@ -491,8 +496,9 @@ private:
 /// A plan of who knows everything.
 class Plan final : public Policy {
 public:
-  Plan(const World& world, std::vector<bool> allowed, bool isJoint)
-      : world_(world), allowed_(std::move(allowed)), isJoint_(isJoint) {}
+  /// `isStaggered`: who is handed its part later gets less.
+  Plan(const World& world, std::vector<bool> allowed, bool isJoint, bool isStaggered)
+      : world_(world), allowed_(std::move(allowed)), isJoint_(isJoint), isStaggered_(isStaggered) {}
 
   WorldDecision decide(const LaunchView& view) override {
     std::vector<bool> ready = allowed_;
@@ -508,7 +514,8 @@ public:
     WorldDecision decision;
     decision.kind = WorldDecision::Kind::Split;
     const std::size_t kernel = isJoint_ ? world_.sequence[0] : view.kernel;
-    decision.shares = balanced(world_, kernel, view.index / world_.sequence.size(), now_, ready);
+    decision.shares = balanced(world_, kernel, view.index / world_.sequence.size(), now_, ready,
+                               isStaggered_ ? world_.submitSeconds : 0);
     return decision;
   }
   void observe(const LaunchReport& report) override { now_ += report.wall; }
@@ -516,7 +523,7 @@ public:
 private:
   const World& world_;
   std::vector<bool> allowed_;
-  bool isJoint_;
+  bool isJoint_, isStaggered_;
   double now_ = 0; ///< about
 };
 
@@ -546,12 +553,13 @@ Run run(const World& world, Policy& policy) {
 }
 
 std::vector<double> balanced(const World& world, std::size_t kernel, std::uint64_t launch,
-                             double now, const std::vector<bool>& allowed) {
+                             double now, const std::vector<bool>& allowed, double stagger) {
   const WorldKernel& what = world.kernels[kernel];
   const std::vector<double> sums = prefix(what, launch);
   const std::size_t n = world.devices.size();
   auto cut = [&](double limit, std::vector<double>& shares) {
     std::uint64_t at = 0;
+    double start = 0;
     for (std::size_t d = 0; d < n; ++d) {
       shares[d] = 0;
       if (!allowed[d] || at == what.groups)
@@ -560,12 +568,13 @@ std::vector<double> balanced(const World& world, std::size_t kernel, std::uint64
       std::uint64_t low = at, high = what.groups;
       while (low < high) {
         const std::uint64_t middle = (low + high + 1) / 2;
-        if (seconds(world.devices[d], what, sums, at, middle) / pace <= limit)
+        if (start + seconds(world.devices[d], what, sums, at, middle) / pace <= limit)
           low = middle;
         else
           high = middle - 1;
       }
       shares[d] = static_cast<double>(low - at) / static_cast<double>(what.groups);
+      start += low > at ? stagger : 0;
       at = low;
     }
     return at == what.groups;
@@ -591,8 +600,9 @@ Oracle clairvoyant(const World& world) {
   const std::size_t n = world.devices.size();
   Oracle best;
   double leastSettled = 0;
-  auto consider = [&](const std::vector<bool>& allowed, bool isJoint, const std::string& name) {
-    Plan plan(world, allowed, isJoint);
+  auto considerSo = [&](const std::vector<bool>& allowed, bool isJoint, bool isStaggered,
+                        const std::string& name) {
+    Plan plan(world, allowed, isJoint, isStaggered);
     const Run took = run(world, plan);
     if (best.seconds == 0 || took.seconds < best.seconds) {
       best.seconds = took.seconds;
@@ -601,6 +611,11 @@ Oracle clairvoyant(const World& world) {
     const double settled = took.settled();
     leastSettled = leastSettled > 0 ? std::min(leastSettled, settled) : settled;
     return took.seconds;
+  };
+  auto consider = [&](const std::vector<bool>& allowed, bool isJoint, const std::string& name) {
+    if (world.waits && std::ranges::count(allowed, true) > 1)
+      considerSo(allowed, isJoint, true, name + ", the later ones less");
+    return considerSo(allowed, isJoint, false, name);
   };
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), 0);

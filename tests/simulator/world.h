@@ -131,6 +131,8 @@ struct LaunchReport {
   WorldDecision decision;
   std::vector<solver::DeviceSample> samples;
   std::vector<solver::ChunkSample> chunks;
+  /// By device, seconds until it was given its part, after the first; none: they had others before.
+  std::vector<double> starts;
   double wall = 0;
   double bytes = 0;         ///< that moved
   std::uint64_t moves = 0;  ///< transfers
@@ -176,9 +178,9 @@ struct Oracle {
 Oracle clairvoyant(const World& world);
 
 /// Groups by device whose parts end together, as the true speeds of `launch` are at `now`, over
-/// those of `allowed`.
+/// those of `allowed`. Each begins `stagger` seconds after the one before it.
 std::vector<double> balanced(const World& world, std::size_t kernel, std::uint64_t launch,
-                             double now, const std::vector<bool>& allowed);
+                             double now, const std::vector<bool>& allowed, double stagger);
 
 /// A machine, a program and everything that happens to them, drawn from `seed`.
 World randomWorld(std::uint64_t seed);

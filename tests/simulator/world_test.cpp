@@ -98,6 +98,13 @@ TEST(World, computeBoundLaunchesEndAtTheBalance) {
       EXPECT_LT(outcome(computeBound(seconds, waits)).wholeOverBest, 1.05) << seconds << waits;
 }
 
+TEST(World, whoIsHandedItsPartLaterGetsLess) {
+  World world = computeBound(490e-6, true);
+  world.submitSeconds = 20e-6;
+  const Outcome seen = outcome(world, "auto");
+  EXPECT_LT(seen.settledOverBest, 1.01);
+}
+
 TEST(World, aColdNBodySettlesInAFewLaunchesAndNeverEndsUnsplit) {
   for (const char* policy : {"auto", "model"}) {
     int late = 0;

@@ -226,6 +226,7 @@ struct Foreseen {
   std::uint64_t toCome = 1;
   bool isFree = false;
   bool isSplit = false;
+  bool isLookedAt = true; ///< else nothing is known of a launch that passes
   double gainBefore = 0;
   std::optional<double> gainOfSecond; ///< nothing: the same
   double homeOfSecond = 1;
@@ -259,10 +260,11 @@ struct Foreseen {
       passing.ahead = [&] { return ahead; };
     passing.isFree = isFree;
     passing.isSplit = isSplit;
+    passing.isLookedAt = isLookedAt;
     passing.homeSeconds = id == 2 ? homeOfSecond : 1;
     passing.gainBefore = id == 2 ? gainOfSecond.value_or(gainBefore) : gainBefore;
     passing.toCome = toCome;
-    passing.isKnown = isLinked;
+    passing.isKnown = isLinked && isLookedAt;
     passing.secondsPerByte = secondsPerByte;
     const Shares own{0.4, 0.6};
     passing.own = [&] { return std::span<const double>(own); };
@@ -282,6 +284,16 @@ struct Foreseen {
       last.assign(ruling.shares.begin(), ruling.shares.end());
     if (ruling.ticket.phase != 0)
       cycle.took(ruling.ticket, seconds);
+  }
+  /// A round of ten cycles, for which the program waits then. Seconds of a cycle.
+  void passRound(double atHome, double split) {
+    for (int i = 0; i < 10; ++i) {
+      pass(1);
+      pass(2);
+    }
+    const bool isSplit = modes.back() == Mode::Split;
+    // The first launches after a wait take longer than the others, or after a change of shares.
+    cycle.roundEnded(10 * (isSplit ? split : atHome), 20);
   }
   /// Cycles until the first that is split, at most `most`.
   int wait(int most) {
@@ -452,7 +464,7 @@ TEST(LaunchCycle, leavesALaunchFreeThatPaysByItself) {
 TEST(LaunchCycle, leavesLaunchesToThemselvesOnceTheyAreThereIfNothingMoves) {
   Foreseen jacobi;
   jacobi.toCome = 1000;
-  jacobi.seconds = 5;
+  jacobi.seconds = 1.5;
   ASSERT_LT(jacobi.wait(20), 20);
   for (int i = 0; i < 20; ++i) {
     jacobi.pass(1);
@@ -496,6 +508,63 @@ TEST(LaunchCycle, doesNotWaitUntilWhatTakesManyTimesAsLongGetsFaster) {
   EXPECT_EQ(other.go(1, 0.3), Mode::Split);
   EXPECT_EQ(other.go(1, 50), Mode::Split);
   EXPECT_NE(other.go(20, 0.3), Mode::Native);
+}
+
+TEST(LaunchCycle, judgesByWhatTheProgramWaitsFor) {
+  for (const bool isKnownToGoOn : {false, true})
+    for (const bool pays : {false, true}) {
+      Foreseen jacobi;
+      jacobi.isLinked = true;
+      jacobi.toCome = isKnownToGoOn ? 10000 : 100;
+      // The few launches that are timed say the opposite, as does what home takes by itself.
+      jacobi.seconds = !pays ? 0.3 : isKnownToGoOn ? 5 : 0.9;
+      const double home = pays ? 1.2 : 0.5, split = 0.7;
+      for (int i = 0; i < 1000; ++i)
+        jacobi.passRound(home, split);
+      EXPECT_EQ(jacobi.modes.back() == Mode::Split, pays) << isKnownToGoOn;
+      EXPECT_GT(std::ranges::count(jacobi.modes, Mode::Split), 60);
+    }
+}
+
+TEST(LaunchCycle, goesHomeWhenItsRoundsBecomeSlowerThanThere) {
+  Foreseen jacobi;
+  jacobi.isLinked = true;
+  jacobi.toCome = 10000;
+  for (int i = 0; i < 1000; ++i)
+    jacobi.passRound(1, 0.7);
+  EXPECT_EQ(jacobi.modes.back(), Mode::Split);
+  for (int i = 0; i < 20; ++i)
+    jacobi.passRound(1, 1.2);
+  EXPECT_NE(jacobi.modes.back(), Mode::Split);
+}
+
+TEST(LaunchCycle, leavesNoLaunchOfACycleAtHomeToItself) {
+  Foreseen jacobi;
+  jacobi.isLinked = true;
+  jacobi.toCome = 10000;
+  jacobi.seconds = 3; // it is slower by far
+  jacobi.wait(100);
+  for (int i = 0; i < 20; ++i)
+    jacobi.pass(1), jacobi.pass(2);
+  jacobi.modes.clear();
+  for (int i = 0; i < 2000; ++i) {
+    jacobi.isLookedAt = i % 10 == 0; // the others go to the driver as they came
+    jacobi.pass(1), jacobi.pass(2);
+  }
+  EXPECT_EQ(std::ranges::count(jacobi.modes, Mode::Free), 0);
+  EXPECT_LT(std::ranges::count(jacobi.modes, Mode::Split), 200);
+}
+
+TEST(LaunchCycle, doesNotMistakeARoundOfTwoWaysForOne) {
+  Foreseen jacobi;
+  jacobi.isLinked = true;
+  jacobi.toCome = 1000;
+  for (int i = 0; i < 400; ++i) {
+    jacobi.pass(1);
+    jacobi.pass(2);
+    jacobi.cycle.roundEnded(1e9, 1); // of another queue's, say
+  }
+  EXPECT_EQ(jacobi.modes.back(), Mode::Split);
 }
 
 TEST(LaunchCycle, goesHomeIfWhatWasForeseenStaysSlower) {

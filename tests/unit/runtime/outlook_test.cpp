@@ -242,6 +242,93 @@ TEST(Outlook, SplitsWhatPaysBesideWhatDoesNot) {
   EXPECT_EQ(outlook.steps[1].shares, (std::vector<double>{1, 0}));
 }
 
+TEST(Outlook, DecidesAboutLongCyclesKernelByKernel) {
+  // A hundred sweeps, and after each a launch that is too short to be split, of other buffers.
+  const TwoDevices two;
+  std::array<char, 2> others{};
+  OutlookStep tiny = two.step(two.copy, 0, 1);
+  tiny.homeSeconds = 1e-6;
+  tiny.buffers = {others.data(), &others[1]};
+  std::vector<OutlookStep> steps;
+  for (std::size_t i = 0; i < 100; ++i) {
+    steps.push_back(two.step(two.stencil, i % 2, 1 - i % 2));
+    steps.push_back(tiny);
+  }
+  const Outlook outlook = two.of(steps);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    EXPECT_EQ(outlook.steps[i].plan != nullptr, i % 2 == 0) << i;
+  EXPECT_GT(outlook.gain(), 0.4 * outlook.homeSeconds);
+}
+
+TEST(Outlook, LeavesAPartOfALongCycleAtHome) {
+  // Of one kernel: sixty launches that gain, then sixty that are too short.
+  const TwoDevices two;
+  std::array<char, 2> others{};
+  std::vector<OutlookStep> steps;
+  for (std::size_t i = 0; i < 120; ++i) {
+    steps.push_back(two.step(two.copy, i % 2, 1 - i % 2));
+    if (i >= 60) {
+      steps.back().homeSeconds = 1e-6;
+      steps.back().buffers = {others.data(), &others[1]};
+    }
+  }
+  const Outlook outlook = two.of(steps);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    EXPECT_EQ(outlook.steps[i].plan != nullptr, i < 60) << i;
+}
+
+TEST(Outlook, LeavesTheCoarseLevelsOfAMultigridCycleAtHome) {
+  // Down and up again, with four sweeps on each level. One has half as many rows as that above it,
+  // and launches take a quarter of the time.
+  TwoDevices two;
+  const Expr row = Expr::id(Expr::Op::GlobalId, 0), finer = Expr::constant(2) * row;
+  KernelSummary coarsen = two.copy, refine = two.copy;
+  coarsen.accesses = {rowsOf(0, Effect::Read, finer, 2), rowsOf(1, Effect::Write, row)};
+  refine.accesses = {rowsOf(0, Effect::Read, row), rowsOf(1, Effect::Write, finer, 2)};
+  struct Grid {
+    std::size_t level;
+    char of[2]{};
+  };
+  constexpr std::size_t depth = 6;
+  std::array<Grid, depth + 1> grids{{{0}, {1}, {2}, {3}, {4}, {5}, {6}}};
+  std::vector<OutlookStep> steps;
+  std::vector<std::size_t> levels;
+  const auto launch = [&](const KernelSummary& kernel, Grid& in, Grid& out,
+                          bool isSwapped = false) {
+    OutlookStep step = two.step(kernel, 0, 1);
+    const std::size_t level = std::max(in.level, out.level);
+    step.homeSeconds = 1e-3 / static_cast<double>(1U << (2 * level));
+    step.request.range.global[0] = rows >> level;
+    step.buffers = {&in.of[isSwapped], &out.of[&in == &out && !isSwapped]};
+    step.sizes = {(rows >> in.level) * width, (rows >> out.level) * width};
+    for (const std::size_t i : {0, 1})
+      step.request.arguments[i].bufferSize = step.sizes[i];
+    steps.push_back(step);
+    levels.push_back(level);
+  };
+  const auto sweep = [&](Grid& grid) {
+    for (const bool isSwapped : {false, true, false, true})
+      launch(two.stencil, grid, grid, isSwapped);
+  };
+  for (std::size_t level = 0; level < depth; ++level) {
+    sweep(grids[level]);
+    launch(coarsen, grids[level], grids[level + 1]);
+  }
+  for (std::size_t level = depth; level-- > 0;) {
+    launch(refine, grids[level + 1], grids[level]);
+    sweep(grids[level]);
+  }
+  const Outlook outlook = two.of(steps);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (levels[i] == 0) {
+      EXPECT_TRUE(outlook.steps[i].plan) << i;
+    } else if (levels[i] >= 4) {
+      EXPECT_FALSE(outlook.steps[i].plan) << i;
+    }
+  }
+  EXPECT_GT(outlook.gain(), 0.4 * outlook.homeSeconds);
+}
+
 TEST(Outlook, GivesNoWorkToWhoTakesNoPart) {
   const TwoDevices two;
   OutlookStep step = two.step(two.copy, 0, 1);

@@ -53,12 +53,12 @@ struct World {
     return made;
   }
   std::string whyNotReady() {
-    std::unique_lock lock(shared.mutex);
+    Lock lock(shared.mutex);
     return preparer.whyNotReady(lock, kernel, nullptr);
   }
   /// So many launches, each of which takes `seconds` and is timed if that is asked for.
   void launch(unsigned count, double seconds) {
-    const std::lock_guard lock(shared.mutex);
+    const Lock lock(shared.mutex);
     const std::size_t global = 1000, local = 10;
     const LaunchArguments arguments{nullptr, 1, nullptr, &global, &local};
     for (unsigned i = 0; i < count; ++i)
@@ -108,7 +108,7 @@ TEST(Preparer, UnderAutoAwaitsThatLaunchesHavePaidForIt) {
   EXPECT_EQ(world.kernel.code->state, KernelCode::State::New);
   world.launch(1000, 0.01); // 10 s, and it takes half a second
   EXPECT_NE(world.whyNotReady(), notWorthPreparing);
-  std::unique_lock lock(world.shared.mutex);
+  Lock lock(world.shared.mutex);
   world.preparer.awaitPrepared(lock, *world.kernel.program);
   EXPECT_EQ(world.kernel.code->state, KernelCode::State::Unsplittable);
 }
@@ -124,7 +124,7 @@ TEST(Preparer, BeginsAtOnceWithWhatGainedInAnEarlierRun) {
   int device = 0;
   world.shared.home = reinterpret_cast<cl_device_id>(&device);
   world.kernel.program->build->gains["k"] = 0.5;
-  std::unique_lock lock(world.shared.mutex);
+  Lock lock(world.shared.mutex);
   const auto other = world.code("other");
   world.preparer.created(world.kernel.program, other);
   EXPECT_EQ(other->state, KernelCode::State::New);
@@ -137,7 +137,7 @@ TEST(Preparer, BeginsAtOnceWithWhatGainedInAnEarlierRun) {
 
 TEST(Preparer, AwaitsAlsoWhatIsPreparedForNothing) {
   World world(options(Policy::Kind::Static, false));
-  std::unique_lock lock(world.shared.mutex);
+  Lock lock(world.shared.mutex);
   EXPECT_EQ(world.preparer.whyNotReady(lock, world.kernel, nullptr), notAnalysedYet);
   world.kernel.code->neverSplit("its arguments are pointers");
   EXPECT_TRUE(world.kernel.program->isBeingPrepared());
@@ -149,7 +149,7 @@ TEST(Preparer, AwaitsAlsoWhatIsPreparedForNothing) {
 TEST(Preparer, BeginsNothingOnceItWasStopped) {
   World world(options(Policy::Kind::Static, false));
   {
-    std::unique_lock lock(world.shared.mutex);
+    Lock lock(world.shared.mutex);
     world.preparer.stop(lock);
   }
   EXPECT_EQ(world.whyNotReady(), noThread);
@@ -159,7 +159,7 @@ TEST(Preparer, seesTinyGroupsOfLaunchesThatLeaveTheirSizeOpen) {
   const std::size_t prime = 10007, round = 10240, local = 1;
   const auto isTiny = [](const std::size_t& global, const std::size_t* given) {
     World world(options(Policy::Kind::Auto, false));
-    const std::lock_guard lock(world.shared.mutex);
+    const Lock lock(world.shared.mutex);
     world.preparer.launches(world.kernel, {nullptr, 1, nullptr, &global, given});
     return world.kernel.code->makesTinyGroups;
   };

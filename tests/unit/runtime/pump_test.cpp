@@ -182,6 +182,17 @@ TEST(CopyUnderWay, GoesAsAWholeBeforeAnythingWasEnqueued) {
   EXPECT_EQ(underWay.finishRest(), CL_SUCCESS);
 }
 
+TEST(CopyUnderWay, IsLeftAloneOnceItIsGivenUp) {
+  std::vector<std::byte> sent = bytesOf(2, 5000);
+  const std::vector<std::byte> before = bytesOf(1, sent.size());
+  deviceMemory = before;
+  copiesLeft = -1;
+  CopyUnderWay underWay(cl, copyOf(false, 0, sent));
+  underWay.giveUp();
+  underWay.hurry();
+  EXPECT_EQ(deviceMemory, before);
+}
+
 TEST(CopyUnderWay, TellsWhatIsRefusedOfTheRest) {
   std::vector<std::byte> sent(5000);
   deviceMemory = sent;

@@ -27,7 +27,11 @@ struct Failures final : FailureHandler {
       throw std::bad_alloc();
     return false;
   }
-  void loseOutputs(const Task&) override { ++lost; }
+  void loseOutputs(const Task&) override {
+    ++lost;
+    if (std::exchange(lacksMemory, false))
+      throw std::bad_alloc();
+  }
   int recovered = 0, lost = 0;
   bool lacksMemory = false; ///< the next time
   std::function<void()> whileRecovering;
@@ -221,6 +225,27 @@ TEST(Scheduler, EndsATaskWithWhatItWaitedFor) {
   EXPECT_EQ(world.failures.lost, 1);
 }
 
+TEST(Scheduler, EndsATaskAlsoWhereThereIsNoMemoryToLoseItsOutputs) {
+  QueueWorld world;
+  world.shared.userEvents = true;
+  world.submitAndWait(8); // nobody looks after the next one before it is planned
+  world.failures.lacksMemory = true;
+  cl_int error = CL_SUCCESS;
+  const auto gate =
+      Ref<cl_event>::adopt(world.cl, world.cl.clCreateUserEvent(world.context.get(), &error));
+  cl_event event = nullptr;
+  world.submit("a", CL_SUCCESS, {gate.get()}, &event);
+  world.cl.clSetUserEventStatus(gate.get(), CL_INVALID_VALUE);
+  {
+    Lock lock(world.shared.mutex);
+    EXPECT_TRUE(world.shared.progress.wait_for(lock, std::chrono::seconds(20),
+                                               [&] { return world.scheduler.isEmpty(); }));
+  }
+  EXPECT_EQ(world.statusOf(event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  world.scheduler.events().released(event);
+  world.cl.clReleaseEvent(event);
+}
+
 TEST(Scheduler, AsksForARecoveryBeforeATaskFails) {
   QueueWorld world;
   const auto task = world.submit("a", CL_OUT_OF_RESOURCES);
@@ -231,6 +256,7 @@ TEST(Scheduler, AsksForARecoveryBeforeATaskFails) {
 
 TEST(Scheduler, PlansNothingBehindWhatCouldNotBeIssuedBeforeThatIsSeenTo) {
   QueueWorld world;
+  world.failures.whileRecovering = [&] { EXPECT_EQ(world.order, "a"); };
   {
     Command command;
     command.queue = world.queue.get();
@@ -242,7 +268,6 @@ TEST(Scheduler, PlansNothingBehindWhatCouldNotBeIssuedBeforeThatIsSeenTo) {
     };
     world.scheduler.submit(failing);
   }
-  world.failures.whileRecovering = [&] { EXPECT_EQ(world.order, "a"); };
   EXPECT_EQ(world.wait(world.submit("b")), CL_SUCCESS);
   EXPECT_EQ(world.order, "ab");
   EXPECT_EQ(world.failures.recovered, 1);

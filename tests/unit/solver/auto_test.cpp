@@ -82,6 +82,22 @@ TEST(Auto, aDeviceThatIsAsSlowAsItsFirstChunkWasGetsNoMoreThanASecond) {
   EXPECT_LE(solver->propose()[1] * total, 1.1);
 }
 
+TEST(Auto, whoBeginsLaterGetsLess) {
+  const auto solver = two({1, 1});
+  Pair machine{{1000, 1000}};
+  constexpr double later = 0.04; // of a launch that takes half a second
+  std::vector<DeviceSample> samples;
+  for (int launch = 0; launch < 4; ++launch) {
+    samples = machine.run(solver->propose());
+    samples[1].startSeconds = later;
+    samples[1].seconds += later;
+    solver->observe(samples, total);
+  }
+  EXPECT_NEAR(samples[0].seconds, samples[1].seconds, 0.002);
+  EXPECT_NEAR(solver->propose()[0], 0.52, 0.002);
+  EXPECT_NEAR(solver->speeds()[0] / solver->speeds()[1], 1, 0.01); // which is another matter
+}
+
 TEST(Auto, wantsChunksOnlyForAFirstLaunchOfWhichNothingIsKnown) {
   const auto unknown = two();
   EXPECT_TRUE(unknown->wantsChunks());

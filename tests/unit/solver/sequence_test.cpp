@@ -33,13 +33,27 @@ TEST(CycleDetector, seesPeriodsUpToItsLongestAndNoneInNoise) {
     ids.push_back(i % CycleDetector::longest);
   EXPECT_EQ(lengthAfter(ids), CycleDetector::longest);
   ids.clear();
-  for (std::size_t i = 0; i < 100; ++i)
+  for (std::size_t i = 0; i < 4 * CycleDetector::longest; ++i)
     ids.push_back(i % (CycleDetector::longest + 1));
   EXPECT_EQ(lengthAfter(ids), 0u);
   std::mt19937 random(1);
   for (int i = 0; i < 1000; ++i)
     ids.push_back(random());
   EXPECT_EQ(lengthAfter(ids), 0u);
+}
+
+TEST(CycleDetector, keepsACycleThroughWhatRepeatsWithinIt) {
+  // Three sweeps of two kernels, then one of another.
+  const std::vector<std::uint64_t> round = {1, 2, 1, 2, 1, 2, 3};
+  CycleDetector detector;
+  std::vector<std::size_t> lengths;
+  for (int i = 0; i < 6; ++i)
+    for (const std::uint64_t id : round)
+      lengths.push_back(detector.next(id));
+  EXPECT_EQ(lengths[5], 2u); // more is not known yet
+  EXPECT_EQ(lengths[3 * round.size() - 1], round.size());
+  for (std::size_t i = 3 * round.size(); i < lengths.size(); ++i)
+    EXPECT_EQ(lengths[i], round.size()) << i;
 }
 
 LoadProfile profile(double first, double second) {
@@ -68,6 +82,22 @@ TEST(BalanceCycle, whereMovingIsCheapCutsDiffer) {
   const std::vector<CycleLink> links = {{0, 1, 0.01}, {1, 0, 0.01}};
   const auto shares = balanceCycle(kernels, links, {{0.5, 0.5}, {0.5, 0.5}});
   EXPECT_GT(shares.shares[0][0] - shares.shares[1][0], 0.25);
+}
+
+TEST(BalanceCycle, cutsLongCyclesAlike) {
+  constexpr std::size_t pairs = 100;
+  std::vector<LoadProfile> kernels;
+  std::vector<CycleLink> links;
+  std::vector<std::vector<double>> own;
+  for (std::size_t k = 0; k < 2 * pairs; ++k) {
+    kernels.push_back(k % 2 == 0 ? profile(1, 4) : profile(1, 1));
+    links.push_back({k, (k + 1) % (2 * pairs), 100});
+    own.push_back(k % 2 == 0 ? std::vector{0.8, 0.2} : std::vector{0.5, 0.5});
+  }
+  const auto shares = balanceCycle(kernels, links, own);
+  for (const std::vector<double>& each : shares.shares)
+    EXPECT_NEAR(each[0], 0.8, 1e-2);
+  EXPECT_NEAR(shares.seconds, pairs * 1.6, pairs * 1e-2);
 }
 
 TEST(BalanceCycle, answersWhatItWasGivenIfThatMakesNoSense) {
