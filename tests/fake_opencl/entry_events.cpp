@@ -54,8 +54,10 @@ cl_int CL_API_CALL getEventInfo(cl_event event, cl_event_info name, std::size_t 
   Call call("clGetEventInfo", event);
   if (call.error)
     return call.error;
-  const Keep<cl_event> keep(event);
-  event->ended.wait(call.lock, [&] { return !event->isLocked; });
+  if (event->isLocked) {
+    const Keep<cl_event> keep(event);
+    event->ended.wait(call.lock, [&] { return !event->isLocked; });
+  }
   const Answer answer{size, value, sizeRet};
   switch (name) {
   case CL_EVENT_COMMAND_QUEUE:
