@@ -23,14 +23,15 @@ public:
     double sum = 0, longest = 0;
     for (std::size_t d = 0; d < samples.size(); ++d) {
       const DeviceSample& s = samples[d];
-      if (!measures(s) || s.groupEnd > totalGroups)
+      const double seconds = s.workSeconds();
+      if (!measures({s.groupBegin, s.groupEnd, seconds}) || s.groupEnd > totalGroups)
         continue;
       const auto device = static_cast<Eigen::Index>(d);
       samples_.push_back({device, static_cast<double>(s.groupBegin) / total,
-                          static_cast<double>(s.groupEnd) / total, total, s.seconds, 1});
+                          static_cast<double>(s.groupEnd) / total, total, seconds, 1});
       worked_[device] = std::max(worked_[device], samples_.back().end - samples_.back().begin);
-      sum += s.seconds;
-      longest = std::max(longest, s.seconds);
+      sum += seconds;
+      longest = std::max(longest, seconds);
     }
     if (samples_.empty()) {
       summary_.stop = Stop::NotMeasured;

@@ -41,11 +41,12 @@ bool Measurement::take(std::span<const DeviceSample> samples, std::uint64_t tota
   int workers = 0;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
     const DeviceSample& s = samples[static_cast<std::size_t>(i)];
-    if (!measures(s))
+    const double seconds = s.workSeconds();
+    if (!measures({s.groupBegin, s.groupEnd, seconds}))
       continue;
-    speeds[i] = static_cast<double>(s.groupEnd - s.groupBegin) / s.seconds;
-    slowest = std::max(slowest, s.seconds);
-    sum += s.seconds;
+    speeds[i] = static_cast<double>(s.groupEnd - s.groupBegin) / seconds;
+    slowest = std::max(slowest, seconds);
+    sum += seconds;
     ++workers;
   }
   if (workers == 0)

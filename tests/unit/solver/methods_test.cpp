@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -41,6 +42,28 @@ TEST(FixedPoint, aBalancedLaunchConvergesAndKeepsTheShares) {
   solver->observe(std::vector<DeviceSample>{{0, 50, 1.0}, {50, 100, 1.01}}, 100);
   EXPECT_EQ(solver->summary().stop, Stop::Converged);
   EXPECT_DOUBLE_EQ(solver->propose()[0], 0.5);
+}
+
+// Each launch moves what its shares made anew, three times as long as it is computed.
+TEST(Methods, sharesRestThoughEachChangeOfThemMovesData) {
+  const auto settles = [](ShareSolver& solver) {
+    double moved = 0.3, share = 0;
+    for (int launch = 0; launch < 20; ++launch) {
+      share = solver.propose()[0];
+      const auto groups = static_cast<std::uint64_t>(share * 1000 + 0.5);
+      const double toFirst = 3 * std::max(0.0, share - moved);
+      const double toSecond = 3 * std::max(0.0, moved - share);
+      moved = share;
+      solver.observe(std::vector<DeviceSample>{{0, groups, share + toFirst, toFirst},
+                                               {groups, 1000, 1 - share + toSecond, toSecond}},
+                     1000);
+    }
+    return std::abs(share - 0.5) < 0.02 && std::abs(solver.propose()[0] - 0.5) < 0.02;
+  };
+  EXPECT_TRUE(settles(*makeFixedPoint({0.3, 0.7})));
+  EXPECT_TRUE(settles(*makeBroyden({0.3, 0.7}, BroydenUpdate::Good)));
+  EXPECT_TRUE(settles(*makeBroyden({0.3, 0.7}, BroydenUpdate::Bad)));
+  EXPECT_TRUE(settles(*makeProfile(2)));
 }
 
 /// Times of two devices, the first of which gets dearer per group the more it has: 1 + 3x.
