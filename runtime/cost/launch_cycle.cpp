@@ -321,7 +321,8 @@ void LaunchCycle::admit(const Passing& last) {
   const bool sends =
       !isSending_ && maySend_ && last.ahead && ahead > Outlook::leastGain * outlook->homeSeconds;
   const double until = sends ? ahead / outlook->homeSeconds : 0;
-  const double once = sends || isSending_ ? outlook->restSeconds : outlook->onceSeconds;
+  const double heldUp = until * static_cast<double>(places_.size()) * last.secondsHeldUp;
+  const double once = sends || isSending_ ? outlook->restSeconds + heldUp : outlook->onceSeconds;
   isRefused_ = !(gain * (toCome - until) > once);
   if (isRefused_) {
     endSending();

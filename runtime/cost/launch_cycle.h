@@ -17,13 +17,13 @@
 // Where somebody looks ahead (outlook.h), the launches of a cycle stay at home until they are known
 // to gain by being split, and to have gone round often enough for that to be worth bringing their
 // data there; then they begin with the shares of the outlook, all at once. What none of them writes
-// is sent ahead, beside launches at home, and does not have to be paid for. A launch of no cycle is
-// free if it would gain by itself, with all its data going there and back. Own shares are not tried
-// then, since the outlook's are each launch's already, nor home but for its rounds, since the
-// outlook rests on what was measured there; and cycles that are slower than that are timed again as
-// long as they get faster. Launches that are split already have paid for the moving: they do not go
-// home to wait for a look ahead, only if that says so; and a cycle of launches that all gained by
-// it in an earlier run needs none.
+// is sent ahead, beside launches at home: all that this costs is that launches come behind others
+// whose ends have to be seen. A launch of no cycle is free if it would gain by itself, with all its
+// data going there and back. Own shares are not tried then, since the outlook's are each launch's
+// already, nor home but for its rounds, since the outlook rests on what was measured there; and
+// cycles that are slower than that are timed again as long as they get faster. Launches that are
+// split already have paid for the moving: they do not go home to wait for a look ahead, only if
+// that says so; and a cycle of launches that all gained by it in an earlier run needs none.
 //
 // Where the program itself waits after a few cycles, ways are compared by that (cycle_rounds.h); if
 // home is not known so when splitting is reviewed, launches go there for some rounds to find out.
@@ -69,6 +69,7 @@ public:
     std::uint64_t id = 0;      ///< equal for launches of one kernel, key and set of buffers
     bool isKnown = false;      ///< it was split often enough for the functions below to answer
     double secondsPerByte = 0; ///< what moving costs; 0: not known
+    double secondsHeldUp = 0;  ///< that a launch takes longer which comes behind one that sends
     std::size_t home = 0;      ///< the program's own device
     /// The shares that suit it by itself, by device. Valid until the next call.
     std::function<std::span<const double>()> own;

@@ -6,6 +6,7 @@
 // decided, not what the program has enqueued: it may be a thousand launches ahead.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -16,6 +17,8 @@ class SplitsOfLate {
 public:
   /// Launches after which none is of late, as long as no longer round is known.
   static constexpr std::uint64_t usualRound = 64;
+  /// … where a cycle of so many goes round.
+  static std::uint64_t roundOf(std::uint64_t cycle) { return std::max(usualRound, 2 * cycle); }
 
   /// It was decided about a launch.
   void passes(bool isSplit) {

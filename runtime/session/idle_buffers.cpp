@@ -3,7 +3,6 @@
 #include "runtime/core/callback_scope.h"
 #include "runtime/core/log.h"
 #include "runtime/core/thread.h"
-#include "runtime/cost/splits_of_late.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,9 +12,7 @@ namespace libsplit::runtime {
 
 namespace {
 
-/// Launches that nothing came of for libsplit before buffers may go; and the most between two looks
-/// that find nothing.
-constexpr std::uint64_t firstLook = SplitsOfLate::usualRound;
+/// The most launches between two looks that find nothing.
 constexpr std::uint64_t longestPause = std::uint64_t{1} << 14;
 /// Part of the time since copies were of use that bringing them back may take.
 constexpr double smallPart = 0.01;
@@ -29,7 +26,7 @@ void IdleBuffers::look(Lock& lock) noexcept {
   if (const std::uint64_t plannings = scheduler_.plannings(); plannings != plannings_) {
     plannings_ = plannings;
     lastOfUse_ = notBefore_ = Clock::now();
-    pause_ = firstLook;
+    pause_ = round_;
     due_ = launches_ + pause_;
     obstacles_ = 0;
   }

@@ -13,15 +13,18 @@
 //
 // Worked example: a solver is split for a second, with 2 GB on another GPU; then come short kernels
 // that are not. At 40 GB/s it takes 50 ms to bring those back: they stay for 5 s. The buffers of a
-// program of which a launch was timed at home, and no more, go 64 launches later.
+// program of which a launch was timed at home, and no more, go 64 launches later, or after two
+// rounds of the cycle that its launches make.
 #pragma once
 
+#include "runtime/cost/splits_of_late.h"
 #include "runtime/session/chunked_launch.h"
 #include "runtime/session/mover.h"
 #include "runtime/session/pooled_launches.h"
 #include "runtime/session/scheduler.h"
 #include "runtime/session/tracked_buffers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -38,6 +41,10 @@ public:
   /// The program launches something, of which nothing is decided yet. Lets go of what may go, if it
   /// is time to; may give up the lock meanwhile.
   void look(Lock& lock) noexcept;
+  /// It belongs to a cycle of so many; in each round of it buffers may be of use once.
+  void isOfCycle(std::uint64_t launches) noexcept {
+    round_ = std::max(round_, SplitsOfLate::roundOf(launches));
+  }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -51,7 +58,8 @@ private:
   Mover& mover_;
   const ChunkedLaunches& chunks_;
   const PooledLaunches& pooledLaunches_;
-  std::uint64_t launches_ = 0;  ///< so far
+  std::uint64_t launches_ = 0;                     ///< so far
+  std::uint64_t round_ = SplitsOfLate::usualRound; ///< launches of the longest round
   std::uint64_t plannings_ = 0; ///< tasks that were planned when the last launch came
   Clock::time_point lastOfUse_; ///< when that had just changed
   Clock::time_point notBefore_; ///< copies may be wanted again till then

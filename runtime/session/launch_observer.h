@@ -31,6 +31,10 @@ public:
   std::uint64_t launches(Stream& stream);
   /// Whether a launch of the queue may make tasks of those that come behind it.
   bool mayHoldUp(const Stream& stream) const;
+  /// By how much it makes each of those behind it longer, where the program waits for several.
+  double secondsHeldUp(const Stream& stream) const {
+    return behind(stream) > 0 ? holdingUpCosts() : 0;
+  }
   /// Whether it may be found out if splitting such a launch pays: what that costs those behind it
   /// can be afforded, as far as anything tells. Where they are held up anyway it costs nothing
   /// more, and what they take earns some of it meanwhile.
@@ -48,9 +52,8 @@ public:
   }
   /// Whether launches of that queue, or of any, were split not long ago.
   bool splitsOfLate(const Stream& stream) const {
-    const std::uint64_t round =
-        std::max<std::uint64_t>(SplitsOfLate::usualRound, 2 * stream.cycle.length());
-    return stream.splitsOfLate.isAnyOf(round) || splitsOfLate_.isAnyOf(SplitsOfLate::usualRound);
+    return stream.splitsOfLate.isAnyOf(SplitsOfLate::roundOf(stream.cycle.length())) ||
+           splitsOfLate_.isAnyOf(SplitsOfLate::usualRound);
   }
 
 private:

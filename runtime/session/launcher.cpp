@@ -257,6 +257,7 @@ cl_int Launcher::Call::runWhole() {
     return settled(command_, usesOf(*kernel_));
   }
   number_ = by_.observer_.launches(*stream_);
+  by_.idleBuffers_.isOfCycle(stream_->cycle.length());
   decide();
   by_.letUp(lock_, command_, stream_, !reason_.empty());
   if (const std::optional<cl_int> done = goNatively())

@@ -195,8 +195,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     const bool isTimed = isDue || history.controller->expectedHomeSeconds() <= 0;
     if (isTimed)
       history.nextTimed = 2 * history.waiting;
-    if (ruling.sends && prefetcher_.look(stream, launch, *ruling.sends) &&
-        observer_.mayHoldUp(stream)) {
+    if (ruling.sends && prefetcher_.look(stream, launch, *ruling.sends)) {
       ++stream.prefetch.tries;
       launch.sends = std::make_unique<const Outlook::Step>(*ruling.sends);
     }
@@ -362,6 +361,7 @@ bool LaunchPlanner::canLookAhead() const {
 }
 
 void LaunchPlanner::lookAhead(Stream& stream, LaunchCycle::Passing& passing) {
+  passing.secondsHeldUp = observer_.secondsHeldUp(stream);
   passing.ahead = [this, &stream] { return prefetcher_.stateOf(stream); };
   passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
 }

@@ -233,6 +233,7 @@ struct Foreseen {
   double seconds = 0.3;  ///< of a launch that is split
   bool isLinked = false; ///< each launch needs what the other wrote
   bool canSend = false;  ///< ahead of the first that is split …
+  double secondsHeldUp = 0;
   LaunchCycle::Ahead ahead = LaunchCycle::Ahead::Arrived;
   int sent = 0; ///< launches that were to
   int buffers[2] = {0, 0};
@@ -266,6 +267,7 @@ struct Foreseen {
     passing.toCome = toCome;
     passing.isKnown = isLinked && isLookedAt;
     passing.secondsPerByte = secondsPerByte;
+    passing.secondsHeldUp = secondsHeldUp;
     const Shares own{0.4, 0.6};
     passing.own = [&] { return std::span<const double>(own); };
     passing.profile = [](solver::LoadProfile& profile) {
@@ -377,6 +379,22 @@ TEST(LaunchCycle, sendsAheadWhatNobodyWritesBeforeItSplits) {
   EXPECT_LT(jacobi.wait(20), 3);
   EXPECT_LE(jacobi.sent, before + 2);
   EXPECT_EQ(jacobi.last, (Shares{0.4, 0.6}));
+}
+
+/// Seven cycles of sending, in each of which two launches take so much longer.
+TEST(LaunchCycle, countsWhatItCostsToSendBesideOtherLaunches) {
+  Foreseen jacobi;
+  jacobi.canSend = true;
+  jacobi.outlook.restSeconds = 1;
+  for (Outlook::Step& step : jacobi.outlook.steps)
+    step.plan = std::make_shared<const LaunchPlan>();
+  jacobi.toCome = 18;
+  jacobi.secondsHeldUp = 0.5;
+  EXPECT_EQ(jacobi.wait(20), 20);
+  EXPECT_EQ(jacobi.sent, 0);
+  jacobi.secondsHeldUp = 0.05;
+  EXPECT_LT(jacobi.wait(20), 20);
+  EXPECT_GT(jacobi.sent, 0);
 }
 
 /// What is refused, or takes for ever, has to be paid for like all else.
