@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -98,6 +99,7 @@ void LaunchCycle::enter(Phase phase) {
   ++phases_;
   cycles_ = 0;
   lastTimed_ = 0;
+  balance_.reset();
   rounds_.beginPhase(phases_);
   isByRounds_ = rounds_.tellHome();
   for (Place& place : places_)
@@ -223,7 +225,13 @@ void LaunchCycle::cycleEnded(const Passing& last) {
     if (cycles_ < patience_ &&
         !(settled_ != Way::Home && cycles_ >= patience_ / earlyPart && rounds_.areSlowerOfLate()))
       return;
-    if (jointAt_ > 0 && balance(last))
+    if (jointAt_ > 0 && !balance_)
+      beginBalance(last);
+    if (!balance_)
+      review(last);
+    else if (!balance_->isOver)
+      return; // the next cycle asks again
+    else if (takeBalance())
       enter(Phase::Joint);
     else
       review(last);
@@ -238,6 +246,8 @@ void LaunchCycle::cycleEnded(const Passing& last) {
 
 /// A cycle of a phase that is timed has ended.
 void LaunchCycle::trialGoesOn(const Passing& last) {
+  if (balance_)
+    return tryNext(last);
   // By now the data lies where it was to go; a launch that is alone with it goes on by itself.
   if (isAdmitted_ && places_.size() == 1 && phase_ == Phase::Joint)
     return enter(Phase::Free);
@@ -465,7 +475,16 @@ void LaunchCycle::trialEnded(const Passing& last) {
     patience_ = 1;
     return enter(Phase::Free);
   }
-  if (!std::exchange(triedJoint_, true) && balance(last))
+  if (!std::exchange(triedJoint_, true))
+    beginBalance(last);
+  tryNext(last);
+}
+
+/// Tries another way, if one promises anything, once it is known what joint shares do.
+void LaunchCycle::tryNext(const Passing& last) {
+  if (balance_ && !balance_->isOver)
+    return; // the next cycle asks again
+  if (balance_ && takeBalance())
     return enter(Phase::Joint);
   const auto [own, joint, home] = seconds_;
   const double split = own > 0 && joint > 0 ? std::min(own, joint) : std::max(own, joint);
@@ -709,31 +728,47 @@ std::optional<LaunchCycle::Model> LaunchCycle::modelOf(const Passing& last, Way 
   return model;
 }
 
-/// Finds joint shares; false if they promise nothing, or nothing yet.
-bool LaunchCycle::balance(const Passing& last) {
+/// Has joint shares worked out, which takes up to a second: beside the program, where anybody can.
+void LaunchCycle::beginBalance(const Passing& last) {
+  balance_ = std::make_shared<Balance>();
+  balance_->model = modelOf(last, way());
+  auto work = [balance = balance_] {
+    if (const std::optional<Model>& model = balance->model)
+      try {
+        balance->joint = solver::balanceCycle(model->profiles, model->links, model->shares);
+      } catch (const std::bad_alloc&) {
+        balance->model.reset();
+      }
+    balance->isOver = true;
+  };
+  if (!balance_->model || !last.beside || !last.beside(work))
+    work();
+}
+
+/// Takes over the joint shares that were found; false if they promise nothing, or nothing yet.
+bool LaunchCycle::takeBalance() {
   jointAt_ = 0;
-  const std::optional<Model> model = modelOf(last, way());
-  if (!model)
+  const std::shared_ptr<const Balance> found = std::exchange(balance_, nullptr);
+  if (!found->model)
     return false;
-  const double now = model->seconds(model->shares);
-  const solver::CycleShares joint =
-      solver::balanceCycle(model->profiles, model->links, model->shares);
-  log(LogLevel::Debug, "a cycle of ", places_.size(), " launches, ", model->links.size(),
-      " links, ", last.secondsPerByte * 1e9, " s for a GB: predicted ", now,
-      " s, with joint shares ", joint.seconds, " s");
+  const Model& model = *found->model;
+  const solver::CycleShares& joint = found->joint;
+  const double now = model.seconds(model.shares);
+  log(LogLevel::Debug, "a cycle of ", places_.size(), " launches, ", model.links.size(),
+      " links: predicted ", now, " s, with joint shares ", joint.seconds, " s");
   if (!(joint.seconds < (1 - leastPromise) * now))
     return false;
   // Whoever went round so often is expected to do so as often again.
   jointAt_ = static_cast<std::uint64_t>(
-      std::ceil(movingSeconds(model->shares, joint.shares, model->links) / (now - joint.seconds)));
+      std::ceil(movingSeconds(model.shares, joint.shares, model.links) / (now - joint.seconds)));
   if (jointAt_ > age_)
     return false;
   jointAt_ = 0;
-  for (std::size_t k = 0; k < model->places.size(); ++k) {
-    Place& place = places_[model->places[k]];
+  for (std::size_t k = 0; k < model.places.size(); ++k) {
+    Place& place = places_[model.places[k]];
     place.lastJoint = std::exchange(place.joint, std::vector(place.own.size(), 0.0));
-    for (std::size_t i = 0; i < model->devices.size(); ++i)
-      place.joint[model->devices[i]] = joint.shares[k][i];
+    for (std::size_t i = 0; i < model.devices.size(); ++i)
+      place.joint[model.devices[i]] = joint.shares[k][i];
   }
   return true;
 }

@@ -40,8 +40,10 @@
 #include "solver/sequence.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -79,6 +81,9 @@ public:
     /// What splitting the launches with these ids would gain, which make a cycle; null: that is not
     /// known yet. Valid until the next call. An empty function: nobody looks ahead.
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
+    /// Has something that takes long worked out beside the program; false if nobody can. An empty
+    /// function, too: the program waits for it.
+    std::function<bool(std::function<void()>)> beside;
     /// What has become of what launches were to send ahead. An empty function: nothing can be sent.
     std::function<Ahead()> ahead;
     double gainBefore = 0;      ///< at home over split, as an earlier run measured it; 0: none did
@@ -170,6 +175,12 @@ private:
     std::vector<std::vector<double>> shares;
     double seconds(const std::vector<std::vector<double>>& with) const;
   };
+  /// Joint shares that are being worked out; the last member says that they have been.
+  struct Balance {
+    std::optional<Model> model; ///< nothing: there is nothing to choose
+    solver::CycleShares joint;
+    std::atomic<bool> isOver = false;
+  };
   std::optional<Model> modelOf(const Passing& last, Way way) const;
   double gainBefore() const;
   bool isSplitAsBefore() const;
@@ -180,6 +191,7 @@ private:
   void trialGoesOn(const Passing& last);
   void giveUpTrial();
   void trialEnded(const Passing& last);
+  void tryNext(const Passing& last);
   void settle();
   void takeHomeAsKnown();
   bool mayGetFaster(double took) const;
@@ -191,7 +203,8 @@ private:
   bool linksWeigh(double secondsPerByte) const;
   std::vector<std::size_t> knownPlaces() const;
   std::vector<solver::CycleLink> links(double secondsPerByte) const;
-  bool balance(const Passing& last);
+  void beginBalance(const Passing& last);
+  bool takeBalance();
 
   solver::CycleDetector detector_;
   std::vector<Place> places_;
@@ -217,8 +230,9 @@ private:
   std::uint64_t age_ = 0;      ///< cycles that passed in all
   /// From which age on joint shares are worth the moving; 0: they aren't.
   std::uint64_t jointAt_ = 0;
-  CycleRounds rounds_;      ///< as the program waits for them
-  bool isByRounds_ = false; ///< this phase is timed by them
+  std::shared_ptr<Balance> balance_; ///< asked for in this phase
+  CycleRounds rounds_;               ///< as the program waits for them
+  bool isByRounds_ = false;          ///< this phase is timed by them
 };
 
 } // namespace libsplit::runtime

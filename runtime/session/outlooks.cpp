@@ -257,6 +257,20 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
     made->isOver = true; // the cycle stays at home
 }
 
+bool Outlooks::workOut(std::function<void()> work) {
+  return !shared_.options.waitAnalysis && worker_.post([work = std::move(work)] {
+    const auto here = [&] {
+      const Forkable withoutDriver;
+      work();
+    };
+    try {
+      runBelow(stepsBelow, here);
+    } catch (const std::exception&) {
+      here(); // there is no other thread to be had
+    }
+  });
+}
+
 /// Those of an outlook that pays, for launches that are to be split so.
 void Outlooks::keepPlans(std::span<const std::uint64_t> ids, const Outlook& outlook) {
   if (!(outlook.gain() > 0))

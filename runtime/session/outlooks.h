@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,6 +52,10 @@ public:
   /// Of the launches with these ids, in order; null while that is not known. Valid until the next
   /// call.
   const Outlook* find(std::span<const std::uint64_t> ids);
+
+  /// Has something about launches worked out beside the program, by `work`, which throws nothing;
+  /// false if there is no thread for it, or the program is to wait for all such.
+  bool workOut(std::function<void()> work);
 
   /// Launches that are remembered.
   std::size_t size() const { return steps_.size(); }

@@ -364,6 +364,9 @@ void LaunchPlanner::lookAhead(Stream& stream, LaunchCycle::Passing& passing) {
   passing.secondsHeldUp = observer_.secondsHeldUp(stream);
   passing.ahead = [this, &stream] { return prefetcher_.stateOf(stream); };
   passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
+  passing.beside = [this](std::function<void()> work) {
+    return outlooks_.workOut(std::move(work));
+  };
 }
 
 std::optional<std::uint64_t> LaunchPlanner::noteNative(const Kernel& kernel,

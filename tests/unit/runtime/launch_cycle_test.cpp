@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace libsplit::runtime {
 namespace {
@@ -28,6 +30,7 @@ struct Jacobi {
   Mode modes[2] = {Mode::Free, Mode::Free};
   int buffers[2] = {0, 0};
   bool isKnown = true;
+  std::function<bool(std::function<void()>)> beside;
   int timed = 0; ///< launches whose time the cycle wanted
   LaunchCycle cycle;
 
@@ -39,6 +42,7 @@ struct Jacobi {
       passing.id = k + 1;
       passing.isKnown = isKnown;
       passing.secondsPerByte = secondsPerByte;
+      passing.beside = beside;
       passing.own = [&, k] { return std::span<const double>(own[k]); };
       passing.profile = [&, k](solver::LoadProfile& to) {
         to = {{0, 0}, whole[k], {}};
@@ -86,6 +90,30 @@ TEST(LaunchCycle, findsJointSharesThatShortenTheCycle) {
   EXPECT_TRUE(jacobi.cycle.isJoint());
   EXPECT_LT(std::abs(jacobi.last[0][0] - jacobi.last[1][0]), 0.2);
   EXPECT_LT(seconds, 0.9 * alone);
+}
+
+TEST(LaunchCycle, goesOnAsBeforeWhileJointSharesAreWorkedOut) {
+  Jacobi jacobi;
+  std::function<void()> work;
+  jacobi.beside = [&](std::function<void()> given) {
+    work = std::move(given);
+    return true;
+  };
+  for (int i = 0; i < 40 && !work; ++i)
+    jacobi.step();
+  ASSERT_TRUE(work);
+  const bool wasJoint = jacobi.cycle.isJoint();
+  const Shares before[2] = {jacobi.last[0], jacobi.last[1]};
+  for (int i = 0; i < 200; ++i) {
+    jacobi.step();
+    ASSERT_EQ(jacobi.cycle.isJoint(), wasJoint);
+    ASSERT_EQ(jacobi.last[0], before[0]);
+    ASSERT_EQ(jacobi.last[1], before[1]);
+  }
+  work();
+  jacobi.settle(2);
+  EXPECT_TRUE(jacobi.cycle.isJoint());
+  EXPECT_NE(jacobi.last[0], before[0]);
 }
 
 TEST(LaunchCycle, wantsNoTimesOnceItIsSettled) {
