@@ -248,7 +248,7 @@ def sent_ahead(bench, variant, count):
     # What is decided when depends on how fast this machine is right then: some run will do it, and all must be right.
     isSeen, tried = False, 0
     while tried < int(count) or (not isSeen and tried < 4 * int(count)):
-        arguments = ("--variant", variant, "--seed", str(tried))
+        arguments = ("--variant", variant, "--seed", str(tried), *(("--iterations", "120") if variant == "long" else ()))
         native = fake.run("sent_ahead", arguments=arguments)
         native.require_success()
         run = fake.run("sent_ahead", options, arguments=arguments, seed=tried, clock="real")

@@ -1,9 +1,10 @@
 // Launches that go on and on, two buffers in turns, beside two that they only read: what can be
 // sent to other devices before any of it is split. Three of four are waited for.
 //
-// --variant plain: nothing else. `disturbed`: now and then, drawn from the seed, what is only read
-// is changed after all, by a write, a map, a fill, a copy or a kernel, or given up for a new
-// buffer, without a wait; or the program pauses, or reads.
+// --variant plain: nothing else. `long`: beside each launch a hundred short ones of another buffer,
+// and a wait after those. `disturbed`: now and then, drawn from the seed, what is only read is
+// changed after all, by a write, a map, a fill, a copy or a kernel, or given up for a new buffer,
+// without a wait; or the program pauses, or reads.
 #include "kernels/sent_ahead.h"
 #include "tests/samples/sample.h"
 
@@ -24,15 +25,30 @@ public:
       *each = s.copyOf(drawn(n_ * choices));
     for (sample::Memory* each : {&in_, &out_})
       *each = s.copyOf(drawn(n_));
+    few_ = s.copyOf(drawn(group));
   }
 
   void step() {
+    weigh();
+    if (below(4) > 0)
+      finish();
+  }
+
+  void longStep() {
+    weigh();
+    for (cl_uint i = 0; i < 100; ++i) {
+      sample::setArguments(change_, cl_uint{1}, few_, i);
+      sample::launch(queue_, change_, {group}, {group});
+    }
+    finish();
+  }
+
+  void weigh() {
     sample::setArguments(weigh_, static_cast<cl_uint>(n_), choices, weights_, more_, in_, out_);
     sample::launch(queue_, weigh_, {n_}, {group});
     std::swap(in_, out_);
-    if (below(4) > 0)
-      sample::check(clFinish(queue_), "clFinish");
   }
+  void finish() { sample::check(clFinish(queue_), "clFinish"); }
 
   void disturb() {
     sample::Memory& buffer = below(2) == 0 ? weights_ : more_;
@@ -96,6 +112,7 @@ public:
       output(*each, n_ * choices);
     for (const sample::Memory* each : {&in_, &out_})
       output(*each, n_);
+    output(few_, group);
   }
   unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
 
@@ -114,15 +131,16 @@ private:
   sample::Program program_ = s_.program(sample::sentAheadSource);
   sample::Kernel weigh_ = sample::kernel(program_, "weigh");
   sample::Kernel change_ = sample::kernel(program_, "change");
-  sample::Memory weights_, more_, in_, out_;
+  sample::Memory weights_, more_, in_, out_, few_;
 };
 
 void sentAhead(sample::Sample& s) {
-  const bool isDisturbed = s.options().variant == "disturbed";
-  sample::require(isDisturbed || s.options().variant == "plain", "there is no such variant");
+  const std::string& variant = s.options().variant;
+  const bool isDisturbed = variant == "disturbed", isLong = variant == "long";
+  sample::require(isDisturbed || isLong || variant == "plain", "there is no such variant");
   Program program(s);
   for (unsigned i = 0; i < s.options().iterations; ++i) {
-    program.step();
+    isLong ? program.longStep() : program.step();
     if (isDisturbed && program.below(12) == 0)
       program.disturb();
   }
