@@ -32,9 +32,10 @@ inline std::span<const double> view(const Vector& v) {
 /// With f_i the mean seconds per work-group that device i just showed,
 ///     F(x)_i = T / (f_i * numgroups),   T = numgroups / sum_j 1/f_j,
 /// that is F(x)_i = (1/f_i) / sum_j (1/f_j): work in proportion to the speed shown. A device
-/// without work keeps the speed it showed last; one that never ran gets nothing. What moves is no
-/// execution: after a change of shares the device that got more waits for bytes, once, would seem
-/// slow and lose what it got, and the next one with it for ever.
+/// without work keeps the speed it showed last; one that never ran gets nothing. Neither moving nor
+/// being given its part later than others is execution. Were it, the device that got more by a
+/// change of shares, and waited for bytes once, would seem slow and lose what it got, and so on for
+/// ever. What moves in each launch is not balanced either; `auto` does that.
 class Measurement {
 public:
   explicit Measurement(Eigen::Index devices)

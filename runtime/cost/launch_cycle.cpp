@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <utility>
 
@@ -157,14 +156,14 @@ LaunchCycle::Ruling LaunchCycle::next(const Passing& launch) {
   if (phase_ == Phase::Free && maySuffer && !isAdmitted_ && (!launch.isSplit || isRefused_))
     ruling.mode = Mode::Waiting;
   const auto index = static_cast<std::size_t>(place - places_.data());
-  const bool isLast = cycles_ + 1 >= patience_; // before a decision
+  const bool isLast = cycles_ + 1 >= patience_ && !balance_; // before a decision
   const bool isTiming = phase_ == Phase::Own || phase_ == Phase::Joint;
   if (launch.isLookedAt && (isTiming ? cycles_ == timedCycles : isLast))
     look(*place, launch);
   if (governs() && isUnderRule(*place)) {
     ruling.ticket = {phases_, cycles_, index};
     if (way() == Way::Home) {
-      ruling.mode = phase_ == Phase::Home ? Mode::AtHome : Mode::Native;
+      ruling.mode = phase_ == Phase::Home && !balance_ ? Mode::AtHome : Mode::Native;
     } else {
       ruling.mode = Mode::Split;
       ruled_ = way() == Way::Joint ? place->joint : place->own;
@@ -222,16 +221,14 @@ void LaunchCycle::cycleEnded(const Passing& last) {
     return;
   case Phase::Settled:
     // The devices may have changed: all is timed anew from time to time, the present way first.
-    if (cycles_ < patience_ &&
+    if (!balance_ && cycles_ < patience_ &&
         !(settled_ != Way::Home && cycles_ >= patience_ / earlyPart && rounds_.areSlowerOfLate()))
       return;
     if (jointAt_ > 0 && !balance_)
       beginBalance(last);
-    if (!balance_)
-      review(last);
-    else if (!balance_->isOver)
+    if (isBalancing())
       return; // the next cycle asks again
-    else if (takeBalance())
+    if (balance_ && takeBalance())
       enter(Phase::Joint);
     else
       review(last);
@@ -326,13 +323,18 @@ void LaunchCycle::admit(const Passing& last) {
       endSending();
     }
   }
-  // What is sent ahead takes no time of theirs, but they gain only once it is there.
+  // What is sent ahead takes no time of theirs, but they gain only once it is there, and come
+  // behind others meanwhile.
   const double ahead = outlook->onceSeconds - outlook->restSeconds;
-  const bool sends =
-      !isSending_ && maySend_ && last.ahead && ahead > Outlook::leastGain * outlook->homeSeconds;
-  const double until = sends ? ahead / outlook->homeSeconds : 0;
-  const double heldUp = until * static_cast<double>(places_.size()) * last.secondsHeldUp;
-  const double once = sends || isSending_ ? outlook->restSeconds + heldUp : outlook->onceSeconds;
+  const double sending = ahead / outlook->homeSeconds; // cycles
+  const double heldUp = sending * static_cast<double>(places_.size()) * last.secondsHeldUp;
+  const bool sends = !isSending_ && maySend_ && last.ahead &&
+                     ahead > Outlook::leastGain * outlook->homeSeconds &&
+                     sending * gain + heldUp < ahead;
+  const double until = sends ? sending : 0;
+  const double once = isSending_ ? outlook->restSeconds
+                      : sends    ? outlook->restSeconds + heldUp
+                                 : outlook->onceSeconds;
   isRefused_ = !(gain * (toCome - until) > once);
   if (isRefused_) {
     endSending();
@@ -482,7 +484,7 @@ void LaunchCycle::trialEnded(const Passing& last) {
 
 /// Tries another way, if one promises anything, once it is known what joint shares do.
 void LaunchCycle::tryNext(const Passing& last) {
-  if (balance_ && !balance_->isOver)
+  if (isBalancing())
     return; // the next cycle asks again
   if (balance_ && takeBalance())
     return enter(Phase::Joint);
@@ -729,27 +731,47 @@ std::optional<LaunchCycle::Model> LaunchCycle::modelOf(const Passing& last, Way 
 }
 
 /// Has joint shares worked out, which takes up to a second: beside the program, where anybody can.
+/// Whoever gets to it when nobody waits for it any more does nothing.
 void LaunchCycle::beginBalance(const Passing& last) {
-  balance_ = std::make_shared<Balance>();
-  balance_->model = modelOf(last, way());
-  auto work = [balance = balance_] {
-    if (const std::optional<Model>& model = balance->model)
-      try {
-        balance->joint = solver::balanceCycle(model->profiles, model->links, model->shares);
-      } catch (const std::bad_alloc&) {
-        balance->model.reset();
-      }
-    balance->isOver = true;
+  auto balance = std::make_shared<Balance>();
+  balance->model = modelOf(last, way());
+  balance->since = age_;
+  auto work = [asked = std::weak_ptr(balance)]() noexcept {
+    if (const std::shared_ptr<Balance> found = asked.lock())
+      found->workOut();
   };
-  if (!balance_->model || !last.beside || !last.beside(work))
+  if (!balance->model || !last.beside || !last.beside(work))
     work();
+  balance_ = std::move(balance);
 }
 
-/// Takes over the joint shares that were found; false if they promise nothing, or nothing yet.
+void LaunchCycle::Balance::workOut() noexcept {
+  if (model)
+    try {
+      joint = solver::balanceCycle(model->profiles, model->links, model->shares);
+    } catch (...) {
+      model.reset();
+    }
+  isOver = true;
+}
+
+/// Whether joint shares are still being worked out. What takes as long as all cycles before it is
+/// given up.
+bool LaunchCycle::isBalancing() {
+  if (!balance_ || balance_->isOver)
+    return false;
+  const bool isInTime = age_ - balance_->since <= std::max(trialCycles, balance_->since);
+  if (!isInTime)
+    balance_.reset();
+  return isInTime;
+}
+
+/// Takes over the joint shares that were found, if any were asked for; false if they promise
+/// nothing, or nothing yet.
 bool LaunchCycle::takeBalance() {
   jointAt_ = 0;
   const std::shared_ptr<const Balance> found = std::exchange(balance_, nullptr);
-  if (!found->model)
+  if (!found || !found->model)
     return false;
   const Model& model = *found->model;
   const solver::CycleShares& joint = found->joint;

@@ -25,6 +25,9 @@
 // split already have paid for the moving: they do not go home to wait for a look ahead, only if
 // that says so; and a cycle of launches that all gained by it in an earlier run needs none.
 //
+// Joint shares of many launches take up to a second to find. That happens beside the program, where
+// somebody sees to it, and shares stay as they are meanwhile.
+//
 // Where the program itself waits after a few cycles, ways are compared by that (cycle_rounds.h); if
 // home is not known so when splitting is reviewed, launches go there for some rounds to find out.
 //
@@ -81,8 +84,8 @@ public:
     /// What splitting the launches with these ids would gain, which make a cycle; null: that is not
     /// known yet. Valid until the next call. An empty function: nobody looks ahead.
     std::function<const Outlook*(std::span<const std::uint64_t>)> outlook;
-    /// Has something that takes long worked out beside the program; false if nobody can. An empty
-    /// function, too: the program waits for it.
+    /// Has something that takes long worked out beside the program, some time; false if nobody can.
+    /// An empty function, too: the program waits for it.
     std::function<bool(std::function<void()>)> beside;
     /// What has become of what launches were to send ahead. An empty function: nothing can be sent.
     std::function<Ahead()> ahead;
@@ -175,11 +178,14 @@ private:
     std::vector<std::vector<double>> shares;
     double seconds(const std::vector<std::vector<double>>& with) const;
   };
-  /// Joint shares that are being worked out; the last member says that they have been.
+  /// Joint shares that are being worked out, by another thread perhaps: until `isOver` it is that
+  /// one's.
   struct Balance {
     std::optional<Model> model; ///< nothing: there is nothing to choose
     solver::CycleShares joint;
+    std::uint64_t since = 0; ///< the cycle's age when it was asked for
     std::atomic<bool> isOver = false;
+    void workOut() noexcept;
   };
   std::optional<Model> modelOf(const Passing& last, Way way) const;
   double gainBefore() const;
@@ -204,6 +210,7 @@ private:
   std::vector<std::size_t> knownPlaces() const;
   std::vector<solver::CycleLink> links(double secondsPerByte) const;
   void beginBalance(const Passing& last);
+  bool isBalancing();
   bool takeBalance();
 
   solver::CycleDetector detector_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -26,7 +27,7 @@ void IdleBuffers::look(Lock& lock) noexcept {
   if (const std::uint64_t plannings = scheduler_.plannings(); plannings != plannings_) {
     plannings_ = plannings;
     lastOfUse_ = notBefore_ = Clock::now();
-    pause_ = round_;
+    pause_ = std::exchange(round_, SplitsOfLate::usualRound);
     due_ = launches_ + pause_;
     obstacles_ = 0;
   }

@@ -41,7 +41,7 @@ public:
   /// The program launches something, of which nothing is decided yet. Lets go of what may go, if it
   /// is time to; may give up the lock meanwhile.
   void look(Lock& lock) noexcept;
-  /// It belongs to a cycle of so many; in each round of it buffers may be of use once.
+  /// It belongs to a cycle of so many; in each round of that buffers may be of use once.
   void isOfCycle(std::uint64_t launches) noexcept {
     round_ = std::max(round_, SplitsOfLate::roundOf(launches));
   }
@@ -58,9 +58,10 @@ private:
   Mover& mover_;
   const ChunkedLaunches& chunks_;
   const PooledLaunches& pooledLaunches_;
-  std::uint64_t launches_ = 0;                     ///< so far
-  std::uint64_t round_ = SplitsOfLate::usualRound; ///< launches of the longest round
+  std::uint64_t launches_ = 0;  ///< so far
   std::uint64_t plannings_ = 0; ///< tasks that were planned when the last launch came
+  /// Launches of two rounds of the longest cycle since then.
+  std::uint64_t round_ = SplitsOfLate::usualRound;
   Clock::time_point lastOfUse_; ///< when that had just changed
   Clock::time_point notBefore_; ///< copies may be wanted again till then
   std::uint64_t due_ = 0;       ///< launches at which to look

@@ -63,6 +63,7 @@ private:
   void adopt(Launch& launch, const ShareController::Decision& decision);
   LaunchCycle::Ruling rulingOf(Stream& stream, const Launch& launch, LaunchHistory& history);
   bool canLookAhead() const;
+  LaunchCycle::Passing onThisMachine();
   void lookAhead(Stream& stream, LaunchCycle::Passing& passing);
   std::string planAsDecided(Task& task, const std::shared_ptr<Launch>& launch);
   std::string planChunks(Task& task, const std::shared_ptr<Launch>& launch);

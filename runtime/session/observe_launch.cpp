@@ -162,7 +162,9 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   const std::chrono::duration<double> passed = now - start;
   starts(*task.stream, launch.number, start);
   Stream& stream = *task.stream;
-  const bool isForLater = launch.isWaiting || (launch.shapeTrial && shapes_.holdsUp(launch));
+  // What sending ahead costs is part of what decided for it.
+  const bool isForLater =
+      (launch.isWaiting && !launch.sends) || (launch.shapeTrial && shapes_.holdsUp(launch));
   if (launch.isTrial || (isForLater && !launch.wasSplit))
     countHeldUp(stream, launch.number);
   const double timing = timingCosts(task);

@@ -259,15 +259,10 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
 
 bool Outlooks::workOut(std::function<void()> work) {
   return !shared_.options.waitAnalysis && worker_.post([work = std::move(work)] {
-    const auto here = [&] {
+    runBelow(stepsBelow, [&] {
       const Forkable withoutDriver;
       work();
-    };
-    try {
-      runBelow(stepsBelow, here);
-    } catch (const std::exception&) {
-      here(); // there is no other thread to be had
-    }
+    });
   });
 }
 

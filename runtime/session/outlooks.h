@@ -62,7 +62,7 @@ public:
   static constexpr std::size_t mostSteps =
       4 * solver::CycleDetector::longest; ///< then all is forgotten
 
-  /// Gives up what is under way, and waits for that, but not longer than `seconds`. Without the
+  /// Gives up looking ahead, and waits for that, but not longer than `seconds`. Without the
   /// lock.
   void stop(double seconds);
 

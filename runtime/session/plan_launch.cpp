@@ -314,11 +314,9 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
     return {};
   const unsigned dimension = history.dimension.value_or(0);
   const std::uint64_t groups = launch.range.groups(dimension);
-  LaunchCycle::Passing passing;
+  LaunchCycle::Passing passing = onThisMachine();
   passing.id = idOf(launch);
   passing.isKnown = history.dimension && history.splits >= knownSplits;
-  passing.secondsPerByte = shared_.moving.perByte();
-  passing.home = machine_->home();
   passing.gainBefore = history.controller->gainBefore();
   passing.own = [&] { return history.controller->split().shares; };
   passing.profile = [&](solver::LoadProfile& profile) {
@@ -354,6 +352,17 @@ LaunchCycle::Ruling LaunchPlanner::rulingOf(Stream& stream, const Launch& launch
   return stream.cycle.next(passing);
 }
 
+/// What goes for all launches that pass.
+LaunchCycle::Passing LaunchPlanner::onThisMachine() {
+  LaunchCycle::Passing passing;
+  passing.secondsPerByte = shared_.moving.perByte();
+  passing.home = machine_->home();
+  passing.beside = [this](std::function<void()> work) {
+    return outlooks_.workOut(std::move(work));
+  };
+  return passing;
+}
+
 /// Whether it is worked out if launches gain by being split.
 bool LaunchPlanner::canLookAhead() const {
   return options_.policy.kind == Policy::Kind::Auto && machine_ && machine_->nodes() > 1 &&
@@ -364,9 +373,6 @@ void LaunchPlanner::lookAhead(Stream& stream, LaunchCycle::Passing& passing) {
   passing.secondsHeldUp = observer_.secondsHeldUp(stream);
   passing.ahead = [this, &stream] { return prefetcher_.stateOf(stream); };
   passing.outlook = [this](std::span<const std::uint64_t> ids) { return outlooks_.find(ids); };
-  passing.beside = [this](std::function<void()> work) {
-    return outlooks_.workOut(std::move(work));
-  };
 }
 
 std::optional<std::uint64_t> LaunchPlanner::noteNative(const Kernel& kernel,
@@ -378,11 +384,9 @@ std::optional<std::uint64_t> LaunchPlanner::noteNative(const Kernel& kernel,
 
 void LaunchPlanner::passNative(Stream& stream, const Program& program, const KernelCode& code,
                                std::uint64_t id) {
-  LaunchCycle::Passing passing;
+  LaunchCycle::Passing passing = onThisMachine();
   passing.id = id;
   passing.isLookedAt = false;
-  passing.secondsPerByte = shared_.moving.perByte();
-  passing.home = machine_->home();
   lookAhead(stream, passing);
   passing.kind = &code;
   const std::uint64_t launches = code.stats->launches;
