@@ -761,8 +761,10 @@ bool LaunchCycle::isBalancing() {
   if (!balance_ || balance_->isOver)
     return false;
   const bool isInTime = age_ - balance_->since <= std::max(trialCycles, balance_->since);
-  if (!isInTime)
+  if (!isInTime) {
     balance_.reset();
+    jointAt_ = 0;
+  }
   return isInTime;
 }
 
