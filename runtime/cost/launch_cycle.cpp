@@ -768,12 +768,12 @@ bool LaunchCycle::isBalancing() {
   return isInTime;
 }
 
-/// Takes over the joint shares that were found, if any were asked for; false if they promise
-/// nothing, or nothing yet.
+/// Takes over the joint shares that were asked for and found; false if they promise nothing, or
+/// nothing yet.
 bool LaunchCycle::takeBalance() {
   jointAt_ = 0;
   const std::shared_ptr<const Balance> found = std::exchange(balance_, nullptr);
-  if (!found || !found->model)
+  if (!found->model)
     return false;
   const Model& model = *found->model;
   const solver::CycleShares& joint = found->joint;

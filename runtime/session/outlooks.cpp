@@ -21,8 +21,15 @@ constexpr double muchBetterKnown = 1.5;
 bool isMuchBetterKnown(double seconds, double before) {
   return seconds > muchBetterKnown * before || before > muchBetterKnown * seconds;
 }
-/// Outlooks are not urgent, and the program needs its processors.
-constexpr int stepsBelow = 5;
+/// None of this is urgent, and the program needs its processors. Forks may come meanwhile: it knows
+/// no driver.
+void calmly(const std::function<void()>& work) {
+  constexpr int stepsBelow = 5;
+  runBelow(stepsBelow, [&] {
+    const Forkable withoutDriver;
+    work();
+  });
+}
 
 /// What a step's request points at: the values of its arguments.
 using Values = std::deque<std::vector<std::byte>>;
@@ -240,10 +247,7 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
               goesOn = goesOn_, made, this] {
     std::optional<Outlook> outlook;
     try {
-      runBelow(stepsBelow, [&] {
-        const Forkable withoutDriver;
-        outlook = lookAhead(steps, machine, [&] { return goesOn->load(); });
-      });
+      calmly([&] { outlook = lookAhead(steps, machine, [&] { return goesOn->load(); }); });
     } catch (const std::exception& error) {
       log(LogLevel::Debug, "a cycle can't be looked ahead at: ", error.what());
     }
@@ -258,12 +262,7 @@ void Outlooks::make(std::span<const std::uint64_t> ids, const std::shared_ptr<Ma
 }
 
 bool Outlooks::workOut(std::function<void()> work) {
-  return !shared_.options.waitAnalysis && worker_.post([work = std::move(work)] {
-    runBelow(stepsBelow, [&] {
-      const Forkable withoutDriver;
-      work();
-    });
-  });
+  return !shared_.options.waitAnalysis && worker_.post([work = std::move(work)] { calmly(work); });
 }
 
 /// Those of an outlook that pays, for launches that are to be split so.

@@ -288,6 +288,14 @@ struct Foreseen {
       step.shares = {0.4, 0.6};
   }
 
+  /// What it takes to get there can be sent ahead, but for so many seconds.
+  void maySendAllBut(double seconds) {
+    canSend = true;
+    outlook.restSeconds = seconds;
+    for (Outlook::Step& step : outlook.steps)
+      step.plan = std::make_shared<const LaunchPlan>();
+  }
+
   void pass(std::uint64_t id) {
     LaunchCycle::Passing passing;
     passing.id = id;
@@ -400,10 +408,7 @@ TEST(LaunchCycle, waitsAtHomeUntilMovingPaysAndThenTakesTheForeseenSharesAtOnce)
 /// Of 14 s to get there 13 can pass beside launches at home; they take seven cycles.
 TEST(LaunchCycle, sendsAheadWhatNobodyWritesBeforeItSplits) {
   Foreseen jacobi;
-  jacobi.canSend = true;
-  jacobi.outlook.restSeconds = 1;
-  for (Outlook::Step& step : jacobi.outlook.steps)
-    step.plan = std::make_shared<const LaunchPlan>();
+  jacobi.maySendAllBut(1);
   jacobi.toCome = 1;
   EXPECT_EQ(jacobi.wait(6), 6);
   EXPECT_EQ(jacobi.sent, 0) << "too few launches are to come";
@@ -422,10 +427,7 @@ TEST(LaunchCycle, sendsAheadWhatNobodyWritesBeforeItSplits) {
 /// Seven cycles of sending, in each of which two launches take so much longer.
 TEST(LaunchCycle, countsWhatItCostsToSendBesideOtherLaunches) {
   Foreseen jacobi;
-  jacobi.canSend = true;
-  jacobi.outlook.restSeconds = 1;
-  for (Outlook::Step& step : jacobi.outlook.steps)
-    step.plan = std::make_shared<const LaunchPlan>();
+  jacobi.maySendAllBut(1);
   jacobi.toCome = 18;
   jacobi.secondsHeldUp = 0.5;
   EXPECT_EQ(jacobi.wait(20), 20);
@@ -440,10 +442,7 @@ TEST(LaunchCycle, doesNotWaitForEverForWhatIsSentAhead) {
   using Ahead = LaunchCycle::Ahead;
   for (const Ahead ahead : {Ahead::Refused, Ahead::UnderWay}) {
     Foreseen jacobi;
-    jacobi.canSend = true;
-    jacobi.outlook.restSeconds = 1;
-    for (Outlook::Step& step : jacobi.outlook.steps)
-      step.plan = std::make_shared<const LaunchPlan>();
+    jacobi.maySendAllBut(1);
     jacobi.ahead = ahead;
     jacobi.toCome = 18;
     EXPECT_EQ(jacobi.wait(200), 200);
@@ -457,11 +456,8 @@ TEST(LaunchCycle, doesNotWaitForEverForWhatIsSentAhead) {
 
 TEST(LaunchCycle, sendsNothingAheadWhereLittleIsOnlyRead) {
   Foreseen jacobi;
-  jacobi.canSend = true;
+  jacobi.maySendAllBut(jacobi.outlook.onceSeconds - 0.01);
   jacobi.toCome = 1000;
-  jacobi.outlook.restSeconds = jacobi.outlook.onceSeconds - 0.01;
-  for (Outlook::Step& step : jacobi.outlook.steps)
-    step.plan = std::make_shared<const LaunchPlan>();
   EXPECT_LE(jacobi.wait(20), 6);
   EXPECT_EQ(jacobi.sent, 0);
 }
