@@ -76,10 +76,12 @@ CallTable::Entry::Entry(CallTable& table, cl_command_queue queue, State state) :
     table_ = nullptr; // the driver refuses it
     return;
   }
-  slot_ = table.claim(queue); // admitted
+  slot_ = table.claim(queue); // as its last call left it, admitted mostly
   outer_ = std::exchange(innermost, this);
   if (state == State::Undecided)
     reconsider();
+  else if (slot_->turn % 2 == 0)
+    ++slot_->turn;
 }
 
 void CallTable::Entry::admit() {
@@ -110,8 +112,9 @@ void CallTable::Entry::end() {
   innermost = outer_;
   const std::uint64_t turn = slot_->turn.load(std::memory_order_relaxed);
   const bool wasAdmitted = turn % 2 == 1;
-  // Who takes it next is admitted at once, or says otherwise.
-  slot_->turn.store(turn + (wasAdmitted ? 2 : 1), std::memory_order_release);
+  // What was undecided stays so to the end: nobody would be told of that.
+  if (wasAdmitted) // who takes it next is so at once, or says otherwise
+    slot_->turn.store(turn + 2, std::memory_order_release);
   slot_->queue.exchange(nullptr);
   if (wasAdmitted && table.awaited_ > 0)
     table.ended_();

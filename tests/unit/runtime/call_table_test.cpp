@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -145,6 +146,26 @@ TEST(CallTable, WhoEntersOrWhoAwaitsSeesTheOther) {
     caller.join();
     ASSERT_TRUE(hasCall || !sawNobody);
   }
+}
+
+// Nobody would be told when such a call is over.
+TEST(CallTable, AwaitsNothingThatEndsUndecided) {
+  CallTable table([] {});
+  std::atomic<bool> hasBegun = false, isOver = false;
+  std::thread calling([&] {
+    while (!isOver) {
+      const CallTable::Entry call(table, queue, State::Undecided);
+      hasBegun = true;
+    }
+  });
+  while (!hasBegun)
+    std::this_thread::yield();
+  int awaited = 0;
+  for (int i = 0; i < 3000000; ++i)
+    awaited += !table.await(queue, Queues::This).areOver();
+  isOver = true;
+  calling.join();
+  EXPECT_EQ(awaited, 0);
 }
 
 TEST(CallTable, HasNoCallsOfNoQueue) {
