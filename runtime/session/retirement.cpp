@@ -83,6 +83,27 @@ private:
   std::atomic<unsigned>& count_;
 };
 
+/// Nanoseconds that what took longest of a task took; 0: nobody knows.
+cl_ulong longestPart(const Task& task) {
+  cl_ulong longest = 0;
+  for (const CompletionPtr& part : task.parts) {
+    const auto start = part->profilingTime(CL_PROFILING_COMMAND_START);
+    const auto end = start ? part->profilingTime(CL_PROFILING_COMMAND_END) : std::nullopt;
+    if (end && *end > *start)
+      longest = std::max(longest, *end - *start);
+  }
+  return longest;
+}
+
+/// Has a command begin so much before its end: the marker that stands for its begin may come late.
+void takeAtLeast(cl_ulong nanoseconds, ProfilingTimes& times) {
+  if (nanoseconds > times[3])
+    return;
+  times[2] = std::min(times[2], times[3] - nanoseconds);
+  times[1] = std::min(times[1], times[2]);
+  times[0] = std::min(times[0], times[1]);
+}
+
 } // namespace
 
 void Aftermath::settle() noexcept {
@@ -360,6 +381,7 @@ void Scheduler::endEvent(Task& task) {
     event->times[1] = task.begin->profilingTime(CL_PROFILING_COMMAND_SUBMIT).value_or(0);
     event->times[2] = task.begin->profilingTime(CL_PROFILING_COMMAND_START).value_or(0);
     event->times[3] = task.end->profilingTime(CL_PROFILING_COMMAND_END).value_or(0);
+    takeAtLeast(longestPart(task), event->times);
     // They come from several commands, the first perhaps from one that began late, or at once
     // though others of its queue were still running.
     ProfilingTimes& before = task.stream->times;
