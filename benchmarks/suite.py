@@ -121,7 +121,8 @@ APPLICATIONS = {
         Application({"rows_local": EXACT, "columns_local": EXACT}, 60, 1536, 16384, SUBSET,
                     "the same by way of local memory: halos of whole tiles", variant="separable_local")),
     "red_black": Application({"relax": EXACT}, 60, 2048, 16384, SUBSET,
-                             "in place; what a launch writes has a hole at every second element", moved=inner_rows(2)),
+                             "in place; what a launch writes has a hole at every second element",
+                             moved=lambda side: 4 * 4 * (side - 3)),  # and the other colour's points between
     "multigrid": Application({"smooth": EXACT, "begin": EXACT, "residual": EXACT, "coarsen": EXACT, "correct": EXACT},
                              6, 11, 13, HALOS, "a cycle of some 80 launches, most of them too short to be split; a "
                              "level's data is read by the next, twice as coarse", iterations=4),

@@ -212,7 +212,7 @@ private:
   }
 
   /// Brings what the pieces need and books what they do; the seconds of each member's moving.
-  std::vector<double> bring(const Asked& asked, const std::vector<Piece>& pieces, bool exactly,
+  std::vector<double> bring(const Asked& asked, const std::vector<Piece>& pieces,
                             std::uint64_t& bytes) {
     std::vector<double> seconds(setting_.members.size());
     for (std::size_t b = 0; b < asked.buffers.size(); ++b) {
@@ -222,7 +222,7 @@ private:
         needs.push_back({setting_.members[piece.device].node, &piece.uses[b].needs});
         buffer.readers.wanted(needs.back().node, piece.uses[b].needs);
       }
-      for (const Directory::NeededMove& each : buffer.directory.bringAll(needs, exactly))
+      for (const Directory::NeededMove& each : buffer.directory.bringAll(needs))
         move(each.move, seconds, bytes);
       for (const Piece& piece : pieces)
         if (!piece.uses[b].writes.empty())
@@ -286,7 +286,7 @@ private:
     const LaunchPlan* whole = cut(asked, {0, {}});
     Outcome outcome;
     outcome.shares = alone();
-    const std::vector<double> moving = bring(asked, whole->pieces, false, outcome.bytes);
+    const std::vector<double> moving = bring(asked, whole->pieces, outcome.bytes);
     outcome.seconds =
         compute(asked, setting_.home, 0, groups, groups) + *std::ranges::max_element(moving);
     return outcome;
@@ -309,7 +309,7 @@ private:
       outcome.shares[piece.device] =
           static_cast<double>(sample.groupEnd - sample.groupBegin) / static_cast<double>(groups);
     }
-    const std::vector<double> moving = bring(asked, plan.pieces, false, outcome.bytes);
+    const std::vector<double> moving = bring(asked, plan.pieces, outcome.bytes);
     for (std::size_t m = 0; m < samples.size(); ++m) {
       outcome.seconds = std::max(outcome.seconds, samples[m].seconds + moving[m]);
       if (samples[m].groupBegin == samples[m].groupEnd)
@@ -359,7 +359,7 @@ private:
       outcome.shares[part.device] +=
           static_cast<double>(part.end - part.begin) / static_cast<double>(groups);
     }
-    const std::vector<double> moving = bring(asked, pieces, false, outcome.bytes);
+    const std::vector<double> moving = bring(asked, pieces, outcome.bytes);
     for (std::size_t m = 0; m < seconds.size(); ++m)
       outcome.seconds = std::max(outcome.seconds, seconds[m] + moving[m]);
     return outcome;
@@ -417,7 +417,7 @@ private:
       const std::size_t member = whole->pieces[next].device;
       const Piece piece =
           planPiece(asked.request, asked.devices, member, whole->dimension, range.begin, range.end);
-      const double moving = bring(asked, {piece}, false, outcome.bytes)[member];
+      const double moving = bring(asked, {piece}, outcome.bytes)[member];
       const double running = compute(asked, member, range.begin, range.end, groups);
       plan.finish(static_cast<unsigned>(next), range, running + moving);
       until[next] += running + moving;

@@ -207,12 +207,12 @@ ByteSet subtract(const ByteSet& a, const ByteSet& b) {
   return result;
 }
 
-ByteSet fillGaps(const ByteSet& set, const ByteSet& filler) {
+ByteSet fillGaps(const ByteSet& set, const ByteSet& filler, std::uint64_t upTo) {
   ByteSet small;
   const auto ranges = set.ranges();
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     const ByteRange gap{ranges[i - 1].end, ranges[i].begin};
-    if (16 * gap.size() <= ranges[i - 1].size())
+    if (gap.size() <= std::max(ranges[i - 1].size() / 16, upTo))
       small.add(gap);
   }
   return unite(set, intersect(small, filler));

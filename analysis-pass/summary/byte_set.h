@@ -79,8 +79,9 @@ ByteSet unite(const ByteSet& a, const ByteSet& b);
 ByteSet intersect(const ByteSet& a, const ByteSet& b);
 ByteSet subtract(const ByteSet& a, const ByteSet& b);
 
-/// `set` with those of its small gaps that `filler` covers: up to a sixteenth of the range before.
-ByteSet fillGaps(const ByteSet& set, const ByteSet& filler);
+/// `set` with those of its small gaps that `filler` covers: up to a sixteenth of the range before,
+/// or of so many bytes.
+ByteSet fillGaps(const ByteSet& set, const ByteSet& filler, std::uint64_t upTo = 0);
 
 /// The set moved up by `offset` bytes.
 ByteSet shift(const ByteSet& set, std::uint64_t offset);

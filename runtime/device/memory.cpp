@@ -111,14 +111,13 @@ std::uint64_t Buffer::bytesElsewhere(const Machine& machine) const {
   return bytes;
 }
 
-std::vector<Directory::NeededMove> Buffer::bringAll(std::span<const Directory::Need> needs,
-                                                    bool exactly) {
+std::vector<Directory::NeededMove> Buffer::bringAll(std::span<const Directory::Need> needs) {
   for (const Directory::Need& each : needs) {
     forecast_.wanted(each.node, *each.bytes,
                      [&](const ByteSet& bytes) { return accesses_.arrives(each.node, bytes); });
     readers_.wanted(each.node, *each.bytes);
   }
-  std::vector<Directory::NeededMove> moves = directory_->bringAll(needs, exactly);
+  std::vector<Directory::NeededMove> moves = directory_->bringAll(needs);
   for (const Directory::NeededMove& each : moves)
     forecast_.moved(each.move);
   return moves;

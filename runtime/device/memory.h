@@ -276,8 +276,7 @@ public:
   Accesses& accesses() { return accesses_; }
   const Accesses& accesses() const { return accesses_; }
   /// Directory::bringAll and Directory::wrote, with the forecast told of them.
-  std::vector<Directory::NeededMove> bringAll(std::span<const Directory::Need> needs,
-                                              bool exactly = false);
+  std::vector<Directory::NeededMove> bringAll(std::span<const Directory::Need> needs);
   void wrote(NodeId node, const ByteSet& bytes);
   /// What to send ahead.
   Forecast& forecast() { return forecast_; }

@@ -17,15 +17,15 @@ void Directory::changed() {
   version_ = ++versions;
 }
 
-std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted, bool exactly) {
+std::vector<Move> Directory::bring(NodeId node, const ByteSet& wanted) {
   const Need need{node, &wanted};
   std::vector<Move> moves;
-  for (NeededMove& each : bringAll({&need, 1}, exactly))
+  for (NeededMove& each : bringAll({&need, 1}))
     moves.push_back(std::move(each.move));
   return moves;
 }
 
-std::vector<Directory::NeededMove> Directory::bringAll(std::span<const Need> needs, bool exactly) {
+std::vector<Directory::NeededMove> Directory::bringAll(std::span<const Need> needs, Gaps gaps) {
   std::vector<NeededMove> moves;
   const State before = valid_;
   for (std::size_t i = 0; i < needs.size(); ++i) {
@@ -37,8 +37,10 @@ std::vector<Directory::NeededMove> Directory::bringAll(std::span<const Need> nee
       if (part.empty())
         continue;
       lacking = sets_.subtract(lacking, part);
-      if (!exactly)
-        part = sets_.fillGaps(part, before[from]);
+      if (gaps == Gaps::Small)
+        part = sets_.fillGapsToMove(part, before[from]);
+      else if (gaps == Gaps::Wanted)
+        part = sets_.fillGapsToMove(part, sets_.intersect(*needs[i].bytes, before[from]));
       valid_[to] = sets_.unite(valid_[to], part);
       moves.push_back({i, {from, to, std::move(part)}});
     }
@@ -60,7 +62,7 @@ std::vector<Directory::Part> Directory::sources(NodeId home, const ByteSet& want
     if (node != home && node != hostNode)
       if (ByteSet part = sets_.intersect(sets_.intersect(left, lacking), valid_[node]);
           !part.empty())
-        takeFrom(node, sets_.fillGaps(part, sets_.intersect(left, valid_[node])));
+        takeFrom(node, sets_.fillGapsToMove(part, sets_.intersect(left, valid_[node])));
   takeFrom(home, sets_.intersect(left, valid_[home]));
   if (home != hostNode)
     takeFrom(hostNode, sets_.intersect(left, valid_[hostNode]));

@@ -4,7 +4,8 @@
 // A memory node is a memory that devices use in place: node 0 is the host's, with every CPU device
 // that can work in it; each GPU is one. A write on a node makes its bytes invalid on all others;
 // nothing moves before somebody needs it; what moves is only what is missing, and the small gaps in
-// it that the source can fill: an interior of a grid travels in one copy instead of one per row.
+// it that the source can fill: an interior of a grid travels in one copy instead of one per row,
+// and every second point of a row with those between.
 //
 // Worked example: a 5-point stencil over 8 rows, split 4:4 over nodes 1 (home) and 2. The input is
 // valid on 1. Node 2 wants rows 3..8 and gets them from there, so that rows 3..8 are now valid on 1
@@ -46,8 +47,7 @@ public:
   }
 
   /// What must be copied before `node` may use `wanted`; counts as valid there from now on.
-  /// `exactly`: not a byte besides, also where it would cost nothing.
-  std::vector<Move> bring(NodeId node, const ByteSet& wanted, bool exactly = false);
+  std::vector<Move> bring(NodeId node, const ByteSet& wanted);
   struct Need {
     NodeId node = hostNode;
     const ByteSet* bytes = nullptr;
@@ -56,9 +56,15 @@ public:
     std::size_t need = 0; ///< that it is for
     Move move;
   };
+  /// The gaps in what travels that go along, as far as its source can fill them.
+  enum class Gaps {
+    Small,  ///< those that are small
+    Wanted, ///< of these what is wanted too, though it is there
+    None    ///< also where that would cost nothing
+  };
   /// The same for all `needs` at once. Everything may leave before anything has arrived: no move
   /// takes what another of them brings to where it comes from.
-  std::vector<NeededMove> bringAll(std::span<const Need> needs, bool exactly = false);
+  std::vector<NeededMove> bringAll(std::span<const Need> needs, Gaps gaps = Gaps::Small);
   /// Some of its bytes that a node has.
   struct Part {
     NodeId node = hostNode;

@@ -15,7 +15,7 @@ const Forecast::Meeting& Forecast::Route::meet(const ByteSet& bytes) {
   oldest = (oldest + 1) % meetings.size();
   made = {bytes, bytes.intersects(move.bytes), bytes.contains(move.bytes)};
   if (made.isAny && !made.isAll)
-    made.isAll = fillGaps(intersect(bytes, move.bytes), move.bytes).contains(move.bytes);
+    made.isAll = fillGapsToMove(intersect(bytes, move.bytes), move.bytes).contains(move.bytes);
   return made;
 }
 

@@ -43,7 +43,7 @@ InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const N
   InstructionGraph graph;
   const std::vector<Piece>& pieces = plan->pieces;
   // Filling gaps must neither overwrite bytes that a merge put together nor carry them on.
-  const bool exactly = !plan->merges.empty();
+  const auto gaps = plan->merges.empty() ? Directory::Gaps::Small : Directory::Gaps::None;
   for (const Piece& piece : pieces)
     graph.kernels.push_back({nodes[piece.device], {}, {}, {}});
   std::vector<Directory::Need> needs(pieces.size());
@@ -53,7 +53,7 @@ InstructionGraph lower(std::shared_ptr<const LaunchPlan> plan, std::span<const N
     states.before = directory.state();
     for (std::size_t p = 0; p < pieces.size(); ++p)
       needs[p] = {graph.kernels[p].node, &pieces[p].uses[b].needs};
-    for (Directory::NeededMove& each : directory.bringAll(needs, exactly))
+    for (Directory::NeededMove& each : directory.bringAll(needs, gaps))
       graph.copies.push_back({b, each.need, std::move(each.move)});
     states.arrived = sharing(directory.state(), states.before);
     for (std::size_t p = 0; p < pieces.size(); ++p) {

@@ -16,6 +16,14 @@
 
 namespace libsplit::runtime {
 
+/// `set` with those gaps that `filler` covers and that are moved sooner than left out: small ones,
+/// and all up to a vector of four, the holes in what is written point by point, as by the colours
+/// of a chessboard. A memory moves no less than that at once, and each range takes its time.
+inline ByteSet fillGapsToMove(const ByteSet& set, const ByteSet& filler) {
+  constexpr std::uint64_t vectorOfFour = 16;
+  return fillGaps(set, filler, vectorOfFour);
+}
+
 class SetMemo {
 public:
   static constexpr std::size_t capacity = 48;
@@ -25,7 +33,9 @@ public:
   ByteSet unite(const ByteSet& a, const ByteSet& b) { return find(libsplit::unite, a, b); }
   ByteSet intersect(const ByteSet& a, const ByteSet& b) { return find(libsplit::intersect, a, b); }
   ByteSet subtract(const ByteSet& a, const ByteSet& b) { return find(libsplit::subtract, a, b); }
-  ByteSet fillGaps(const ByteSet& a, const ByteSet& b) { return find(libsplit::fillGaps, a, b); }
+  ByteSet fillGapsToMove(const ByteSet& a, const ByteSet& b) {
+    return find(runtime::fillGapsToMove, a, b);
+  }
   bool contains(const ByteSet& a, const ByteSet& b) { return answer(&ByteSet::contains, a, b); }
   bool intersects(const ByteSet& a, const ByteSet& b) { return answer(&ByteSet::intersects, a, b); }
 

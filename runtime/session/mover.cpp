@@ -54,7 +54,7 @@ template <class Count> void CountedMoves::count(Buffer& buffer, const Count& bri
 }
 
 void CountedMoves::add(Buffer& buffer, std::span<const Directory::Need> needs) {
-  count(buffer, [&] { return buffer.directory().bringAll(needs, true); });
+  count(buffer, [&] { return buffer.directory().bringAll(needs, Directory::Gaps::Wanted); });
 }
 
 void CountedMoves::addWanted(Buffer& buffer, std::span<const Directory::Need> needs) {

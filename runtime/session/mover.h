@@ -54,7 +54,8 @@ public:
   CountedMoves& operator=(const CountedMoves&) = delete;
   ~CountedMoves();
 
-  /// Has the buffer's directory count what `needs` take, exactly. By need, as Directory::bringAll.
+  /// Has the buffer's directory count what `needs` take, and nothing else. By need, as
+  /// Directory::bringAll.
   void add(Buffer& buffer, std::span<const Directory::Need> needs);
   /// The same of what the program wants now, of which the buffer's forecast is told.
   void addWanted(Buffer& buffer, std::span<const Directory::Need> needs);

@@ -740,11 +740,11 @@ def deeper_halos(bench):
     for machine, alike, unlike in (([[GPU] * 2], 1, 0), ([[GPU] * 4], 3, 0), ([[GPU], [GPU]], 1, 0),
                                    ([[CPU], [GPU] * 3], 2, 1), ([[GPU, GPU, other, GPU]], 1, 2)):
         for depth in (0, 1, 2, 4):
-            # By boundary between two devices, of inner cells: a row each way at each launch, or at every (depth + 1)-th
-            # launch what the groups beyond it read, if no two exchange at each anyway.
+            # By boundary between two devices, of inner cells and those between: a row each way at each launch, or at every
+            # (depth + 1)-th launch what the groups beyond it read, if no two exchange at each anyway.
             launches, deep = last - first, 0 if unlike else depth
-            rows = 2 * (alike + unlike) * launches // (deep + 1) * (group * deep + 1)
-            expected = rows * (size - 2) * cell
+            exchanges = 2 * (alike + unlike) * launches // (deep + 1)
+            expected = exchanges * (group * deep * size + size - 2) * cell
             seed = 1 + depth % 2
             _, before = moved(machine, depth, first, seed, natives[first])
             run, after = moved(machine, depth, last, seed, natives[last])

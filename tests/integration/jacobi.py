@@ -19,7 +19,8 @@ def expected_bytes(remote_rows):
     step 1     the remote device gets its part of the first grid: the halo row, its rows in full, and
                the inner cells of its outermost row, with the boundary cell on either side of those in full
     step 2     it gets what no kernel wrote of the second grid: two boundary cells of each of its rows
-               and the inner cells of the outermost one, with the boundary cell after the halo row; from
+               and the inner cells of the outermost one, with the boundary cells after the halo row and before
+               that one; from
                now on halo rows go both ways
     step 3..   one halo row each way
     the end    the rows that it wrote come home, with the two boundary cells between one and the next,
@@ -29,7 +30,7 @@ def expected_bytes(remote_rows):
     inner = SIDE - 2
     written_rows = remote_rows - 1
     first = inner + 1 + written_rows * SIDE + 1 + inner
-    second = inner + 1 + written_rows * 2 + inner + inner
+    second = inner + 1 + written_rows * 2 + 1 + inner + inner
     others = (STEPS - 2) * 2 * inner
     gathering = inner + (written_rows - 1) * inner + (written_rows - 2) * 2
     ahead = inner

@@ -223,6 +223,36 @@ TEST(Directory, fillsSmallGapsThatTheSourceHolds) {
   EXPECT_EQ(directory.bring(1, interior), expected);
 }
 
+/// Every second float of a row of 128.
+ByteSet ofOneColour() {
+  ByteSet points;
+  for (std::uint64_t i = 0; i < 128; i += 2)
+    points.add({4 * i, 4 * i + 4});
+  return points;
+}
+
+TEST(Directory, movesPointsWithThoseBetween) {
+  Directory directory(3, 1, 512);
+  directory.bring(2, ByteSet(0, 512));
+  directory.wrote(2, ofOneColour());
+  EXPECT_EQ(directory.bring(1, ofOneColour()), (std::vector<Move>{{2, 1, ByteSet(0, 508)}}));
+}
+
+TEST(Directory, movesPointsWithThoseBetweenOnlyIfTheseAreWanted) {
+  Directory directory(3, 1, 512);
+  directory.bring(2, ByteSet(0, 512));
+  directory.wrote(2, ofOneColour());
+  const ByteSet half(0, 256), points = ofOneColour();
+  const Directory::Need row{1, &half}, colour{1, &points};
+  Directory another = directory;
+  const auto moves = directory.bringAll({&row, 1}, Directory::Gaps::Wanted);
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_EQ(moves[0].move, (Move{2, 1, ByteSet(0, 252)}));
+  const auto exact = another.bringAll({&colour, 1}, Directory::Gaps::Wanted);
+  ASSERT_EQ(exact.size(), 1U);
+  EXPECT_EQ(exact[0].move, (Move{2, 1, ofOneColour()}));
+}
+
 TEST(Directory, leavesGapsThatTheSourceLacks) {
   ByteSet interior;
   for (std::uint64_t row = 0; row < 4; ++row)

@@ -174,13 +174,14 @@ ByteSet innerOf(std::uint64_t begin, std::uint64_t end) {
   return set;
 }
 
-/// Between neighbours, in 60 launches: each exchange brings what the launches up to the next take.
+/// Between neighbours, in 60 launches: each exchange brings what the launches up to the next take,
+/// with the cells at the ends of rows that lie between.
 Grid::Traffic expected(std::size_t nodes, unsigned depth) {
   Grid::Traffic traffic;
   const unsigned exchanges = 60 / (depth + 1);
   for (NodeId node = 1; node < nodes; ++node)
     traffic[{node, node + 1}] =
-        traffic[{node + 1, node}] = {exchanges, exchanges * (groupRows * depth + 1) * inner};
+        traffic[{node + 1, node}] = {exchanges, exchanges * (groupRows * depth * row + inner)};
   return traffic;
 }
 

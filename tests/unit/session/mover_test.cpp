@@ -99,7 +99,7 @@ TEST(Mover, ExchangesSeveralTimesWhatItsRingsHold) {
   const std::vector<Directory::Need> needs = {{world.nodeOf(0), &all}, {world.nodeOf(1), &all}};
   const Directory::State before = buffer->directory().state();
   std::vector<BufferMove> moves;
-  for (Directory::NeededMove& each : buffer->directory().bringAll(needs, true))
+  for (Directory::NeededMove& each : buffer->directory().bringAll(needs, Directory::Gaps::None))
     moves.push_back({buffer.get(), std::move(each.move), before});
   ASSERT_EQ(moves.size(), 2U);
   Task task;
@@ -124,7 +124,8 @@ TEST(Mover, TellsHowLongSeveralTransfersTookTogether) {
   std::vector<BufferMove> moves;
   for (const auto& buffer : buffers) {
     const Directory::State before = buffer->directory().state();
-    for (Directory::NeededMove& each : buffer->directory().bringAll({&need, 1}, true))
+    for (Directory::NeededMove& each :
+         buffer->directory().bringAll({&need, 1}, Directory::Gaps::None))
       moves.push_back({buffer.get(), std::move(each.move), before});
   }
   Task task;

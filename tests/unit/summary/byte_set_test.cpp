@@ -55,6 +55,7 @@ TEST(ByteSet, fillsGapsThatAreSmallAndCovered) {
   EXPECT_EQ(toString(fillGaps(set, ByteSet(0, 300))), "[0,200) [202,210)");
   EXPECT_EQ(toString(fillGaps(set, ByteSet(165, 300))), "[0,160) [165,200) [202,210)");
   EXPECT_EQ(fillGaps(set, {}), set);
+  EXPECT_EQ(toString(fillGaps(set, ByteSet(0, 300), 2)), "[0,210)");
 }
 
 TEST(ByteSet, intersectsFewWithMany) {
