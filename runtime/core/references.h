@@ -11,10 +11,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace libsplit::runtime {
 
@@ -49,7 +50,7 @@ public:
   template <class Retain> void add(Kind kind, void* handle, const Retain& retain) {
     Shard& shard = shardOf(handle);
     const std::lock_guard lock(shard.mutex);
-    Held& held = shard.held[handle];
+    Held& held = shard.of(handle);
     if (held.count++ > 0)
       return;
     // Under the lock: who comes second relies on it.
@@ -62,7 +63,7 @@ public:
   void adopt(Kind kind, void* handle, void* parent) {
     Shard& shard = shardOf(handle);
     const std::lock_guard lock(shard.mutex);
-    Held& held = shard.held[handle];
+    Held& held = shard.of(handle);
     if (held.count == 0)
       held = {.leaving = held.leaving, .kind = kind};
     if (parent && !held.parent) {
@@ -93,7 +94,7 @@ public:
     lock.lock();
     --shard.leaving;
     if (--held.leaving == 0 && held.count == 0)
-      shard.held.erase(handle);
+      shard.forget(handle);
   }
 
   /// What is held, for who looks at it.
@@ -165,10 +166,29 @@ private:
     void* context = nullptr;
   };
   struct alignas(64) Shard {
+    using Objects = std::unordered_map<void*, Held>;
+    static constexpr std::size_t mostSpares = 64;
+
     std::mutex mutex;
-    std::pmr::unsynchronized_pool_resource room;
-    std::pmr::unordered_map<void*, Held> held{&room};
+    Objects held;
+    std::vector<Objects::node_type> spares; ///< events come and go: places that were others'
     unsigned leaving = 0; ///< threads that are giving back the driver's, of any of these
+
+    Shard() { spares.reserve(mostSpares); }
+    Held& of(void* handle) {
+      if (spares.empty() || held.contains(handle))
+        return held[handle];
+      Objects::node_type place = std::move(spares.back());
+      spares.pop_back();
+      place.key() = handle;
+      place.mapped() = {};
+      return held.insert(std::move(place)).position->second;
+    }
+    void forget(void* handle) {
+      Objects::node_type place = held.extract(handle);
+      if (spares.size() < mostSpares)
+        spares.push_back(std::move(place));
+    }
   };
 
   Shard& shardOf(void* handle) {
