@@ -123,27 +123,32 @@ std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr 
   std::optional<Forkable> waiting;
   if (mayBlock)
     waiting.emplace();
-  {
+  if (mayBlock && !submitted()) {
     std::unique_lock lock(mutex_);
-    if (mayBlock)
-      changed_.wait(lock, [&] { return state_ != State::Pending; });
-    if (state_ == State::Over)
-      return link;
-    if (state_ == State::Pending)
-      return std::nullopt;
+    changed_.wait(lock, [&] { return state_ != State::Pending; });
   }
+  const State state = state_;
+  if (state == State::Over)
+    return link;
+  if (state == State::Pending)
+    return std::nullopt;
   // What was submitted stays as it is, but for `implied_`.
   const cl_int status =
       mayBlock ? awaitEvent(cl_, event_.get()) : executionStatus(cl_, event_.get());
   if (status > CL_COMPLETE)
     return std::nullopt;
   link.own = endsOf(cl_, status, preceding_);
+  std::vector<CompletionPtr> known; // destroyed without the lock
   const std::lock_guard lock(mutex_);
   for (const CompletionPtr& each : implied_)
     if (each->over()) // as most are by then
       link.impliedStatus = std::min(link.impliedStatus, each->status_);
     else
       link.implied.push_back(each);
+  if (link.implied.empty()) {
+    known.swap(implied_);
+    settle(link);
+  }
   return link;
 }
 
@@ -192,17 +197,24 @@ bool Completion::poll() {
 
 /// Its commands are over, and what they depend on. Its status.
 cl_int Completion::end(const Link& link) {
+  if (over())
+    return status_;
   std::vector<CompletionPtr> implied; // destroyed without the lock
   const std::lock_guard lock(mutex_);
+  implied.swap(implied_);
+  settle(link);
+  return status_;
+}
+
+/// The same; the lock is held.
+void Completion::settle(const Link& link) {
   if (state_ == State::Over)
-    return status_;
+    return;
   // A command whose wait list holds one that failed is not executed.
   const bool wasSkipped = link.own.noneRan && link.impliedStatus < 0;
   status_ = wasSkipped ? link.impliedStatus : std::min(link.own.worst, link.impliedStatus);
   outcome_ = wasSkipped ? Outcome::Skipped : status_ < 0 ? Outcome::Failed : Outcome::Succeeded;
   state_ = State::Over;
-  implied.swap(implied_);
-  return status_;
 }
 
 std::optional<cl_ulong> Completion::profilingTime(cl_profiling_info name) const {
@@ -226,8 +238,8 @@ std::optional<cl_ulong> Completion::timeOf(const Ref<cl_event>& command,
 }
 
 std::optional<double> Completion::secondsAtWork() const {
-  const std::optional<DeviceInterval> all = interval();
   std::lock_guard lock(mutex_);
+  const std::optional<DeviceInterval>& all = intervalLocked();
   if (!all || preceding_.empty())
     return all ? std::optional(all->seconds()) : std::nullopt;
   cl_ulong sum = 0;
@@ -245,15 +257,25 @@ std::optional<double> Completion::secondsAtWork() const {
 
 std::optional<DeviceInterval> Completion::interval() const {
   std::lock_guard lock(mutex_);
+  return intervalLocked();
+}
+
+/// The lock is held.
+const std::optional<DeviceInterval>& Completion::intervalLocked() const {
   if (interval_)
     return interval_;
   const auto start = timeOf(CL_PROFILING_COMMAND_START);
   const auto end = timeOf(CL_PROFILING_COMMAND_END);
   // Drivers tell nothing of the kind of commands whose device was lost. And none takes longer than
   // the machine has been running.
-  const std::chrono::nanoseconds uptime = std::chrono::steady_clock::now().time_since_epoch();
-  if (start && end && *start > 0 && *start <= *end &&
-      *end - *start <= static_cast<cl_ulong>(uptime.count()))
+  const auto isPossible = [](cl_ulong took) {
+    constexpr std::chrono::nanoseconds certainly = std::chrono::seconds(1);
+    const auto atMost = [&](std::chrono::nanoseconds limit) {
+      return took <= static_cast<cl_ulong>(limit.count());
+    };
+    return atMost(certainly) || atMost(std::chrono::steady_clock::now().time_since_epoch());
+  };
+  if (start && end && *start > 0 && *start <= *end && isPossible(*end - *start))
     interval_ = {*start, *end};
   return interval_;
 }

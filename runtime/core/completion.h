@@ -120,6 +120,8 @@ private:
   std::optional<Link> follow(bool mayBlock, std::shared_ptr<Completion> keep);
   std::optional<cl_int> resolve(bool mayBlock);
   cl_int end(const Link& link);
+  void settle(const Link& link);
+  const std::optional<DeviceInterval>& intervalLocked() const;
   std::optional<cl_ulong> timeOf(cl_profiling_info name) const;
   std::optional<cl_ulong> timeOf(const Ref<cl_event>& command, cl_profiling_info name) const;
 

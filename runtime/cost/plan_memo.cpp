@@ -64,6 +64,8 @@ std::size_t PlanMemo::Hash::operator()(const PlanKey& key) const {
 }
 
 const MadePlan* PlanMemo::find(const PlanKey& key) {
+  if (!uses_.empty() && uses_.front()->first == key) // as it mostly is
+    return &uses_.front()->second.made;
   const auto found = entries_.find(key);
   if (found == entries_.end())
     return nullptr;
@@ -75,13 +77,13 @@ void PlanMemo::keep(PlanKey key, MadePlan made) {
   const std::size_t weight = weightOf(made);
   const auto [entry, isNew] = entries_.try_emplace(std::move(key));
   if (isNew) {
-    uses_.push_front(&entry->first);
+    uses_.push_front(&*entry);
     entry->second.use = uses_.begin();
   }
   weight_ += weight - std::exchange(entry->second.weight, weight);
   entry->second.made = std::move(made);
   while (weight_ > capacity && entries_.size() > always) {
-    const auto oldest = entries_.find(*uses_.back());
+    const auto oldest = entries_.find(uses_.back()->first);
     weight_ -= oldest->second.weight;
     uses_.pop_back();
     entries_.erase(oldest);

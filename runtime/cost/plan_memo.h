@@ -58,10 +58,10 @@ private:
   struct Entry {
     MadePlan made;
     std::size_t weight = 0;
-    std::list<const PlanKey*>::iterator use;
+    std::list<std::pair<const PlanKey, Entry>*>::iterator use;
   };
   std::unordered_map<PlanKey, Entry, Hash> entries_;
-  std::list<const PlanKey*> uses_; ///< the last used first
+  std::list<std::pair<const PlanKey, Entry>*> uses_; ///< the last used first
   std::size_t weight_ = 0;
 };
 
