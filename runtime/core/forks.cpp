@@ -16,7 +16,8 @@ constexpr auto betweenLooks = std::chrono::microseconds(50);
 std::atomic<unsigned> atWork = 0;
 std::atomic<unsigned> forking = 0;
 
-thread_local unsigned depth = 0;
+// Static: see callback_scope.cpp.
+[[gnu::tls_model("initial-exec")]] constinit thread_local unsigned depth = 0;
 
 void enter() {
   while (true) {

@@ -12,8 +12,8 @@
 namespace libsplit::runtime {
 
 namespace {
-/// What the calling thread executes, if it does.
-thread_local const Completion* executed = nullptr;
+/// What the calling thread executes, if it does. Static: see callback_scope.cpp.
+[[gnu::tls_model("initial-exec")]] thread_local const Completion* executed = nullptr;
 
 /// Waits for what an instruction depends on, as far as neither its queue's order nor its commands
 /// do: those are to wait for what `awaited` gets. The worst status.
@@ -50,7 +50,7 @@ Lane::~Lane() {
     thread_.join();
 }
 
-void Lane::issue(Instruction instruction) {
+void Lane::issue(Instruction&& instruction) {
   if (instruction.immediate && runImmediately(instruction))
     return;
   {
@@ -60,6 +60,7 @@ void Lane::issue(Instruction instruction) {
         if (instruction.isPlaced && !busy_ && queue_.empty())
           placing_.here();
         queue_.push_back(std::move(instruction));
+        isFilled_ = true;
         lock.unlock(); // which it would wait for
         changed_.notify_one();
         return;
@@ -125,6 +126,7 @@ void Lane::hold(Instruction& instruction) {
     try {
       if (startLocked()) {
         queue_.push_front(std::move(instruction));
+        isFilled_ = true;
         std::lock_guard compiling(compilingMutex_);
         isHeld_ = noCompile_; // else it may begin by now
         return;
@@ -164,18 +166,25 @@ bool Lane::runImmediately(Instruction& instruction) {
   return true;
 }
 
-/// Enqueues what is immediate and has nothing to wait for.
+/// To be executed, by who calls. The lock is held.
+Instruction Lane::takeFirst() {
+  Instruction first = std::move(queue_.front());
+  queue_.pop_front();
+  isFilled_ = !queue_.empty();
+  busy_ = true;
+  return first;
+}
+
+/// Enqueues what is immediate and has nothing to wait for. Who fills the queue has its thread look.
 void Lane::advance() {
-  while (true) {
+  while (isFilled_) {
     Instruction instruction;
     {
       std::lock_guard lock(mutex_);
       if (busy_ || isHeld_ || queue_.empty() || !queue_.front().immediate ||
           mustWait(queue_.front()))
         return;
-      instruction = std::move(queue_.front());
-      queue_.pop_front();
-      busy_ = true;
+      instruction = takeFirst();
     }
     executeAlone(instruction);
   }
@@ -193,9 +202,7 @@ bool Lane::help() {
     if (!std::all_of(after.begin(), after.end(),
                      [](const CompletionPtr& before) { return before->submitted(); }))
       return false;
-    instruction = std::move(queue_.front());
-    queue_.pop_front();
-    busy_ = true;
+    instruction = takeFirst();
   }
   executeAlone(instruction);
   return true;
@@ -204,7 +211,7 @@ bool Lane::help() {
 /// On a thread that has set `busy_`, not the lane's own.
 void Lane::executeAlone(Instruction& instruction) {
   execute(instruction);
-  instruction = {}; // before others may go on: what it held is theirs to release
+  instruction.forget(); // before others may go on: what it held is theirs to release
   {
     std::lock_guard lock(mutex_);
     busy_ = false;
@@ -237,14 +244,12 @@ void Lane::loop() {
       lock.lock();
       continue;
     }
-    Instruction instruction = std::move(queue_.front());
-    queue_.pop_front();
-    busy_ = true;
+    Instruction instruction = takeFirst();
     lock.unlock();
     {
       const Unforked work;
       execute(instruction);
-      instruction = {};
+      instruction.forget();
     }
     lock.lock();
     busy_ = false;

@@ -22,6 +22,7 @@
 #include "runtime/core/thread.h"
 #include "runtime/trace/trace.h"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <string>
@@ -64,6 +65,13 @@ struct Instruction {
     run = nullptr;
     holds = nullptr;
   }
+  /// It is nobody's business any more, either.
+  void forget() {
+    letGo();
+    after.clear();
+    done = nullptr;
+    traced = nullptr;
+  }
 };
 
 class Lane {
@@ -76,7 +84,7 @@ public:
 
   /// Callable from any thread; returns at once. Refused with CL_OUT_OF_HOST_MEMORY if that takes a
   /// thread and there is none to be had.
-  void issue(Instruction instruction);
+  void issue(Instruction&& instruction);
   /// Sees to it that there is a thread, so that nothing is refused. False: none is to be had.
   [[nodiscard]] bool start();
   /// The lane whose instructions mostly wait for this one's to be enqueued: whoever enqueues here
@@ -104,6 +112,7 @@ private:
   void refuse(Instruction& instruction);
   static bool mustWait(const Instruction& instruction);
   bool runImmediately(Instruction& instruction);
+  Instruction takeFirst();
   void advance();
   void executeAlone(Instruction& instruction);
   bool startLocked();
@@ -120,8 +129,9 @@ private:
   std::condition_variable changed_;
   Placing placing_; ///< of its thread
   std::deque<Instruction> queue_;
-  bool busy_ = false;   ///< an instruction is being executed
-  bool isHeld_ = false; ///< the first one may not begin
+  std::atomic<bool> isFilled_ = false; ///< that; changed under the lock
+  bool busy_ = false;                  ///< an instruction is being executed
+  bool isHeld_ = false;                ///< the first one may not begin
   bool stopping_ = false;
   std::thread thread_; ///< since the first instruction that nobody else executed at once
 };

@@ -4,11 +4,11 @@
 
 namespace libsplit::runtime {
 
-void Issuer::issue(Task& task, std::size_t device, Instruction instruction) {
+void Issuer::issue(Task& task, std::size_t device, Instruction&& instruction) {
   issue(task, device, machine_->devices()[device].lane(), std::move(instruction));
 }
 
-void Issuer::issue(Task& task, std::size_t device, Lane& lane, Instruction instruction) {
+void Issuer::issue(Task& task, std::size_t device, Lane& lane, Instruction&& instruction) {
   instruction.after.insert(instruction.after.end(), task.after.begin(), task.after.end());
   if (!instruction.done)
     instruction.done = std::make_shared<Completion>(cl_);

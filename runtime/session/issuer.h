@@ -13,8 +13,8 @@ public:
 
   /// Behind what the task comes after, by the lane of the device's kernels or another one of its;
   /// one more part of the task.
-  void issue(Task& task, std::size_t device, Instruction instruction);
-  void issue(Task& task, std::size_t device, Lane& lane, Instruction instruction);
+  void issue(Task& task, std::size_t device, Instruction&& instruction);
+  void issue(Task& task, std::size_t device, Lane& lane, Instruction&& instruction);
   /// What the times of the task's event begin or end with, if it is asked for times.
   void issueMarkers(Task& task, bool atBegin);
 

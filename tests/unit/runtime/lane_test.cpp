@@ -260,7 +260,7 @@ TEST(Lane, IsWokenWhereTheCallerRunsIfThatIsAskedFor) {
       return CL_SUCCESS;
     });
     made.isPlaced = true;
-    lane.issue(made);
+    lane.issue(Instruction(made));
     EXPECT_EQ(made.done->wait(), CL_SUCCESS);
     return std::pair(processor, allowed);
   };
