@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,8 @@ public:
     /// gets lost the kernel's part is done again, from what it started from: so what else the
     /// kernel changed doesn't count either.
     std::vector<std::pair<std::size_t, CompletionPtr>> arrivals;
+    /// Those that each launch fills (core/spares.h).
+    auto lists() { return std::tie(kernels, arrivals); }
   };
   /// The same of all that it counted at once. Arrivals are added under the session's lock, too.
   void note(std::shared_ptr<const Changes> changes, std::shared_ptr<const Ends> ends);

@@ -570,7 +570,7 @@ void Machine::assignNodes(SeparateNodes separate, cl_context homeContext) {
   }
 }
 
-void Machine::help(const std::vector<CompletionPtr>& parts) {
+void Machine::help(std::span<const CompletionPtr> parts) {
   auto isSubmitted = [](const CompletionPtr& part) { return part->submitted(); };
   bool helped = true;
   while (helped && !std::all_of(parts.begin(), parts.end(), isSubmitted)) {

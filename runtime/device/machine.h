@@ -17,6 +17,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -151,7 +152,7 @@ public:
   Lane& hostLane() { return *hostLane_; }
   /// Does on the calling thread what the lanes have to do of devices whose calls return at once,
   /// until `parts` are all enqueued.
-  void help(const std::vector<CompletionPtr>& parts);
+  void help(std::span<const CompletionPtr> parts);
   /// Until `resumeCompiling` no device begins what a compiler may be needed for, nor what comes
   /// behind that: the process ends, and with it what compilers need.
   void suspendCompiling();

@@ -36,6 +36,18 @@ LaunchInputs inputsOf(const Launch& launch, const LaunchPlan& whole, std::size_t
           launch.arguments};
 }
 
+/// A list that is empty again when this goes.
+class Emptied {
+public:
+  explicit Emptied(std::vector<Instruction>& list) : list_(list) {}
+  Emptied(const Emptied&) = delete;
+  Emptied& operator=(const Emptied&) = delete;
+  ~Emptied() { list_.clear(); }
+
+private:
+  std::vector<Instruction>& list_;
+};
+
 } // namespace
 
 HomeCall Executor::homeCall(Task& task, const Launch& launch) const {
@@ -249,10 +261,10 @@ Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece)
 }
 
 /// What the plan comes to with the bytes where they are.
-std::shared_ptr<const InstructionGraph>
-Executor::graphOf(Launch& launch, std::shared_ptr<const LaunchPlan> plan) const {
-  std::vector<Directory*> directories;
-  directories.reserve(launch.buffers.size());
+std::shared_ptr<const InstructionGraph> Executor::graphOf(Launch& launch,
+                                                          std::shared_ptr<const LaunchPlan> plan) {
+  std::vector<Directory*>& directories = directories_;
+  directories.clear();
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer& buffer = *launch.buffers[b];
     directories.push_back(&buffer.directory());
@@ -389,9 +401,10 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   const auto [compiled, isRepeated] = compile(*launch, graph, task.timing);
   launch->compiled = compiled;
   launch->shapesVersion = launch->code->shapes.version();
-  std::vector<Instruction> kernels;
+  std::vector<Instruction>& kernels = kernels_;
+  const Emptied emptied(kernels);
   kernels.reserve(plan->pieces.size());
-  launch->ends = std::make_shared<Journal::Ends>();
+  launch->ends = ends_.take();
   launch->ends->kernels.reserve(plan->pieces.size());
   for (std::size_t p = 0; p < plan->pieces.size(); ++p) {
     const Piece& piece = plan->pieces[p];

@@ -8,6 +8,7 @@
 // same bytes, and nothing else. If several nodes change the same bytes, merges follow (merger.h).
 #pragma once
 
+#include "runtime/core/spares.h"
 #include "runtime/device/provider.h"
 #include "runtime/plan/instruction_graph.h"
 #include "runtime/session/command.h"
@@ -70,7 +71,7 @@ private:
   bool hasRoomForGroup(const Launch& launch, std::size_t device) const;
   KernelCommand commandOf(const Launch& launch, const Piece& piece, Timing timing) const;
   std::shared_ptr<const InstructionGraph> graphOf(Launch& launch,
-                                                  std::shared_ptr<const LaunchPlan> plan) const;
+                                                  std::shared_ptr<const LaunchPlan> plan);
   std::vector<Moved> copy(Task& task, Launch& launch, const InstructionGraph& graph);
   Compiled compile(const Launch& launch, const std::shared_ptr<const InstructionGraph>& graph,
                    Timing timing) const;
@@ -86,6 +87,10 @@ private:
   Merger& merger_;
   const GroupShapes& shapes_;
   CopyRoom copyRoom_;
+  Spares<Journal::Ends> ends_;
+  // Of the launch that is issued; they keep their memory.
+  std::vector<Directory*> directories_;
+  std::vector<Instruction> kernels_; ///< empty as long as none is
 };
 
 } // namespace libsplit::runtime

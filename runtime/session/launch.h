@@ -10,6 +10,7 @@
 #include "runtime/session/moved.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace libsplit::runtime {
 
@@ -105,6 +106,11 @@ struct Launch {
 
   /// Why it was decided that the home device does it as without libsplit.
   const char* whyNative() const;
+  /// Those that each launch fills (core/spares.h).
+  auto lists() {
+    return std::tie(arguments, objects, keeps, shares, request.arguments, request.buffers, buffers,
+                    issued);
+  }
 };
 
 /// Why a launch of one work-group is not split.

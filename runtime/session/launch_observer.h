@@ -2,6 +2,7 @@
 // statistics.
 #pragma once
 
+#include "runtime/core/spares.h"
 #include "runtime/session/group_shapes.h"
 #include "runtime/session/launch.h"
 #include "runtime/session/merger.h"
@@ -10,10 +11,12 @@
 #include "solver/sequence.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -58,7 +61,13 @@ public:
 
 private:
   /// What is left of a launch that is over until somebody learns from it.
-  struct Over {
+  struct Over final : Aftermath::Job {
+    void run() override { observer->learn(*this, *stream); }
+    /// Those that each launch fills (core/spares.h).
+    auto lists() { return std::tie(issued); }
+
+    LaunchObserver* observer = nullptr;
+    Stream* stream = nullptr;
     std::shared_ptr<KernelCode> code;
     LaunchKey key;
     NDRange range;
@@ -113,10 +122,12 @@ private:
   Merger& merger_;
   const GroupShapes& shapes_;
   SplitsOfLate splitsOfLate_; ///< of all queues
+  Spares<Over> overs_;
   // By device, of the launch that is observed; they keep their memory.
   std::vector<solver::DeviceSample> samples_;
   std::vector<LaunchEnds::End> ends_;
   std::vector<double> shares_, seconds_;
+  std::vector<std::chrono::steady_clock::time_point> firsts_;
 };
 
 } // namespace libsplit::runtime

@@ -43,6 +43,10 @@ private:
   cl_int unknown();
   std::vector<BufferUse> uses() const;
   void countUnsplit(std::string_view why) { by_.countUnsplit(*kernel_, arguments_, why); }
+  /// As it is now, to be done later.
+  std::shared_ptr<Launch> noted() {
+    return snapshot(by_.cl_, by_.samplers_, *kernel_, arguments_, by_.launches_.take());
+  }
 
   Launcher& by_;
   const Command& command_;
@@ -271,13 +275,13 @@ void Launcher::Call::decide() {
   LaunchPlanner& planner = by_.planner_;
   found_ = by_.whyNotSplittable(lock_, *stream_, *kernel_, arguments_, isUnprepared_);
   reason_ = found_;
-  began_ = TrialBudget::Clock::now();
+  began_ = stream_->lastCalled; // by this call
   if (reason_.empty() && stream_->idle() &&
       planner.rests(*stream_, *kernel_->code, rangeOf(arguments_), arguments_.local != nullptr,
                     began_))
     reason_ = tooShortToLookAt;
   if (reason_.empty()) {
-    launch_ = snapshot(by_.cl_, by_.samplers_, *kernel_, arguments_);
+    launch_ = noted();
     std::size_t& most = kernel_->code->ownMostItems;
     if (!arguments_.local && most == 0)
       by_.cl_.clGetKernelWorkGroupInfo(kernel_->handle, stream_->device, CL_KERNEL_WORK_GROUP_SIZE,
@@ -333,7 +337,7 @@ cl_int Launcher::Call::goAsTask() {
     return settled(last, uses());
   }
   if (!launch_)
-    launch_ = snapshot(by_.cl_, by_.samplers_, *kernel_, arguments_);
+    launch_ = noted();
   Launch& launch = *launch_;
   launch.clone = clone;
   launch.hasArguments = kernel_->isOpaque;

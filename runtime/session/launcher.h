@@ -1,6 +1,7 @@
 // clEnqueueNDRangeKernel: launcher.cpp tells what becomes of it.
 #pragma once
 
+#include "runtime/core/spares.h"
 #include "runtime/device/pump.h"
 #include "runtime/session/command.h"
 #include "runtime/session/command_timer.h"
@@ -69,6 +70,7 @@ private:
   IdleBuffers& idleBuffers_;
   std::set<std::shared_ptr<KernelStats>> explained_; ///< kernels that LIBSPLIT_EXPLAIN told of
   CommandTimer timer_;
+  Spares<Launch> launches_;
 };
 
 } // namespace libsplit::runtime

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 namespace libsplit::runtime {
 
@@ -195,27 +194,31 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
                    whyHomeAlone(*machine_, launch, launch.code->histories.at(launch.key)));
     return;
   }
-  Over over{.code = launch.code,
-            .key = launch.wasSplit ? std::move(launch.key) : launch.key,
-            .range = launch.range,
-            .plan = launch.plan,
-            .issued = std::move(launch.issued),
-            .ticket = launch.ticket,
-            .ended = {.number = launch.number,
-                      .task = task.number,
-                      .called = secondsAt(task.called),
-                      .noticed = secondsAt(now),
-                      .isSeen = !task.endedUnseen,
-                      .ends = {}},
-            .wasSplit = launch.wasSplit,
-            .bytesMoved = launch.bytesMoved,
-            .lookSeconds = launch.lookSeconds,
-            .wall = wall,
-            .isSeen = !task.endedUnseen,
-            .wasAlone = wasAlone,
-            .wasBehind = stream.inOrder && task.after.empty() && task.planned < stream.lastRetired,
-            .heldUp = task.learning && launch.number != stream.launches,
-            .busy = launch.busySeconds};
+  const std::shared_ptr<Over> kept = overs_.take();
+  Over& over = *kept;
+  over.observer = this;
+  over.stream = &stream;
+  over.code = launch.code;
+  over.key = launch.wasSplit ? std::move(launch.key) : launch.key;
+  over.range = launch.range;
+  over.plan = launch.plan;
+  over.issued.swap(launch.issued); // each keeps the other's memory
+  over.ticket = launch.ticket;
+  over.ended = {.number = launch.number,
+                .task = task.number,
+                .called = secondsAt(task.called),
+                .noticed = secondsAt(now),
+                .isSeen = !task.endedUnseen,
+                .ends = {}};
+  over.wasSplit = launch.wasSplit;
+  over.bytesMoved = launch.bytesMoved;
+  over.lookSeconds = launch.lookSeconds;
+  over.wall = wall;
+  over.isSeen = !task.endedUnseen;
+  over.wasAlone = wasAlone;
+  over.wasBehind = stream.inOrder && task.after.empty() && task.planned < stream.lastRetired;
+  over.heldUp = task.learning && launch.number != stream.launches;
+  over.busy = launch.busySeconds;
   // As natively: enqueued by the program's thread, with nothing before it.
   if (over.isSeen && over.wasAlone && task.after.empty() && machine_->homeDevice().returnsAtOnce)
     over.waited = std::max(0.0, std::chrono::duration<double>(now - task.issued).count() - timing);
@@ -226,11 +229,9 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
     learn(over, stream);
   if (over.isSeen) // what was learnt is no part of what passes until the next one
     stream.lastLaunch = {launch.number, over.code, over.key, over.wasSplit,
-                         std::chrono::steady_clock::now()};
-  if (!mayWait)
-    return;
-  stream.aftermath.jobs.emplace_back(
-      [this, &stream, kept = std::make_shared<Over>(std::move(over))] { learn(*kept, stream); });
+                         mayWait ? now : std::chrono::steady_clock::now()};
+  if (mayWait)
+    stream.aftermath.jobs.push_back(kept);
 }
 
 /// Seconds that it took longer since its commands were timed, and natively were not.
@@ -279,17 +280,17 @@ void LaunchObserver::countStarts(const Over& launch, StartSkew& starts) {
   if (!launch.wasSplit || !launch.wasAlone || !launch.isSeen ||
       std::ranges::any_of(launch.issued, moves))
     return;
-  const auto begun = [](const LaunchIssued& issued) { return issued.kernel->begun; };
-  const auto first = begun(std::ranges::min(launch.issued, {}, begun));
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
-    const auto isOf = [i](const LaunchIssued& issued) { return issued.device == i; };
-    auto parts = launch.issued | std::views::filter(isOf);
-    if (parts.empty())
-      continue;
-    const std::chrono::duration<double> later =
-        std::ranges::min(parts | std::views::transform(begun)) - first;
-    starts.note(i, later.count(), samples_[i]);
+  using Time = std::chrono::steady_clock::time_point;
+  Time first = Time::max();
+  firsts_.assign(samples_.size(), Time::max());
+  for (const LaunchIssued& issued : launch.issued) {
+    Time& ofDevice = firsts_[issued.device];
+    ofDevice = std::min(ofDevice, issued.kernel->begun);
+    first = std::min(first, ofDevice);
   }
+  for (std::size_t i = 0; i < samples_.size(); ++i)
+    if (firsts_[i] != Time::max())
+      starts.note(i, std::chrono::duration<double>(firsts_[i] - first).count(), samples_[i]);
 }
 
 /// By device, in `samples_`, and in all. Launches of a queue in their order.

@@ -7,9 +7,12 @@
 #include "runtime/core/thread.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <iterator>
+#include <memory_resource>
 #include <thread>
 
 namespace libsplit::runtime {
@@ -107,13 +110,18 @@ void takeAtLeast(cl_ulong nanoseconds, ProfilingTimes& times) {
 } // namespace
 
 void Aftermath::settle() noexcept {
-  for (std::function<void()>& job : std::exchange(jobs, {}))
+  Jobs due;
+  due.swap(jobs);
+  for (std::shared_ptr<Job>& job : due)
     try {
-      job();
+      job->run();
       spent.jobs.push_back(std::move(job));
     } catch (const std::exception& error) {
       log(LogLevel::Info, "what a launch took is not noted: ", error.what());
     }
+  due.clear();
+  if (jobs.empty())
+    jobs.swap(due); // for its memory
 }
 
 void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
@@ -122,6 +130,7 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
   const auto isWanted = [&] {
     return stream->waiters == 0 && (stream->closed || isAnyWatched(*stream));
   };
+  Aftermath::Spent spent; // empty whenever the lock is held; keeps its memory
   Lock lock(shared_.mutex);
   std::chrono::milliseconds until = pause;
   // As long as anything is there, also what can't be planned yet: another thread may not be to be
@@ -139,7 +148,10 @@ void Scheduler::retireLoop(std::shared_ptr<Stream> stream) {
       stream->aftermath.settle();
     }
     if (!stream->aftermath.spent.empty()) {
-      const GoesUnlocked spent(lock, std::exchange(stream->aftermath.spent, {}));
+      std::swap(spent, stream->aftermath.spent);
+      const Unlocked unlocked(lock);
+      const Unforked work; // drivers', mostly
+      spent.clear();
     }
     if (stream->active.empty() && !stream->parked.empty()) // planning it may have lacked memory
       tryTo(lock, [&] { pump(); });
@@ -188,7 +200,9 @@ void Scheduler::retireOldest(Lock& lock, const std::shared_ptr<Stream>& stream, 
 void Scheduler::awaitParts(Lock& lock, Task& task, bool helping) {
   for (;;) {
     const unsigned round = task.redone;
-    const std::vector<CompletionPtr> parts = task.parts;
+    std::array<std::byte, 512> room; // few tasks have so many that they take more
+    std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
+    const std::pmr::vector<CompletionPtr> parts(task.parts.begin(), task.parts.end(), &memory);
     if (helping) {
       const Unlocked unlocked(lock);
       machine_->help(parts);
@@ -248,7 +262,7 @@ void Scheduler::letGo(Lock& lock, Task& task) {
   };
   GoesUnlocked held(lock, Held{std::exchange(task.plan, nullptr),
                                std::exchange(task.retired, nullptr),
-                               std::move(task.parts),
+                               {},
                                std::move(task.launch),
                                std::move(task.outputs),
                                std::move(task.event),
@@ -263,10 +277,13 @@ void Scheduler::letGo(Lock& lock, Task& task) {
         shared_.ending)
       return;
     std::vector<CompletionPtr>& spent = task.stream->aftermath.spent.completions;
-    std::ranges::move(held->parts, std::back_inserter(spent));
+    std::ranges::move(task.parts, std::back_inserter(spent));
+    task.parts.clear(); // and keeps its memory
     for (const std::shared_ptr<Task>& each : held->arrived)
       std::ranges::move(std::exchange(each->parts, {}), std::back_inserter(spent));
   });
+  if (!task.parts.empty())
+    held->parts = std::move(task.parts);
 }
 
 /// Whatever fails, the task is retired: who waits for that would wait for ever.

@@ -175,7 +175,7 @@ std::shared_ptr<Stream> Scheduler::streamOf(Lock& lock, cl_command_queue queue) 
 
 std::shared_ptr<Task> Scheduler::create(const std::shared_ptr<Stream>& stream,
                                         const Command& command) {
-  auto task = std::make_shared<Task>();
+  std::shared_ptr<Task> task = tasks_.take();
   task->stream = stream;
   task->called = std::chrono::steady_clock::now();
   shared_.tracer.callBegins(*task, command.type, command.blocking != CL_FALSE);

@@ -9,6 +9,7 @@
 
 #include "runtime/core/call_table.h"
 #include "runtime/core/program_wait.h"
+#include "runtime/core/spares.h"
 #include "runtime/core/thread.h"
 #include "runtime/core/worker.h"
 #include "runtime/session/command.h"
@@ -221,6 +222,7 @@ private:
   CallTable calls_;
   EventTable events_;
   Streams streams_;
+  Spares<Task> tasks_;
   std::size_t unfinished_ = 0;  ///< tasks
   std::uint64_t plannings_ = 0; ///< of tasks, so far
   unsigned suspended_ = 0;

@@ -284,8 +284,7 @@ std::vector<BufferUse> usesOf(const Kernel& kernel) {
 }
 
 std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, const Kernel& kernel,
-                                 const LaunchArguments& arguments) {
-  auto launch = std::make_shared<Launch>();
+                                 const LaunchArguments& arguments, std::shared_ptr<Launch> launch) {
   launch->program = kernel.program;
   launch->code = kernel.code;
   launch->clone = kernel.clone;

@@ -48,8 +48,9 @@ std::shared_ptr<LaneKernel> cloneOf(const Dispatch& cl, Kernel& kernel, const St
 
 /// The objects that the kernel's arguments are.
 std::vector<BufferUse> usesOf(const Kernel& kernel);
-/// The launch as it is now, whatever the program does next.
+/// The launch as it is now, whatever the program does next; `launch`, which is as new, is that.
 std::shared_ptr<Launch> snapshot(const Dispatch& cl, const Samplers& samplers, const Kernel& kernel,
-                                 const LaunchArguments& arguments);
+                                 const LaunchArguments& arguments,
+                                 std::shared_ptr<Launch> launch = std::make_shared<Launch>());
 
 } // namespace libsplit::runtime

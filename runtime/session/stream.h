@@ -43,6 +43,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -89,13 +90,25 @@ struct EndedLaunch {
 /// for one of them is to go on: so it is done behind the next command, while devices are at work,
 /// or by the queue's own thread. Under the session's lock.
 struct Aftermath {
-  using Jobs = std::vector<std::function<void()>>;
+  class Job {
+  public:
+    Job() = default;
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+    virtual ~Job() = default;
+    virtual void run() = 0;
+  };
+  using Jobs = std::vector<std::shared_ptr<Job>>;
   Jobs jobs;
   /// To be let go without the lock: drivers may take their time, and call the program back.
   struct Spent {
     Jobs jobs;
     std::vector<CompletionPtr> completions;
     bool empty() const { return jobs.empty() && completions.empty(); }
+    void clear() {
+      jobs.clear();
+      completions.clear();
+    }
   } spent;
   /// Does the jobs, in their order.
   void settle() noexcept;
@@ -260,6 +273,8 @@ struct Task : std::enable_shared_from_this<Task> {
   bool awaitsCalls() const { return calls && !calls->areOver(); }
   /// Also where it is over by now: the planning went on without it.
   bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty() || calls; }
+  /// Those that each task fills (core/spares.h).
+  auto lists() { return std::tie(waitTasks, events, after, parts, partDevices, awaited); }
 };
 
 inline bool Stream::isGated() const {
