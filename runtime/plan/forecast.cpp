@@ -6,6 +6,16 @@
 
 namespace libsplit::runtime {
 
+namespace {
+
+/// Whether the one ends before the other begins.
+bool areApart(const ByteSet& a, const ByteSet& b) {
+  const ByteRange first = a.hull(), second = b.hull();
+  return first.end <= second.begin || second.end <= first.begin;
+}
+
+} // namespace
+
 const Forecast::Meeting& Forecast::Route::meet(const ByteSet& bytes) {
   const auto known = std::ranges::find_if(
       meetings, [&](const Meeting& each) { return SetMemo::areSame(each.bytes, bytes); });
@@ -59,6 +69,8 @@ void Forecast::moved(const Move& move) {
 
 void Forecast::wrote(NodeId node, const ByteSet& bytes) {
   for (Route& route : routes_) {
+    if (areApart(bytes, route.move.bytes))
+      continue; // as most are where many nodes share a buffer
     const Meeting& meeting = route.meet(bytes);
     if (!meeting.isAny)
       continue;
