@@ -17,7 +17,7 @@ std::optional<double> LaunchEnds::took(const Launch& launch) {
       lags.note(launch.noticed - each.seconds);
     if (lags.known().empty() || !std::isfinite(each.seconds))
       return std::nullopt;
-    end = std::max(end, each.seconds + std::ranges::min(lags.known()));
+    end = std::max(end, each.seconds + lags.quantile(0));
   }
   end = std::min(end, launch.noticed);
   lastNumber_ = launch.number;

@@ -311,9 +311,12 @@ cl_command_queue Machine::queueOf(std::size_t device, cl_context homeContext, En
 }
 
 bool Machine::hasHomeQueues(cl_context homeContext) {
+  if (homeContext == withHomeQueues_)
+    return true;
   for (std::size_t i = 0; i < devices_[home_].engines(); ++i)
     if (!queueOf(home_, homeContext, static_cast<Engine>(i)))
       return false;
+  withHomeQueues_ = homeContext;
   return true;
 }
 
@@ -377,6 +380,7 @@ std::shared_ptr<const void> Machine::forget(cl_context homeContext) {
   };
   auto dropped = std::make_shared<Dropped>();
   dropped->rings = yieldRings();
+  withHomeQueues_ = nullptr;
   for (Queues* queues : {&homeQueues_, &idleQueues_, &untimedQueues_})
     std::erase_if(*queues, [&](auto& entry) {
       if (entry.first.first != homeContext)

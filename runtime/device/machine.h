@@ -219,9 +219,10 @@ private:
   Rings rings_;
   std::unique_ptr<Lane> hostLane_;
   using Queues = std::map<std::pair<cl_context, std::size_t>, Ref<cl_command_queue>>;
-  Queues homeQueues_;    ///< by engine
-  Queues idleQueues_;    ///< by device
-  Queues untimedQueues_; ///< by device and engine
+  Queues homeQueues_;                   ///< by engine
+  cl_context withHomeQueues_ = nullptr; ///< that has been seen to have them all last
+  Queues idleQueues_;                   ///< by device
+  Queues untimedQueues_;                ///< by device and engine
 };
 
 /// Where `size` bytes at `offset` of a CPU device's buffer lie in host memory, or null. Valid as

@@ -56,6 +56,10 @@ struct Argument {
 
 /// Counters of one kernel, for LIBSPLIT_STATS; outlive the program.
 struct KernelStats {
+  KernelStats() = default;
+  KernelStats(const KernelStats&) = delete;
+  KernelStats& operator=(const KernelStats&) = delete;
+
   std::string name;
   std::uint64_t launches = 0;
   std::uint64_t splitLaunches = 0;
@@ -87,6 +91,15 @@ struct KernelStats {
   }
   bool hasRun = false;                    ///< one at home was timed
   std::map<std::string, PerRange> ranges; ///< by "64x64/8x8"
+  /// Those of that name.
+  PerRange& of(const std::string& range) {
+    if (!last_ || last_->first != range)
+      last_ = &*ranges.try_emplace(range).first;
+    return last_->second;
+  }
+
+private:
+  std::pair<const std::string, PerRange>* last_ = nullptr; ///< a kernel's launches mostly repeat it
 };
 
 class Program;

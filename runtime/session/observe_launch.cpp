@@ -12,7 +12,7 @@ namespace libsplit::runtime {
 
 /// Counts a launch that was a task.
 void LaunchObserver::countUnsplit(Task& task, const Launch& launch, const std::string& why) {
-  launch.code->stats->ranges[launch.key.range].countUnsplit(why);
+  launch.code->stats->of(launch.key.range).countUnsplit(why);
   task.call.reason = why;
 }
 
@@ -124,13 +124,12 @@ void LaunchObserver::starts(Stream& stream, std::uint64_t number,
                             std::chrono::steady_clock::time_point now) {
   if (!stream.lastLaunch || stream.lastLaunch->number + 1 != number)
     return;
-  const std::optional<EndedLaunch> last = std::exchange(stream.lastLaunch, std::nullopt);
-  const auto code = last->code.lock();
-  if (!code)
-    return;
-  const std::chrono::duration<double> passed = now - last->end;
-  if (const auto& controller = code->histories.at(last->key).controller)
-    controller->passed(last->wasSplit, std::max(0.0, passed.count()));
+  const EndedLaunch& last = *stream.lastLaunch;
+  const std::chrono::duration<double> passed = now - last.end;
+  if (const auto code = last.code.lock())
+    if (const auto& controller = code->histories.at(last.key).controller)
+      controller->passed(last.wasSplit, std::max(0.0, passed.count()));
+  stream.lastLaunch.reset();
 }
 
 void LaunchObserver::observe(Task& task, Launch& launch) {
@@ -141,7 +140,7 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
   if (task.status < 0) {
     if (task.call.reason.empty()) {
       if (!launch.plan) // nor was it counted when it was to be planned, which it never was
-        ++launch.code->stats->ranges[launch.key.range].launches;
+        ++launch.code->stats->of(launch.key.range).launches;
       countUnsplit(task, launch, "it ended with error " + std::to_string(task.status));
     }
     // What waits for something that failed was not done, and why that failed others say.
@@ -246,7 +245,7 @@ double LaunchObserver::timingCosts(const Task& task) const {
 /// A split launch is over that nobody wanted to hear of.
 void LaunchObserver::passUntimed(const Task& task, const Launch& launch, double wall,
                                  bool wasAlone) {
-  count(*launch.code, launch.code->stats->ranges[launch.key.range], *launch.plan);
+  count(*launch.code, launch.code->stats->of(launch.key.range), *launch.plan);
   LaunchHistory& history = launch.code->histories.at(launch.key);
   history.planning.earn(wall);
   history.learning.earn(wall);
@@ -368,7 +367,7 @@ void LaunchObserver::learnHome(Task& task, const Launch& launch, Over& over) {
   const double shortest = shared_.shortestLaunch(history.isWaitedFor);
   if (took.complete && std::max(waited, home.seconds) < shortest)
     spendOnShort(launch, launch.lookSeconds + took.wall - home.seconds);
-  over.code->stats->tookAtHome(over.code->stats->ranges[over.key.range], home.seconds);
+  over.code->stats->tookAtHome(over.code->stats->of(over.key.range), home.seconds);
   if (history.controller)
     history.controller->observeHome(
         sizing.seconds(took.complete ? home.seconds - home.transferSeconds : took.wall),
@@ -436,7 +435,7 @@ void LaunchObserver::count(KernelCode& code, KernelStats::PerRange& range, const
 void LaunchObserver::countSplit(KernelCode& code, const LaunchKey& key, const LaunchPlan& plan,
                                 double wall, std::span<const double> shares,
                                 std::span<const double> seconds) {
-  KernelStats::PerRange& range = code.stats->ranges[key.range];
+  KernelStats::PerRange& range = code.stats->of(key.range);
   count(code, range, plan);
   ++range.timedSplits;
   range.wallSeconds = wall;
@@ -501,7 +500,7 @@ void LaunchObserver::observeChunks(Launch& launch, double wall) {
     double home = 0;
     for (const solver::ChunkSample& chunk : samples)
       home += chunk.seconds;
-    launch.code->stats->tookAtHome(launch.code->stats->ranges[launch.key.range], home);
+    launch.code->stats->tookAtHome(launch.code->stats->of(launch.key.range), home);
     if (home < shared_.shortestLaunch())
       spendOnShort(launch, launch.lookSeconds + wall - home);
     if (history.controller)

@@ -283,7 +283,7 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
   }
   if (task.mustBePlannedAgain())
     return;
-  ++launch->code->stats->ranges[launch->key.range].launches;
+  ++launch->code->stats->of(launch->key.range).launches;
   if (!launch->isChunked)
     observer_.passes(*task.stream, why.empty() && launch->wasSplit);
   if (why.empty())

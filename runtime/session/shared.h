@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -69,18 +70,18 @@ public:
       lock_.unlock();
     {
       const Unforked work; // drivers', mostly
-      held_ = {};
+      held_.reset();
     }
     if (isLocked)
       lock_.lock();
   }
-  Held& operator*() { return held_; }
-  const Held& operator*() const { return held_; }
-  Held* operator->() { return &held_; }
+  Held& operator*() { return *held_; }
+  const Held& operator*() const { return *held_; }
+  Held* operator->() { return &*held_; }
 
 private:
   Lock& lock_;
-  Held held_;
+  std::optional<Held> held_;
 };
 
 /// While it lives the lock is not held; it is again afterwards, however that comes.
