@@ -1,10 +1,12 @@
-// Objects that come and go with each launch, whose lists keep their memory.
+// Objects that come and go with each launch, and whose memory stays.
 //
-// What is noted of a launch fills a dozen lists, and to allocate them and give them back takes a
-// good part of what a launch takes of the host. So what nobody holds any more becomes as new, and
-// waits for the next one.
+// What is noted of a launch fills some objects and a dozen lists. To allocate all that, and to give
+// it back, perhaps in another thread, takes a good part of what a launch takes of the host. So the
+// places of those that nobody holds any more wait for the next ones, and so does what their lists
+// had allocated. A place has room for the counts of a shared pointer, too.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -14,60 +16,107 @@
 
 namespace libsplit::runtime {
 
-/// Of a kind that names the lists whose memory is to be kept, as references: `T::lists()`, a tuple;
-/// and whose objects are empty at first, so that making one never throws. Any thread. What was
-/// taken may outlive this.
+/// Of one kind of objects. If these have lists whose memory is to stay, they name them, in the
+/// order in which they are cleared: `lists()`, a tuple of references. Any thread. What was taken
+/// may outlive this.
 template <class T> class Spares {
 public:
-  static constexpr std::size_t most = 128;
+  /// `most`: that are kept.
+  explicit Spares(std::size_t most = 256) : store_(std::make_shared<Store>(most)) {}
 
-  /// One that is as new, but for its lists' memory.
-  std::shared_ptr<T> take() { return {store_->take().release(), GivesBack{store_}}; }
+  /// A new one, made with these.
+  template <class... With> std::shared_ptr<T> take(With&&... with) {
+    std::unique_ptr<Place> place = store_->take();
+    T* const object = std::construct_at(place->object(), std::forward<With>(with)...);
+    if constexpr (Place::hasLists)
+      object->lists() = std::move(place->lists);
+    place->store = store_;
+    Place* const taken = place.release();
+    return std::shared_ptr<T>(object, Ends{taken}, Counts<T>(taken));
+  }
 
 private:
+  class Store;
+  template <class... List> static std::tuple<List...> valuesOf(const std::tuple<List&...>& lists);
+
+  struct Place {
+    static constexpr bool hasLists = requires(T& of) { of.lists(); };
+    static auto emptyLists() {
+      if constexpr (hasLists)
+        return decltype(valuesOf(std::declval<T&>().lists()))();
+      else
+        return std::tuple();
+    }
+
+    decltype(emptyLists()) lists; ///< while it is not taken
+    std::shared_ptr<Store> store; ///< … while it is
+    alignas(T) std::array<std::byte, sizeof(T)> room;
+    alignas(std::max_align_t) std::array<std::byte, 64> counts; ///< of who holds the object
+
+    T* object() { return reinterpret_cast<T*>(room.data()); }
+  };
+
   class Store {
   public:
-    Store() { spares_.reserve(most); }
-    std::unique_ptr<T> take() {
+    explicit Store(std::size_t most) : most_(most) { spares_.reserve(most); }
+    std::unique_ptr<Place> take() {
       {
         const std::lock_guard lock(mutex_);
         if (!spares_.empty()) {
-          std::unique_ptr<T> spare = std::move(spares_.back());
+          std::unique_ptr<Place> spare = std::move(spares_.back());
           spares_.pop_back();
           return spare;
         }
       }
-      return std::make_unique<T>();
+      return std::make_unique<Place>();
     }
-    void give(std::unique_ptr<T> object) noexcept {
-      renew(*object); // without the lock: what it held may take its time to go
+    void give(std::unique_ptr<Place> place) noexcept {
       const std::lock_guard lock(mutex_);
-      if (spares_.size() < most)
-        spares_.push_back(std::move(object));
+      if (spares_.size() < most_)
+        spares_.push_back(std::move(place));
     }
 
   private:
-    static void renew(T& object) noexcept {
-      auto lists = std::apply(
-          [](auto&... each) {
-            (each.clear(), ...);
-            return std::tuple(std::move(each)...);
-          },
-          object.lists());
-      std::destroy_at(&object);
-      std::construct_at(&object);
-      object.lists() = std::move(lists);
-    }
-
+    const std::size_t most_;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<T>> spares_;
-  };
-  struct GivesBack {
-    std::shared_ptr<Store> store;
-    void operator()(T* object) const noexcept { store->give(std::unique_ptr<T>(object)); }
+    std::vector<std::unique_ptr<Place>> spares_;
   };
 
-  std::shared_ptr<Store> store_ = std::make_shared<Store>();
+  /// Nobody holds the object any more.
+  struct Ends {
+    Place* place;
+    void operator()(T* object) const noexcept {
+      if constexpr (Place::hasLists)
+        std::apply(
+            [&](auto&... each) {
+              (each.clear(), ...);
+              place->lists = {std::move(each)...};
+            },
+            object->lists());
+      std::destroy_at(object);
+    }
+  };
+
+  /// Where the counts are; when these go as well, the place is free.
+  template <class U> struct Counts {
+    using value_type = U;
+    explicit Counts(Place* in) : place(in) {}
+    template <class V> Counts(const Counts<V>& other) : place(other.place) {}
+    U* allocate(std::size_t) {
+      static_assert(sizeof(U) <= sizeof place->counts && alignof(U) <= alignof(std::max_align_t));
+      return reinterpret_cast<U*>(place->counts.data());
+    }
+    void deallocate(U*, std::size_t) noexcept {
+      const std::shared_ptr<Store> store = std::move(place->store); // it may be the last to need it
+      store->give(std::unique_ptr<Place>(place));
+    }
+    template <class V> bool operator==(const Counts<V>& other) const {
+      return place == other.place;
+    }
+    Place* place;
+  };
+
+  std::shared_ptr<Store> store_;
 };
 
 } // namespace libsplit::runtime

@@ -57,7 +57,7 @@ public:
     /// kernel changed doesn't count either.
     std::vector<std::pair<std::size_t, CompletionPtr>> arrivals;
     /// Those that each launch fills (core/spares.h).
-    auto lists() { return std::tie(kernels, arrivals); }
+    auto lists() { return std::tie(arrivals, kernels); }
   };
   /// The same of all that it counted at once. Arrivals are added under the session's lock, too.
   void note(std::shared_ptr<const Changes> changes, std::shared_ptr<const Ends> ends);

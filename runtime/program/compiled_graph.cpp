@@ -10,13 +10,13 @@ namespace libsplit::runtime {
 namespace {
 
 Instruction instructionOf(const KernelCommand& command, const std::vector<Argument>* given,
-                          std::shared_ptr<const void> holder, bool compiles) {
+                          std::shared_ptr<const void> holder, CompletionPtr done, bool compiles) {
   Instruction instruction;
   instruction.queue = command.queue.get();
   instruction.context = command.context;
   instruction.immediate = command.isImmediate && !(compiles && command.compilesInCall);
   instruction.compiles = compiles;
-  instruction.done = std::make_shared<Completion>(command.cl);
+  instruction.done = std::move(done);
   instruction.run = [&command, given](WaitList waits, Completion& done, cl_event* last) {
     return command.call.enqueue(command.cl, command.queue.get(), waits.count(), waits.data(), last,
                                 &done, given);
@@ -51,12 +51,13 @@ std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph,
 
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles) {
   const KernelCommand& it = *command;
-  return instructionOf(it, nullptr, std::move(command), compiles);
+  return instructionOf(it, nullptr, std::move(command), std::make_shared<Completion>(it.cl),
+                       compiles);
 }
 
 Instruction instructionOf(const KernelCommand& command, const std::vector<Argument>& given,
-                          std::shared_ptr<const void> holder, bool compiles) {
-  return instructionOf(command, &given, std::move(holder), compiles);
+                          std::shared_ptr<const void> holder, CompletionPtr done, bool compiles) {
+  return instructionOf(command, &given, std::move(holder), std::move(done), compiles);
 }
 
 bool isOfLaunch(const Parameter& parameter) {

@@ -51,9 +51,10 @@ std::shared_ptr<const Journal::Changes> changesOf(const InstructionGraph& graph,
 
 /// An instruction that has it done once. `compiles`: as an instruction has it.
 Instruction instructionOf(std::shared_ptr<const KernelCommand> command, bool compiles);
-/// The same with a launch's own values. `holder` keeps the command and the arguments.
+/// The same with a launch's own values. `holder` keeps the command and the arguments; `done` is to
+/// be its end.
 Instruction instructionOf(const KernelCommand& command, const std::vector<Argument>& given,
-                          std::shared_ptr<const void> holder, bool compiles);
+                          std::shared_ptr<const void> holder, CompletionPtr done, bool compiles);
 
 /// What a launch asks for, as far as its commands depend on it. The arguments that are buffers are
 /// told by these.

@@ -411,8 +411,8 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
     const InstructionGraph::Kernel& kernel = graph->kernels[p];
     const KernelCommand& command = compiled->kernels[p];
     const bool compiles = !isRepeated && command.call.kernel->isNew(command.call.range);
-    Instruction& instruction =
-        kernels.emplace_back(instructionOf(command, launch->arguments, launch, compiles));
+    Instruction& instruction = kernels.emplace_back(
+        instructionOf(command, launch->arguments, launch, completions_.take(cl_), compiles));
     instruction.traced = tracer_.piece(*launch, piece, plan->dimension);
     // With others before it in the queue, who issues it has more to do than to wait.
     instruction.isPlaced = machine_->devices()[piece.device].isPlaced && plan->isCut() &&

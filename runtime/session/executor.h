@@ -88,6 +88,7 @@ private:
   const GroupShapes& shapes_;
   CopyRoom copyRoom_;
   Spares<Journal::Ends> ends_;
+  Spares<Completion> completions_{2048};
   // Of the launch that is issued; they keep their memory.
   std::vector<Directory*> directories_;
   std::vector<Instruction> kernels_; ///< empty as long as none is

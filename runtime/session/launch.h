@@ -108,8 +108,8 @@ struct Launch {
   const char* whyNative() const;
   /// Those that each launch fills (core/spares.h).
   auto lists() {
-    return std::tie(arguments, objects, keeps, shares, request.arguments, request.buffers, buffers,
-                    issued);
+    return std::tie(issued, buffers, request.buffers, request.arguments, shares, keeps, objects,
+                    arguments);
   }
 };
 

@@ -274,7 +274,7 @@ struct Task : std::enable_shared_from_this<Task> {
   /// Also where it is over by now: the planning went on without it.
   bool mustBePlannedAgain() const { return waitsForContents || !awaited.empty() || calls; }
   /// Those that each task fills (core/spares.h).
-  auto lists() { return std::tie(waitTasks, events, after, parts, partDevices, awaited); }
+  auto lists() { return std::tie(awaited, partDevices, parts, after, events, waitTasks); }
 };
 
 inline bool Stream::isGated() const {

@@ -13,7 +13,7 @@ struct Note : std::enable_shared_from_this<Note> {
   auto lists() { return std::tie(list); }
 };
 
-TEST(Spares, AreAsNewButForTheMemoryOfLists) {
+TEST(Spares, MakeNewOnesWhoseListsHaveMemory) {
   Spares<Note> notes;
   std::shared_ptr<Note> first = notes.take();
   const Note* const place = first.get();
@@ -51,6 +51,38 @@ TEST(Spares, AreGivenOutOnce) {
   Spares<Note> notes;
   const auto first = notes.take(), second = notes.take();
   EXPECT_NE(first, second);
+}
+
+TEST(Spares, MayHaveNoLists) {
+  struct Pair {
+    Pair(int from, int to) : first(from), second(to) {}
+    int first, second;
+  };
+  Spares<Pair> pairs;
+  EXPECT_EQ(pairs.take(1, 2)->second, 2);
+  EXPECT_EQ(pairs.take(3, 4)->first, 3);
+}
+
+TEST(Spares, KeepPlacesWhoseObjectsAreAskedForStill) {
+  Spares<Note> notes;
+  std::shared_ptr<Note> first = notes.take();
+  const Note* const place = first.get();
+  std::weak_ptr<Note> known = first;
+  first = nullptr;
+  EXPECT_NE(notes.take().get(), place);
+  known.reset();
+  EXPECT_EQ(notes.take().get(), place);
+}
+
+TEST(Spares, KeepNoMoreThanTheyAreTold) {
+  Spares<Note> notes(1);
+  std::shared_ptr<Note> first = notes.take(), second = notes.take();
+  first->list.resize(10);
+  second->list.resize(10);
+  first = second = nullptr;
+  const auto kept = notes.take(), made = notes.take();
+  EXPECT_GE(kept->list.capacity(), 10U);
+  EXPECT_EQ(made->list.capacity(), 0U);
 }
 
 TEST(Spares, MayOutliveWhereTheyCameFrom) {
