@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace libsplit::runtime {
 
 /// Of one kind of objects. If these have lists whose memory is to stay, they name them, in the
@@ -27,6 +31,7 @@ public:
   /// A new one, made with these.
   template <class... With> std::shared_ptr<T> take(With&&... with) {
     std::unique_ptr<Place> place = store_->take();
+    place->mayBeUsed(true);
     T* const object = std::construct_at(place->object(), std::forward<With>(with)...);
     if constexpr (Place::hasLists)
       object->lists() = std::move(place->lists);
@@ -54,6 +59,15 @@ private:
     alignas(std::max_align_t) std::array<std::byte, 64> counts; ///< of who holds the object
 
     T* object() { return reinterpret_cast<T*>(room.data()); }
+    /// A sanitizer is to see who uses an object that is gone.
+    void mayBeUsed([[maybe_unused]] bool is) {
+#ifdef __SANITIZE_ADDRESS__
+      if (is)
+        ASAN_UNPOISON_MEMORY_REGION(room.data(), room.size());
+      else
+        ASAN_POISON_MEMORY_REGION(room.data(), room.size());
+#endif
+    }
   };
 
   class Store {
@@ -94,6 +108,7 @@ private:
             },
             object->lists());
       std::destroy_at(object);
+      place->mayBeUsed(false);
     }
   };
 
