@@ -41,6 +41,10 @@ cl_int awaitBefore(Instruction& instruction, std::vector<Ref<cl_event>>& awaited
 Lane::Lane(const Dispatch& cl, std::string name) : cl_(cl), name_(std::move(name)) {}
 
 Lane::~Lane() {
+  end();
+}
+
+void Lane::end() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -77,7 +77,7 @@ struct Instruction {
 class Lane {
 public:
   Lane(const Dispatch& cl, std::string name);
-  /// Finishes what was issued, then joins the thread.
+  /// As `end`. Lanes that have it for a follower have ended before.
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -85,6 +85,8 @@ public:
   /// Callable from any thread; returns at once. Refused with CL_OUT_OF_HOST_MEMORY if that takes a
   /// thread and there is none to be had.
   void issue(Instruction&& instruction);
+  /// Finishes what was issued, then joins the thread.
+  void end();
   /// Sees to it that there is a thread, so that nothing is refused. False: none is to be had.
   [[nodiscard]] bool start();
   /// The lane whose instructions mostly wait for this one's to be enqueued: whoever enqueues here

@@ -136,6 +136,13 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
       ring(device.node, homeContext);
 }
 
+/// A lane's thread goes on with what its follower has to do: none goes before all have ended.
+Machine::~Machine() {
+  for (const Device& device : devices_)
+    for (const std::unique_ptr<Lane>& lane : device.lanes)
+      lane->end();
+}
+
 void Machine::makeLanes() {
   static constexpr const char* suffixes[engineCount] = {"", " in", " out", " marks"};
   for (Device& device : devices_) {

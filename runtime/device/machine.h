@@ -132,6 +132,7 @@ public:
   /// `homeContext`: one of the application's contexts with `home` in it, used for a short probe.
   /// What goes wrong with other devices is logged, and they are left out.
   Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext, cl_device_id home);
+  ~Machine();
 
   /// Participants in the order of LIBSPLIT_DEVICES, then the home device if it is none of them.
   const std::vector<Device>& devices() const { return devices_; }
