@@ -120,6 +120,7 @@ Completion::~Completion() {
 /// Itself as a link, once its own commands are over; nothing if it may not block until then.
 std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr keep) {
   Link link{this, std::move(keep), {}, {}};
+  std::vector<CompletionPtr> known; // destroyed without the lock, and while no fork may come
   std::optional<Forkable> waiting;
   if (mayBlock)
     waiting.emplace();
@@ -138,7 +139,6 @@ std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr 
   if (status > CL_COMPLETE)
     return std::nullopt;
   link.own = endsOf(cl_, status, preceding_);
-  std::vector<CompletionPtr> known; // destroyed without the lock
   const std::lock_guard lock(mutex_);
   for (const CompletionPtr& each : implied_)
     if (each->over()) // as most are by then

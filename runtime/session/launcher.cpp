@@ -275,7 +275,7 @@ void Launcher::Call::decide() {
   LaunchPlanner& planner = by_.planner_;
   found_ = by_.whyNotSplittable(lock_, *stream_, *kernel_, arguments_, isUnprepared_);
   reason_ = found_;
-  began_ = stream_->lastCalled; // by this call
+  began_ = TrialBudget::Clock::now(); // it may have waited for its kernel until here
   if (reason_.empty() && stream_->idle() &&
       planner.rests(*stream_, *kernel_->code, rangeOf(arguments_), arguments_.local != nullptr,
                     began_))

@@ -5,6 +5,7 @@
 #include "runtime/core/forks.h"
 #include "runtime/core/log.h"
 #include "runtime/core/thread.h"
+#include "runtime/session/launch.h"
 
 #include <algorithm>
 #include <array>
@@ -86,15 +87,14 @@ private:
   std::atomic<unsigned>& count_;
 };
 
-/// Nanoseconds that what took longest of a task took; 0: nobody knows.
-cl_ulong longestPart(const Task& task) {
+/// Nanoseconds that the launch's longest piece took, if its event is to tell of times; 0: nobody
+/// knows.
+cl_ulong longestPiece(const Task& task) {
   cl_ulong longest = 0;
-  for (const CompletionPtr& part : task.parts) {
-    const auto start = part->profilingTime(CL_PROFILING_COMMAND_START);
-    const auto end = start ? part->profilingTime(CL_PROFILING_COMMAND_END) : std::nullopt;
-    if (end && *end > *start)
-      longest = std::max(longest, *end - *start);
-  }
+  if (task.launch && task.event && task.event->profiled)
+    for (const LaunchIssued& piece : task.launch->issued)
+      if (const auto interval = piece.kernel ? piece.kernel->interval() : std::nullopt)
+        longest = std::max(longest, interval->end - interval->start);
   return longest;
 }
 
@@ -300,12 +300,13 @@ void Scheduler::retire(Lock& lock, const std::shared_ptr<Task>& task) {
     GoesUnlocked failed(lock, std::move(found));
     tryTo(lock, [&] { static_cast<void>(failures_.recover(lock, **failed)); });
   }
+  const cl_ulong longest = longestPiece(*task); // before it is learnt from
   tryTo(lock, [&] {
     if (task->retired)
       task->retired(*task);
   });
   tryTo(lock, [&] { shared_.tracer.retired(*task, shared_.devices()); });
-  endEvent(*task);
+  endEvent(*task, longest);
   // Where nobody but a wait hears of it, that comes first.
   std::shared_ptr<TaskEvent> calling =
       task->event && task->event->callbacks > 0 ? task->event : nullptr;
@@ -388,8 +389,8 @@ void Scheduler::forgoContents() {
   goOn();
 }
 
-/// What the program is told from here on, if it asks.
-void Scheduler::endEvent(Task& task) {
+/// What the program is told from here on, if it asks. `leastNanoseconds`: that the command took.
+void Scheduler::endEvent(Task& task, cl_ulong leastNanoseconds) {
   TaskEvent* event = task.event.get();
   if (!event)
     return;
@@ -398,7 +399,7 @@ void Scheduler::endEvent(Task& task) {
     event->times[1] = task.begin->profilingTime(CL_PROFILING_COMMAND_SUBMIT).value_or(0);
     event->times[2] = task.begin->profilingTime(CL_PROFILING_COMMAND_START).value_or(0);
     event->times[3] = task.end->profilingTime(CL_PROFILING_COMMAND_END).value_or(0);
-    takeAtLeast(longestPart(task), event->times);
+    takeAtLeast(leastNanoseconds, event->times);
     // They come from several commands, the first perhaps from one that began late, or at once
     // though others of its queue were still running.
     ProfilingTimes& before = task.stream->times;

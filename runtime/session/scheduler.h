@@ -207,7 +207,7 @@ private:
   void flush(Lock& lock, const std::shared_ptr<Stream>& stream) const;
   cl_int await(Lock& lock, const std::shared_ptr<Task>& task);
   void awaitRetired(Lock& lock, const Task& task);
-  static void endEvent(Task& task);
+  static void endEvent(Task& task, cl_ulong leastNanoseconds);
   void completeEvent(Lock& lock, TaskEvent& event);
   void callBack(Lock& lock, const std::shared_ptr<Stream>& stream,
                 std::shared_ptr<TaskEvent> event);
