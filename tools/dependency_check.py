@@ -15,7 +15,7 @@ LAYERS = {
                            "opencl_c_base_header.inc"},  # the last is generated
     "solver": {"Eigen"},
     # The runtime's rooms; runtime/README.md says what each is for.
-    "runtime/core": {"CL", "xxhash.h"},
+    "runtime/core": {"CL", "xxhash.h", "sanitizer"},
     "runtime/trace": {"runtime/core", "CL", "nlohmann"},
     "runtime/plan": {"analysis-pass/summary"},
     "runtime/cost": {"solver", "runtime/core", "runtime/plan", "analysis-pass/summary", "nlohmann"},

@@ -28,11 +28,14 @@ def clpeak(bench):
     def without_readings(run):
         return re.sub(r": +([\d.]+|inf)( us)?$", ": reading", run.stdout, flags=re.MULTILINE)
 
+    def complaints(run):  # PoCL counts warnings where it compiles, not where it finds the binary in its cache
+        return re.sub(r"\d+ warnings? generated\.\n", "", run.stderr)
+
     native = bench.native(command, timeout=300)
     native.require_success()
     run = bench.run(command, "splitrun", {"POLICY": "static:0.5,0.5", "WAIT_ANALYSIS": "1"}, timeout=300)
     run.require_success()
-    run.require(run.stderr == native.stderr, "stderr differs")
+    run.require(complaints(run) == complaints(native), f"stderr differs, natively it is {native.stderr!r}")
     run.require(without_readings(run) == without_readings(native), "it measured something else")
     run.require(run.total("split_launches") > 0, "nothing was split")
 
