@@ -511,8 +511,7 @@ bool LaunchCycle::affords(const Passing& last, Way way, double cycle) const {
 void LaunchCycle::settle() {
   const auto [own, joint, home] = seconds_;
   std::array<double, ways> seconds = seconds_;
-  if (isByRounds_)
-    seconds[static_cast<std::size_t>(Way::Home)] *= 1 - surely;
+  seconds[static_cast<std::size_t>(Way::Home)] = homeToBeat();
   Way best = settled_;
   double least = seconds[static_cast<std::size_t>(best)];
   for (const Way way : {Way::Own, Way::Joint, Way::Home})
@@ -572,10 +571,15 @@ bool LaunchCycle::isTimed() const {
   });
 }
 
-/// Whether foreseen shares whose cycles took so long are to be timed longer: they are slower than
-/// home, but still get faster.
+/// Seconds of a cycle at home, or less: what one that is split has to stay below.
+double LaunchCycle::homeToBeat() const {
+  return (isByRounds_ ? 1 - surely : 1) * seconds_[static_cast<std::size_t>(Way::Home)];
+}
+
+/// Whether foreseen shares whose cycles took so long are to be timed longer: they would go home for
+/// that, but still get faster.
 bool LaunchCycle::mayGetFaster(double took) const {
-  const double home = seconds_[static_cast<std::size_t>(Way::Home)];
+  const double home = homeToBeat();
   return isAdmitted_ && phase_ == Phase::Joint && home > 0 && took > home &&
          cycles_ < longestTrial() && (!(lastTimed_ > 0) || took < stillFalling * lastTimed_);
 }

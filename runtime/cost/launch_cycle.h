@@ -200,6 +200,7 @@ private:
   void tryNext(const Passing& last);
   void settle();
   void takeHomeAsKnown();
+  double homeToBeat() const;
   bool mayGetFaster(double took) const;
   std::optional<double> hopelessSeconds() const;
   void timeAgain(double took);

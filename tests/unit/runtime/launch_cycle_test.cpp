@@ -550,6 +550,24 @@ TEST(LaunchCycle, judgesWhatWasForeseenOnlyOnceItsCyclesGetNoShorter) {
   EXPECT_NE(jacobi.go(20, 0.3), Mode::Native);
 }
 
+/// By rounds it has to be clearly faster than home, so it is judged only when it gets no faster.
+TEST(LaunchCycle, judgesWhatIsHardlyFasterOnlyOnceItsRoundsGetNoShorter) {
+  Linked jacobi;
+  jacobi.toCome = 1; // it stays at home
+  for (int i = 0; i < 8; ++i)
+    jacobi.passRound(2, 2);
+  jacobi.toCome = 100000;
+  for (int i = 0; i < 40 && jacobi.modes.back() != Mode::Split; ++i)
+    jacobi.passRound(2, 2.8);
+  ASSERT_EQ(jacobi.modes.back(), Mode::Split);
+  for (int i = 0; i < 14; ++i)
+    jacobi.passRound(2, 1.95);
+  for (int i = 0; i < 20; ++i) {
+    jacobi.passRound(2, 1.7);
+    EXPECT_EQ(jacobi.modes.back(), Mode::Split) << i;
+  }
+}
+
 TEST(LaunchCycle, doesNotWaitUntilWhatTakesManyTimesAsLongGetsFaster) {
   Linked jacobi;
   ASSERT_LT(jacobi.wait(20), 20);
