@@ -268,12 +268,11 @@ const std::optional<DeviceInterval>& Completion::intervalLocked() const {
   const auto end = timeOf(CL_PROFILING_COMMAND_END);
   // Drivers tell nothing of the kind of commands whose device was lost. And none takes longer than
   // the machine has been running.
-  const auto isPossible = [](cl_ulong took) {
-    constexpr std::chrono::nanoseconds certainly = std::chrono::seconds(1);
-    const auto atMost = [&](std::chrono::nanoseconds limit) {
-      return took <= static_cast<cl_ulong>(limit.count());
-    };
-    return atMost(certainly) || atMost(std::chrono::steady_clock::now().time_since_epoch());
+  const auto isPossible = [](cl_ulong nanoseconds) {
+    using std::chrono::steady_clock;
+    const std::chrono::duration<cl_ulong, std::nano> took(nanoseconds);
+    constexpr std::chrono::seconds certainly(1); // which spares a look at the clock
+    return took <= certainly || took <= steady_clock::now().time_since_epoch();
   };
   if (start && end && *start > 0 && *start <= *end && isPossible(*end - *start))
     interval_ = {*start, *end};

@@ -20,8 +20,7 @@ def expected_bytes(remote_rows):
                the inner cells of its outermost row, with the boundary cell on either side of those in full
     step 2     it gets what no kernel wrote of the second grid: two boundary cells of each of its rows
                and the inner cells of the outermost one, with the boundary cells after the halo row and before
-               that one; from
-               now on halo rows go both ways
+               that one; from now on halo rows go both ways
     step 3..   one halo row each way
     the end    the rows that it wrote come home, with the two boundary cells between one and the next,
                which home has as well: but for the halo row, which went there as always. And it was
