@@ -145,7 +145,12 @@ APPLICATIONS = {
         Application({"jacobi_plane": EXACT, "copy_back": EXACT}, 130, 3072, 32_768, ADAPTIVE,
                     "halos of one row; two kernels", variant="copy", moved=inner_rows(2)),
         Application({"jacobi_plane": EXACT}, 130, 3072, 32_768, ADAPTIVE, "halos of one row, buffers exchanged",
-                    variant="swap", moved=inner_rows(2))),
+                    variant="swap", moved=inner_rows(2)),
+        Application({"jacobi_plane": EXACT}, 160, 6144, 16_384, ADAPTIVE,
+                    "the same with a quarter of the rows: as long a halo beside less work", variant="wide",
+                    moved=inner_rows(2))),
+    "jacobi3d": Application({"jacobi_cube": EXACT}, 20, 192, 768, HALOS, "halos of whole planes",
+                            moved=lambda side: 8 * ((side - 2) * side - 2)),  # and the ends between its rows
     **variants("game_of_life",
         Application({"life_periodic": EXACT}, 70, 4096, 32768, HALOS + "; 004",
                     "bytes; the first row needs the last", variant="periodic", moved=rows(4, 1)),
@@ -185,7 +190,9 @@ APPLICATIONS = {
                     moved=planes(20)),
         Application({"even_step": EXACT, "odd_step": EXACT}, 12, 48, 320, OURS,
                     "every second step writes into the neighbours' planes, round the torus", variant="in_place",
-                    moved=planes(20))),
+                    moved=planes(20)),
+        Application({"even_step": EXACT, "odd_step": EXACT}, 12, 48, 512, OURS,
+                    "the same in 16 bits", variant="in_place_half", moved=planes(20, 2))),
     "fft": Application({"fft_pass": EXACT}, 9, 18, 26, OURS, "every pass needs half of what the other devices have"),
     "conjugate_gradient": Application({"apply": EXACT, "advance": EXACT, "turn": EXACT}, 40, 1024, 8192, OURS,
                                       "two sums a step for which the host waits"),
@@ -203,8 +210,11 @@ APPLICATIONS = {
                                     options={"RELAXED_FP": "1"}, more={"deposit": ATOMICS}),
     "md5_search": Application({"search": MERGED}, 600, 1 << 14, 1 << 22, OURS,
                               "what is written, and where, depends on what is found"),
-    "saxpy_once": Application({"add_multiple": EXACT}, 5000, 1 << 22, 1 << 28, OURS,
-                              "every kernel is used once, on data that the host has just written"),
+    **variants("saxpy_once",
+        Application({"add_multiple": EXACT}, 5000, 1 << 22, 1 << 27, OURS,
+                    "every kernel is used once, on data that the host has just written", variant="saxpy"),
+        Application({"relax": EXACT}, 5000, 1 << 15, 1 << 26, OURS, "the same with work that is worth moving it",
+                    variant="relax")),
 }
 
 for name, each in APPLICATIONS.items():

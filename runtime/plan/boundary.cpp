@@ -22,7 +22,8 @@ bool conflict(const Piece& a, const Piece& b) {
   return changes(a, b) || changes(b, a);
 }
 
-/// Whether together they write what `whole` does, and need nothing that it does not.
+/// Whether together they write no more than `whole` does, and need no more. It may be less: what
+/// small pieces do is known more exactly.
 bool makeUp(const Piece& whole, const std::vector<Piece>& parts) {
   for (std::size_t i = 0; i < whole.uses.size(); ++i) {
     ByteSet writes;
@@ -31,7 +32,7 @@ bool makeUp(const Piece& whole, const std::vector<Piece>& parts) {
       if (!whole.uses[i].needs.contains(part.uses[i].needs))
         return false;
     }
-    if (!(writes == whole.uses[i].writes))
+    if (!whole.uses[i].writes.contains(writes))
       return false;
   }
   return true;

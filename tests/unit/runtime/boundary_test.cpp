@@ -113,5 +113,57 @@ TEST(Boundary, whatReadsItsNeighboursInPlaceStaysWhole) {
   EXPECT_EQ(shapeOf(cut), shapeOf(plan));
 }
 
+/// A seven-point stencil's worth of a box of `width` * `height` * `depth`: out[G] = in[G - plane] +
+/// in[G + plane] inside, where rows neither begin nor end.
+struct Box {
+  static constexpr std::uint64_t width = 8, height = 400, depth = 400, plane = width * height;
+  Box() {
+    const Expr x = Expr::id(Expr::Op::GlobalId, 0), y = Expr::id(Expr::Op::GlobalId, 1),
+               z = Expr::id(Expr::Op::GlobalId, 2);
+    const Expr at = Expr::constant(plane) * z + Expr::constant(width) * y + x;
+    const Expr below = at + Expr::constant(-static_cast<std::int64_t>(plane));
+    summary.name = "stencil";
+    summary.parameters = {{"out", "float*", ParameterKind::GlobalBuffer, 0},
+                          {"in", "float*", ParameterKind::GlobalBuffer, 0}};
+    summary.accesses = {access(1, Effect::Read, Expr::constant(4) * below),
+                        access(1, Effect::Read, Expr::constant(4) * (at + Expr::constant(plane))),
+                        access(0, Effect::Write, Expr::constant(4) * at)};
+    for (Access& each : summary.accesses)
+      for (const auto& [id, end] : {std::pair(x, width - 1), std::pair(z, depth - 1)}) {
+        each.guards.push_back({Expr::constant(0), Guard::Relation::Less, id});
+        each.guards.push_back(
+            {id, Guard::Relation::Less, Expr::constant(static_cast<std::int64_t>(end))});
+      }
+    request.range = {3, {}, {width, height, depth}, {width, height, 1}};
+    request.arguments.resize(2);
+    request.arguments[0].bufferSize = request.arguments[1].bufferSize = 4 * plane * depth;
+    request.buffers = {{0, 0, 0}, {1, 1, 0}};
+    request.bufferCount = 2;
+  }
+  KernelSummary summary;
+  LaunchRequest request;
+};
+
+TEST(Boundary, whatIsKnownMoreExactlyOfPartsIsDoneFirstToo) {
+  const Box box;
+  const std::vector<PlanDevice> devices = {{1, &box.summary}, {2, &box.summary}};
+  const std::vector<std::uint64_t> halves = {200, 200};
+  const LaunchPlan whole = std::get<LaunchPlan>(planCut(box.request, devices, 2, halves));
+  const ByteSet& written = whole.pieces[0].uses[0].writes;
+  ASSERT_GT(written.size(), 199 * Box::height * 6 * 4) << "so many rows are known by their planes";
+  const auto halo = [&](std::size_t of, std::size_t by) {
+    return intersect(whole.pieces[of].uses[1].needs, whole.pieces[by].uses[0].writes);
+  };
+  const LaunchPlan cut =
+      boundariesFirst(box.request, devices, whole, {{halo(1, 0), {}}, {halo(0, 1), {}}});
+  ASSERT_EQ(cut.pieces.size(), 4u);
+  EXPECT_EQ(cut.pieces[0].box.begin[2], 199u);
+  EXPECT_EQ(cut.pieces[0].uses[0].writes.size(), Box::height * 6 * 4);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(written.contains(cut.pieces[i].uses[0].writes));
+    EXPECT_TRUE(whole.pieces[0].uses[1].needs.contains(cut.pieces[i].uses[1].needs));
+  }
+}
+
 } // namespace
 } // namespace libsplit::runtime
