@@ -93,9 +93,6 @@ bool start(const runtime::Functions& target, std::size_t bytes) {
     isStarted = true;
     for (const std::string& complaint : complaints)
       runtime::writeLogOnce(runtime::LogLevel::Warn, "ignored " + complaint);
-    if (options.policy.kind == runtime::Policy::Kind::Off && options.stats.empty() &&
-        options.trace.empty())
-      return true; // the tables are the loader's own
     // Not with the references of the parent's, which another thread may be counting right then.
     sessionOfChildren = new runtime::Session(*new runtime::Dispatch(*nextTable));
     theSession = new runtime::Session(*nextTable, std::move(options));

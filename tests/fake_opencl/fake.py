@@ -74,7 +74,7 @@ class Fake:
         return self.run_command(self.bench.sample(sample, *arguments), options, **how)
 
     def run_command(self, command, options=None, *, door="preload", script=(), seed=1, goes_on=False, slow_calls=None,
-                    clock=None, callbacks_ms=0, kernels_ms=0, locks_events=False, timeout=None, env=None):
+                    clock=None, callbacks_ms=0, kernels_ms=0, locks_events=False, timeout=None, env=None, stats=True):
         """Natively if there are no `options`."""
         timeout = timeout or (240 if self.bench.compilers else 60)  # what sanitizers look at takes its time
         compiled = self.bench.compilers.parent if self.bench.compilers else self.bench.build
@@ -89,7 +89,7 @@ class Fake:
             # The usual rings are larger than most programs' data, and to fill their pages takes longer than the run.
             options = {"WAIT_ANALYSIS": "1", "PERSIST": "0", "STAGING": "3M"} | options
         door = None if options is None else "layer" if self.bench.compilers else door
-        return self.bench.run(command, door, options or {}, env=env, dump=True, timeout=timeout)
+        return self.bench.run(command, door, options or {}, env=env, dump=True, timeout=timeout, stats=stats)
 
     def calls(self, device):
         return json.loads(self.report.read_text())["devices"][device]
@@ -116,6 +116,26 @@ def sample(bench, name, machine, *arguments):
             run = fake.run(name, options, arguments=arguments, seed=seed)
             run.require_same_as(native)
             run.require(json.loads(fake.report.read_text())["misuse"] == misuse, "the driver was misused")
+
+
+def policy_off(bench):
+    """Nothing is split, and no other device is asked for anything; large copies go faster all the same, in parts."""
+    fake = Fake(bench)
+    command = [str(bench.build / "benchmarks" / "apps" / "saxpy_once"), "--size", str(1 << 20), "--iterations", "12"]
+    native = fake.run_command(command)
+    native.require_success()
+
+    def copies():
+        return fake.calls("0.0")["calls"].count("clEnqueueWriteBuffer")
+    natively = copies()
+
+    def attempt():
+        fake.run_command(command, {"POLICY": "off", "STAGING": "1M"}, stats=False).require_same_as(native)
+        if "clEnqueueNDRangeKernel" in fake.calls("0.1")["calls"]:
+            raise Failure("it was split")
+        return None if copies() > natively else f"{copies()} writes, {natively} natively"
+
+    eventually(attempt)  # the memory for it is made beside the first copies
 
 
 def cancelled(bench, machine):
@@ -1160,4 +1180,4 @@ if __name__ == "__main__":
           "full_device": full_device, "full_device_late": full_device_late,
           "few_threads": few_threads, "error_notices": error_notices,
           "pooled": pooled, "pooled_application": pooled_application, "pooled_full": pooled_full, "pooled_pending": pooled_pending,
-          "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})
+          "pooled_strictly": pooled_strictly, "pooled_calls": pooled_calls, "pooled_failures": pooled_failures, "policy_off": policy_off, "cancelled": cancelled, "given_up": given_up, "random_calls": random_calls})
