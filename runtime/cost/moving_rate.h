@@ -36,12 +36,13 @@ public:
     isKnown_ = isKnown_ || bytes >= few * moves;
     solve();
   }
-  /// As earlier runs knew it, in seconds; 0: they did not.
+  /// As earlier runs knew it, or a probe found it, in seconds; 0: they did not.
   void begin(double perByte, double perMove) {
     isKnown_ = perByte > 0;
     perByteBefore_ = perByte_ = perByte > 0 ? perByte : guessedPerByte;
     perMoveBefore_ = perMove_ = perMove > 0 ? perMove : guessedPerMove;
   }
+  bool isKnown() const { return isKnown_; }
   /// Seconds for a byte; 0: nothing tells yet.
   double perByte() const { return isKnown_ ? perByte_ : 0; }
   /// … and a guess until something does.

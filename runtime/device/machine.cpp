@@ -3,6 +3,7 @@
 #include "runtime/core/completion.h"
 #include "runtime/core/cpu_use.h"
 #include "runtime/core/log.h"
+#include "runtime/device/link_times.h"
 #include "runtime/device/timing_costs.h"
 
 #include <algorithm>
@@ -370,6 +371,33 @@ Room Machine::ringRoom(NodeId node, cl_context homeContext, Provisions& pending)
 StagingRing* Machine::ring(NodeId node, cl_context homeContext) {
   Provisions pending; // in vain: whoever had time asked before
   return ringRoom(node, homeContext, pending) == Room::None ? nullptr : rings_[node].ring.get();
+}
+
+std::optional<Machine::MoveTimes> Machine::measureMoves(cl_context homeContext) {
+  std::optional<MoveTimes> least;
+  const NodeId homeNode = homeDevice().node;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const Device& device = devices_[i];
+    Provisions pending;
+    if (!device.participates || device.node == homeNode || device.node == hostNode ||
+        ringRoom(device.node, homeContext, pending) == Room::None)
+      continue;
+    for (const std::shared_ptr<Provision>& provision : pending)
+      if (provision->claim())
+        provision->make();
+    const StagingRing& ring = *rings_[device.node].ring;
+    const auto times = linkTimes(cl_, contextOf(i, homeContext), queueOf(i, homeContext),
+                                 {ring.block()->address(), ring.chunk()});
+    if (!times || !(std::max(times->in.perByte, times->out.perByte) > 0))
+      continue;
+    // Home's own link is like this one, for all one knows, and chunks are on both at a time.
+    const MoveTimes found{homeNode == hostNode ? std::max(times->in.small, times->out.small)
+                                               : times->in.small + times->out.small,
+                          std::max(times->in.perByte, times->out.perByte)};
+    if (!least || found.perByte < least->perByte)
+      least = found;
+  }
+  return least;
 }
 
 std::shared_ptr<const void> Machine::yieldRings() {

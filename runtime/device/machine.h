@@ -17,6 +17,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -149,6 +150,14 @@ public:
   Room ringRoom(NodeId node, cl_context homeContext, Provisions& pending);
   /// That memory. Null if there is none.
   StagingRing* ring(NodeId node, cl_context homeContext);
+  /// What bytes take from the home device's memory node to another's, by the fastest link that
+  /// there is.
+  struct MoveTimes {
+    double perMove = 0, perByte = 0; ///< seconds
+  };
+  /// Found out by some copies, of milliseconds; nothing if there is no such link, or no room.
+  /// Before others know of the machine.
+  std::optional<MoveTimes> measureMoves(cl_context homeContext);
   /// Copies between host memories.
   Lane& hostLane() { return *hostLane_; }
   /// Does on the calling thread what the lanes have to do of devices whose calls return at once,

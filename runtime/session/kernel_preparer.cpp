@@ -27,9 +27,13 @@ std::string KernelPreparer::ensureMachine(cl_context context, cl_device_id home)
                        options_.deviceMemory},
         context, home);
     auto speeds = loadSpeeds(*machine);
+    MovingRate moving = speeds->moving();
+    if (!moving.isKnown())
+      if (const auto times = machine->measureMoves(context))
+        moving.begin(times->perByte, times->perMove);
     const Lock lock(shared_.mutex);
     shared_.machine = std::move(machine);
-    shared_.moving = speeds->moving();
+    shared_.moving = moving;
     shared_.knownSpeeds = std::move(speeds);
   }
   std::size_t others = 0;

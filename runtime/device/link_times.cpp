@@ -1,0 +1,77 @@
+#include "runtime/device/link_times.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+namespace libsplit::runtime {
+
+namespace {
+
+constexpr std::size_t smallest = 4096, growth = 8; ///< bytes; from one size to the next
+constexpr unsigned most = 3;                       ///< copies of each size, the fastest counts
+constexpr double longEnough = 1e-3;                ///< seconds
+
+class Probe {
+public:
+  Probe(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::span<std::byte> host)
+      : cl_(cl), queue_(queue), buffer_(buffer), host_(host) {}
+
+  /// How long copies in one direction take; nothing if one failed.
+  std::optional<LinkTimes::Way> way(bool toHost) const {
+    std::size_t size = std::min(smallest, host_.size());
+    const std::optional<double> small = fastest(toHost, size);
+    std::optional<double> large = small;
+    const std::size_t little = size;
+    while (large && size < host_.size() && (size == little || *large < longEnough)) {
+      size = std::min(size * growth, host_.size());
+      large = fastest(toHost, size);
+    }
+    if (!large)
+      return std::nullopt;
+    const double more = std::max(0.0, *large - *small);
+    return LinkTimes::Way{*small, size > little ? more / static_cast<double>(size - little) : 0};
+  }
+
+private:
+  /// Seconds of the fastest of a few copies of the first `size` bytes, of two if they take long.
+  std::optional<double> fastest(bool toHost, std::size_t size) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (unsigned i = 0; i < most && (i < 2 || least < longEnough); ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      const cl_int status = toHost ? cl_.clEnqueueReadBuffer(queue_, buffer_, CL_TRUE, 0, size,
+                                                             host_.data(), 0, nullptr, nullptr)
+                                   : cl_.clEnqueueWriteBuffer(queue_, buffer_, CL_TRUE, 0, size,
+                                                              host_.data(), 0, nullptr, nullptr);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      if (status != CL_SUCCESS)
+        return std::nullopt;
+      least = std::min(least, took.count());
+    }
+    return least;
+  }
+
+  const Dispatch& cl_;
+  cl_command_queue queue_;
+  cl_mem buffer_;
+  std::span<std::byte> host_;
+};
+
+} // namespace
+
+std::optional<LinkTimes> linkTimes(const Dispatch& cl, cl_context context, cl_command_queue queue,
+                                   std::span<std::byte> host) {
+  cl_int error = CL_SUCCESS;
+  const auto buffer = Ref<cl_mem>::adopt(
+      cl, cl.clCreateBuffer(context, CL_MEM_READ_WRITE, host.size(), nullptr, &error));
+  if (error != CL_SUCCESS || !queue || host.empty())
+    return std::nullopt;
+  const Probe probe(cl, queue, buffer.get(), host);
+  const std::optional<LinkTimes::Way> in = probe.way(false);
+  const std::optional<LinkTimes::Way> out = in ? probe.way(true) : std::nullopt;
+  if (!out)
+    return std::nullopt;
+  return LinkTimes{*in, *out};
+}
+
+} // namespace libsplit::runtime
