@@ -199,18 +199,30 @@ void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& argumen
 
 /// A launch that is timed makes tasks of all that come behind it before it is over, which takes
 /// them many times what the driver does. Where thousands follow that all go home, the queue is
-/// worth waiting for.
-void Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
+/// worth waiting for. Whether it was.
+bool Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
                      bool isNative) {
   constexpr unsigned mostHeldUp = 32, mostPending = 4 * mostHeldUp;
-  stream->heldUp = isNative && !stream->idle() && command.waitCount == 0 ? stream->heldUp + 1 : 0;
+  // What is decided about only behind others goes where those of late went.
+  const bool goesHome = isNative || !observer_.splitsOfLate(*stream);
+  stream->heldUp = goesHome && !stream->idle() && command.waitCount == 0 ? stream->heldUp + 1 : 0;
   if (stream->heldUp < mostHeldUp)
-    return;
+    return false;
   stream->heldUp = 0;
-  // What another thread has put there may take any time.
+  // What another thread has put there may take any time, unless the launches that were over so far
+  // were shorter than any that gains by being a task.
   const std::size_t pending = stream->parked.size() + stream->active.size();
-  if (pending <= mostPending && scheduler_.maySettle(*stream))
-    scheduler_.waitAll(lock, stream);
+  if ((pending > mostPending && !retiresFast(*stream, pending)) || !scheduler_.maySettle(*stream))
+    return false;
+  scheduler_.waitAll(lock, stream);
+  return true;
+}
+
+/// Since the queue was empty.
+bool Launcher::retiresFast(const Stream& stream, std::size_t pending) const {
+  const std::chrono::duration<double> busy = std::chrono::steady_clock::now() - stream.busySince;
+  const auto retired = static_cast<double>(stream.submitted - stream.submittedIdle - pending);
+  return busy.count() < retired * shared_.shortestLaunch(false);
 }
 
 void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& command,
@@ -263,7 +275,8 @@ cl_int Launcher::Call::runWhole() {
   number_ = by_.observer_.launches(*stream_);
   by_.idleBuffers_.isOfCycle(stream_->cycle.length());
   decide();
-  by_.letUp(lock_, command_, stream_, !reason_.empty());
+  if (by_.letUp(lock_, command_, stream_, !reason_.empty()) && reason_.empty())
+    decide(); // now that nothing is before it
   if (const std::optional<cl_int> done = goNatively())
     return *done;
   return goAsTask();

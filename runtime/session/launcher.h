@@ -47,8 +47,9 @@ private:
   void countUnsplit(const Kernel& kernel, const LaunchArguments& arguments, std::string_view why);
   void explainOnce(Lock& lock, cl_command_queue queue, const Kernel& kernel,
                    const LaunchArguments& arguments);
-  void letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
+  bool letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
              bool isNative);
+  bool retiresFast(const Stream& stream, std::size_t pending) const;
   void submit(const std::shared_ptr<Stream>& stream, const Command& command,
               const std::shared_ptr<Launch>& launch);
 

@@ -338,12 +338,17 @@ void Scheduler::submit(const std::shared_ptr<Task>& task) {
   ++unfinished_;
   if (shared_.engagements.fetch_add(1) == 0)
     beginBook();
-  task->number = ++task->stream->submitted;
-  task->stream->parked.push_back(task);
+  Stream& stream = *task->stream;
+  if (stream.idle()) {
+    stream.busySince = std::chrono::steady_clock::now();
+    stream.submittedIdle = stream.submitted;
+  }
+  task->number = ++stream.submitted;
+  stream.parked.push_back(task);
   task->within = calls_.own();
-  if (needsMarker(*task->stream))
+  if (needsMarker(stream))
     task->calls = std::make_shared<CallTable::Awaited>(
-        calls_.await(task->stream->queue, CallTable::Queues::This, task->within));
+        calls_.await(stream.queue, CallTable::Queues::This, task->within));
   try {
     pump();
   } catch (const std::exception& error) { // the command is in its queue: some thread tries again

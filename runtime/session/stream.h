@@ -134,6 +134,8 @@ struct Stream {
   bool retiring = false;                    ///< its retiring thread runs
   bool hasNew = false;                      ///< tasks were planned since that thread looked
   std::uint64_t submitted = 0;              ///< tasks, so far
+  std::uint64_t submittedIdle = 0;          ///< … when it was idle last, …
+  std::chrono::steady_clock::time_point busySince{}; ///< … which was until then
   unsigned awaited = 0;        ///< tasks in a row that the application waited for when they ended
   unsigned waiters = 0;        ///< threads that wait for tasks, and retire them
   bool closed = false;         ///< the application gave it up: the thread may end
