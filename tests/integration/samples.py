@@ -237,6 +237,15 @@ def passes_through_programs_with_several_devices(bench):
     run.require(run.total("split_launches") == 0, "a program that uses both devices itself was split")
 
 
+def never_waits(bench):
+    """What a program enqueues as fast as it can does not pile up, as it does not natively: not in memory either."""
+    command = bench.sample("never_waits", "--iterations", "100000")
+    native = bench.native(command, dump=True)
+    native.require_success()
+    for _ in range(3):  # the second begins with what the first has learnt
+        bench.run(command, "preload", {}, dump=True).require_same_as(native)
+
+
 def policy_off_and_single(bench):
     """`off` splits nothing; `single:1` has everything run on the other device."""
     command = bench.sample("nbody")
@@ -428,7 +437,7 @@ if __name__ == "__main__":
         "splits_without_waiting": splits_without_waiting,
         "short_first_run_stays_native": short_first_run_stays_native,
         "passes_through_programs_with_several_devices": passes_through_programs_with_several_devices,
-        "policy_off_and_single": policy_off_and_single,
+        "never_waits": never_waits, "policy_off_and_single": policy_off_and_single,
         "speeds_are_kept_between_runs": speeds_are_kept_between_runs,
         "images_are_copied": images_are_copied,
         "what_nobody_can_write_to_is_verified": what_nobody_can_write_to_is_verified,
