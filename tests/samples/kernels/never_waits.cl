@@ -6,5 +6,5 @@ kernel void advance(global uint *state) {
 
 kernel void draw(global const uint *state, global uint *out) {
   const uint i = get_global_id(0);
-  out[i] += state[i] ^ (state[i] >> 11);
+  out[i] = state[i] ^ (state[i] >> 11);
 }
