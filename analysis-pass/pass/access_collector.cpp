@@ -23,7 +23,7 @@ bool guardUsesLoop(const Guard& guard, unsigned depth) {
   return usesLoop(guard.left, depth) || usesLoop(guard.right, depth);
 }
 
-/// Whether the two differ at most in certainty, grain and line.
+/// Whether the two differ at most in certainty, grain, what is written and line.
 bool sameBytes(const Access& a, const Access& b) {
   return a.parameter == b.parameter && a.effect == b.effect && a.length == b.length &&
          a.update == b.update && a.offset == b.offset && sameConditions(a, b);
@@ -43,16 +43,19 @@ std::vector<Access> AccessCollector::take() {
     return std::move(accesses_);
   std::vector<Access> summed;
   for (const Access& access : accesses_) {
-    bool known = std::ranges::any_of(summed, [&](const Access& other) {
+    const auto known = std::ranges::find_if(summed, [&](const Access& other) {
       return other.parameter == access.parameter && other.effect == access.effect &&
              other.update == access.update;
     });
-    if (known)
+    if (known != summed.end()) {
+      known->changes |= access.changes;
       continue;
+    }
     Access& whole = summed.emplace_back();
     whole.parameter = access.parameter;
     whole.effect = access.effect;
     whole.update = access.update;
+    whole.changes = access.changes;
     whole.length = std::max<std::uint64_t>(access.length, 1); // of none, nothing would be touched
     whole.offset = Expr::unknown("too many accesses", access.where.line);
     whole.where = access.where;
@@ -152,6 +155,7 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
     if (sameBytes(accesses_[candidate], access)) {
       accesses_[candidate].certain |= access.certain;
       accesses_[candidate].grain = std::min(accesses_[candidate].grain, access.grain);
+      accesses_[candidate].changes |= access.changes;
       return;
     }
   candidates.push_back(accesses_.size());

@@ -3,6 +3,7 @@
 #include "analysis-pass/pass/access_collector.h"
 #include "analysis-pass/pass/atomic_updates.h"
 #include "analysis-pass/pass/builtins.h"
+#include "analysis-pass/pass/changed_in_place.h"
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/global_ids.h"
 #include "analysis-pass/pass/path_condition.h"
@@ -141,6 +142,7 @@ private:
     bool certain = true;               ///< touches all of these bytes whenever it runs
     std::optional<Expr> repetitions{}; ///< runs for each value of an innermost loop of its own
     std::uint64_t grain = 1;           ///< of a write
+    bool changes = false;              ///< … what stood there
     std::optional<UpdateKind> update{};
     const char* doubt = "compilers may leave out padding"; ///< why a write is not certain
   };
@@ -427,6 +429,9 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
                  .displacement = combine(Expr::Op::Mul, {stride, index}),
                  .length = access.length,
                  .grain = access.element};
+    if (builtin.kind == BuiltinKind::VectorStore)
+      vector.changes = isChangedInPlace(call.getArgOperand(0), vector.pointer,
+                                        call.getArgOperand(access.indexOperand));
     touch(call, vector);
     return touchPadding(call, std::move(vector), access.padding);
   }
@@ -634,6 +639,7 @@ bool KernelWalk::storeComponents(llvm::StoreInst& store) {
     return false;
   const std::uint64_t size = layout_.getTypeStoreSize(type->getScalarType()).getFixedValue();
   const std::uint64_t alignment = store.getAlign().value();
+  const bool changes = isChangedInPlace(store.getValueOperand(), store.getPointerOperand());
   for (std::size_t i = 0, end = 0; i < components.size(); i = end) {
     while (end < components.size() && components[end] == components[i])
       ++end;
@@ -645,7 +651,8 @@ bool KernelWalk::storeComponents(llvm::StoreInst& store) {
               .displacement = Expr::constant(static_cast<std::int64_t>(first)),
               .length = length,
               .certain = components[i] == Component::Written,
-              .grain = wholeBlock(together, alignment | first)};
+              .grain = wholeBlock(together, alignment | first),
+              .changes = changes};
     if (components[i] == Component::Either)
       run.doubt = "it may store back what was there";
     if (components[i] != Component::Kept)
@@ -673,6 +680,7 @@ void KernelWalk::touchPadding(llvm::Instruction& instruction, Touch vector, std:
   vector.displacement = combine(Expr::Op::Add, {vector.displacement, behind});
   vector.length = padding;
   vector.certain = false;
+  vector.changes = false;
   vector.grain = 1;
   touch(instruction, vector);
 }
@@ -686,6 +694,8 @@ void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llv
               .length = written,
               .certain = !type->isAggregateType(),
               .grain = wholeBlock(written, alignment)};
+  if (auto* stored = dyn_cast<llvm::StoreInst>(&instruction))
+    whole.changes = isChangedInPlace(stored->getValueOperand(), pointer);
   touch(instruction, whole);
   touchPadding(instruction, std::move(whole), allocated - written);
 }
@@ -793,8 +803,10 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     access.effect = touch.effect;
     access.offset = combine(Expr::Op::Add, {target.offset, touch.displacement});
     access.length = touch.length;
-    if (touch.effect == Effect::Write)
+    if (touch.effect == Effect::Write) {
       access.grain = static_cast<std::uint32_t>(touch.grain);
+      access.changes = touch.changes;
+    }
     if (touch.update)
       access.update = *touch.update;
     const bool isOnlyTarget = targets.size() == 1 || !target.when.empty();

@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/partition_rewriter.h"
 
 #include "analysis-pass/pass/builtins.h"
+#include "analysis-pass/pass/macro_names.h"
 
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -34,32 +35,6 @@ protected:
     llvm::raw_string_ostream out(text);
     clang::RewriteIncludesInInput(getCompilerInstance().getPreprocessor(), &out, options);
   }
-};
-
-/// Names of macros that the program defines, undefines or asks for.
-class MacroNames : public clang::PPCallbacks {
-public:
-  explicit MacroNames(std::set<std::string>& names) : names_(names) {}
-
-  void MacroDefined(const clang::Token& name, const clang::MacroDirective*) override { note(name); }
-  void MacroUndefined(const clang::Token& name, const clang::MacroDefinition&,
-                      const clang::MacroDirective*) override {
-    note(name);
-  }
-  void Defined(const clang::Token& name, const clang::MacroDefinition&,
-               clang::SourceRange) override {
-    note(name);
-  }
-  void Ifdef(SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
-    note(name);
-  }
-  void Ifndef(SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
-    note(name);
-  }
-
-private:
-  void note(const clang::Token& name) { names_.insert(name.getIdentifierInfo()->getName().str()); }
-  std::set<std::string>& names_;
 };
 
 struct Call {
@@ -111,9 +86,8 @@ unsigned lineOf(const clang::SourceManager& sources, SourceLocation location) {
 /// The edits of one translation unit.
 class Editor {
 public:
-  Editor(clang::ASTContext& context, const CallCollector& program,
-         const std::set<std::string>& macros, std::string prefix,
-         const std::set<std::string>& askingElsewhere)
+  Editor(clang::ASTContext& context, const CallCollector& program, const Macros& macros,
+         std::string prefix, const std::set<std::string>& askingElsewhere)
       : sources_(context.getSourceManager()), language_(context.getLangOpts()), program_(program),
         macros_(macros), askingElsewhere_(askingElsewhere), prefix_(std::move(prefix)),
         parameter_(prefix_ + "part"), rewriter_(sources_, language_) {}
@@ -145,7 +119,7 @@ private:
   clang::SourceManager& sources_;
   const clang::LangOptions& language_;
   const CallCollector& program_;
-  const std::set<std::string>& macros_;
+  const Macros& macros_;
   const std::set<std::string>& askingElsewhere_;
   std::string prefix_;
   std::string parameter_;
@@ -303,8 +277,10 @@ PartitionRewrite Editor::run() {
     if (needy_.contains(call.callee))
       editCall(call);
   for (const std::string& name : program_.misleading)
-    if (macros_.contains(name))
-      refuse("the program has a macro of its own named `" + name + "`", {});
+    if (macros_.named.contains(name))
+      refuse(ownMacro(name), {});
+  if (const auto component = componentIn(macros_))
+    refuse(ownMacro(*component), {});
   if (refusal_) {
     result.failure = refusal_->why;
     result.where.line = lineOf(sources_, refusal_->where);
@@ -350,7 +326,7 @@ protected:
 private:
   std::string prefix_;
   const std::set<std::string>& askingElsewhere_;
-  std::set<std::string> macros_;
+  Macros macros_;
 };
 
 /// Of the rewritten source: where the program still asks the device itself. A macro that puts the

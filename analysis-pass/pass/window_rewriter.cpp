@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/window_rewriter.h"
 
 #include "analysis-pass/pass/linked_units.h"
+#include "analysis-pass/pass/macro_names.h"
 #include "analysis-pass/pass/partition_rewriter.h"
 #include "analysis-pass/summary/partition_argument.h"
 #include "analysis-pass/summary/program_kind.h"
@@ -133,8 +134,9 @@ public:
   WindowRewrite result;
 
 protected:
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<MacroNames>(macros_));
     class Consumer : public clang::ASTConsumer {
     public:
       explicit Consumer(RewriteAction& action) : action_(action) {}
@@ -142,6 +144,8 @@ protected:
         Editor editor(context, action_.parameter_);
         editor.TraverseDecl(context.getTranslationUnitDecl());
         action_.result = editor.result();
+        if (const auto component = componentIn(action_.macros_))
+          action_.result = {.failure = ownMacro(*component)};
       }
 
     private:
@@ -152,6 +156,7 @@ protected:
 
 private:
   const std::string parameter_;
+  Macros macros_;
 };
 
 WindowRewrite rewriteUnit(const ProgramInput& input) {

@@ -138,6 +138,9 @@ struct Access {
   /// Writes: a power of two, in bytes. Each aligned block of this size is touched as a whole or
   /// not at all: a scalar's width, where its address is a multiple of that.
   std::uint32_t grain = 1;
+  /// Writes: what is written comes from what stood there, as in `out[i] += x`. Where several
+  /// devices do that to one place, what all but one of them added would be lost.
+  bool changes = false;
   Expr offset; ///< bytes, may be Unknown with a reason: then any byte of the argument
   std::uint64_t length = 0;
   std::vector<Guard> guards; ///< conjunction

@@ -206,6 +206,8 @@ private:
       number(access.grain);
       out_ += ')';
     }
+    if (access.changes)
+      out_ += " (changes)";
     for (const Guard& guard : access.guards) {
       out_ += guard.isInspected ? " (inspected " : " (";
       out_ += wordFor(relations, guard.relation);
@@ -436,6 +438,8 @@ private:
         result.grain = parse<std::uint32_t>(word());
         if (ok() && (!std::has_single_bit(result.grain) || result.grain > 16))
           fail("a grain that is no power of two up to 16");
+      } else if (name == "changes" && result.effect == Effect::Write) {
+        result.changes = true;
       } else if (name == "inspected") {
         const auto relation = choice(relations);
         result.guards.push_back(guard(relation));

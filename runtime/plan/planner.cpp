@@ -216,6 +216,36 @@ std::optional<Reason> findImage(const LaunchRequest& request, const KernelSummar
   return std::nullopt;
 }
 
+/// Of several devices that change one place, each from what it found there, the work of all but one
+/// would be lost.
+std::optional<Reason> findLostWork(const LaunchRequest& request,
+                                   std::span<const PlanDevice> devices,
+                                   std::span<const Piece> pieces, std::span<const Merge> merges) {
+  for (const Piece& piece : pieces) {
+    KernelSummary changes = *devices[piece.device].summary;
+    std::erase_if(changes.accesses, [](const Access& access) { return !access.changes; });
+    if (changes.accesses.empty())
+      continue;
+    const PieceRegions regions = regionsOf(request, changes, piece.box, maxRanges, {});
+    for (const Merge& merge : merges) {
+      if (merge.update ||
+          !regions.effects.buffers[merge.buffer].possibleWrites.intersects(merge.bytes))
+        continue;
+      const auto isOfBuffer = [&](const BufferArgument& argument, const Access& access) {
+        return argument.buffer == merge.buffer && argument.parameter == access.parameter;
+      };
+      for (const Access& access : changes.accesses)
+        for (const BufferArgument& argument : request.buffers)
+          if (isOfBuffer(argument, access))
+            return Reason{"work-groups of several devices may change the same bytes of `" +
+                              changes.parameters[access.parameter].name +
+                              "`, each from what it found there",
+                          access.where};
+    }
+  }
+  return std::nullopt;
+}
+
 /// Bytes that a device may store back as they were are its own where nobody else writes them:
 /// vectors then stay whole where they travel. They must be there before, and are valid after.
 void makeOwn(BufferEffects& effects, const ByteSet& bytes) {
@@ -333,6 +363,8 @@ PlanResult planCut(const LaunchRequest& request, std::span<const PlanDevice> dev
       return *reason;
     plan.merges = std::get<std::vector<Merge>>(std::move(merges));
     if (auto reason = findImage(request, *devices[plan.pieces.front().device].summary, plan.merges))
+      return *reason;
+    if (auto reason = findLostWork(request, devices, plan.pieces, plan.merges))
       return *reason;
     for (const Merge& merge : plan.merges)
       shared[merge.buffer].uniteWith(merge.bytes);

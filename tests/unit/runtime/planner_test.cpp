@@ -145,6 +145,26 @@ TEST(Planner, DoesNotAskWhichBytesAreReadInOneMemoryOfWhatNobodyWrites) {
   EXPECT_EQ(same.pieces[0].uses[0].needs, ByteSet(0, 4));
 }
 
+TEST(Planner, RefusesToMergeWhatEachDeviceWouldChangeForItself) {
+  KernelSummary summary = stencil(false);
+  summary.accesses[2].offset = Expr::unknown("index loaded from `col`", 7);
+  summary.accesses[2].grain = 4;
+  summary.accesses[2].changes = true;
+  summary.accesses[2].where = {"", 9};
+  std::vector<std::uint64_t> groups = {4, 4};
+  std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  PlanResult refused = planCut(request(64), apart, 0, groups);
+  ASSERT_TRUE(std::holds_alternative<Reason>(refused));
+  EXPECT_EQ(std::get<Reason>(refused).where.line, 9u);
+  // In one memory it is as natively, and on places of its own nobody loses anything.
+  std::vector<PlanDevice> together = {{hostNode, &summary}, {hostNode, &summary}};
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(request(64), together, 0, groups)));
+  KernelSummary exact = stencil(true);
+  exact.accesses[2].changes = true;
+  apart = {{1, &exact}, {2, &exact}};
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(request(64), apart, 0, groups)));
+}
+
 TEST(Planner, MergesUnknownWritesByDifferenceOrLeavesThemInOneMemory) {
   KernelSummary summary = stencil(false);
   summary.accesses[2].offset = Expr::unknown("index loaded from `col`", 7);

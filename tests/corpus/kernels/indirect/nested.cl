@@ -20,6 +20,7 @@
 //@ run gather g=4096 l=32 : p q r x z
 //@ run gather g=3000 l=24 o=17 : p q r x z
 //@ run blocks g=4096 l=16 : p q y
+//@ run blocks_onto g=4096 l=16 : p q y
 //@ run rows g=1024 l=16 : p begin r x z
 //@ run bytes g=4096 l=16 : small shorts x z
 //@ run tiles g=16,64 l=8,4 : p q x y int=16
@@ -34,6 +35,10 @@ kernel void gather(global const uint* p, global const uint* q, global const uint
 }
 // Each work-group a row of its own, wherever that is.
 kernel void blocks(global const int* p, global const int* q, global uint* y) {
+  y[16 * q[p[get_group_id(0)]] + get_local_id(0)] = get_global_id(0);
+}
+// The same onto what is there: that no two have the same place nobody knows.
+kernel void blocks_onto(global const int* p, global const int* q, global uint* y) {
   y[16 * q[p[get_group_id(0)]] + get_local_id(0)] ^= get_global_id(0);
 }
 kernel void rows(global const uint* p, global const uint* begin, global const uint* r, global const float* x,

@@ -1,0 +1,111 @@
+#include "analysis-pass/pass/changed_in_place.h"
+
+#include "analysis-pass/pass/builtins.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+
+namespace libsplit {
+
+using llvm::dyn_cast;
+using llvm::isa;
+
+namespace {
+
+class Place {
+public:
+  Place(const llvm::Value* pointer, const llvm::Value* index)
+      : pointer_(pointer->stripPointerCasts()), index_(index) {}
+
+  /// Whether `value` was read there, as it is.
+  bool isRead(const llvm::Value* value) const {
+    while (isa<llvm::ExtractElementInst>(value) || isa<llvm::BitCastInst>(value))
+      value = llvm::cast<llvm::Instruction>(value)->getOperand(0);
+    if (auto* load = dyn_cast<llvm::LoadInst>(value))
+      return !index_ && load->getPointerOperand()->stripPointerCasts() == pointer_;
+    auto* call = dyn_cast<llvm::CallBase>(value);
+    if (!call || !index_ || !call->getModule() ||
+        classifyCall(*call).kind != BuiltinKind::VectorLoad)
+      return false;
+    const VectorAccess access = vectorAccess(*call, call->getModule()->getDataLayout());
+    return call->getArgOperand(access.pointerOperand)->stripPointerCasts() == pointer_ &&
+           call->getArgOperand(access.indexOperand) == index_;
+  }
+
+private:
+  const llvm::Value* pointer_;
+  const llvm::Value* index_;
+};
+
+/// Follows what is stored back to where it comes from.
+class Trace {
+public:
+  explicit Trace(const Place& place) : place_(place) {}
+
+  /// Of what is stored as it is: what was read there is only left there.
+  bool stores(const llvm::Value* value) {
+    if (place_.isRead(value) || !isa<llvm::Instruction>(value))
+      return false;
+    if (!stored_.insert(value).second)
+      return false;
+    if (!affords())
+      return true;
+    if (isComparedWithRead(value))
+      return true;
+    if (auto* choice = dyn_cast<llvm::SelectInst>(value))
+      return stores(choice->getTrueValue()) || stores(choice->getFalseValue());
+    if (auto* phi = dyn_cast<llvm::PHINode>(value))
+      return llvm::any_of(phi->incoming_values(),
+                          [this](const llvm::Use& each) { return stores(each); });
+    if (isa<llvm::InsertElementInst>(value) || isa<llvm::ShuffleVectorInst>(value) ||
+        isa<llvm::BitCastInst>(value)) {
+      const auto* parts = llvm::cast<llvm::Instruction>(value);
+      const unsigned count = isa<llvm::BitCastInst>(value) ? 1 : 2;
+      for (unsigned i = 0; i < count; ++i)
+        if (stores(parts->getOperand(i)))
+          return true;
+      return false;
+    }
+    return comesFromThere(value);
+  }
+
+private:
+  bool affords() { return left_ > 0 && left_-- > 0; }
+
+  bool comesFromThere(const llvm::Value* value) {
+    if (place_.isRead(value))
+      return true;
+    auto* instruction = dyn_cast<llvm::Instruction>(value);
+    if (!instruction || !followed_.insert(value).second)
+      return false;
+    if (!affords())
+      return true;
+    return llvm::any_of(instruction->operands(),
+                        [this](const llvm::Use& each) { return comesFromThere(each); });
+  }
+
+  /// As the greatest and the least are looked for.
+  bool isComparedWithRead(const llvm::Value* value) const {
+    return llvm::any_of(value->users(), [&](const llvm::User* user) {
+      return isa<llvm::CmpInst>(user) &&
+             llvm::any_of(user->operands(),
+                          [this](const llvm::Use& each) { return place_.isRead(each); });
+    });
+  }
+
+  const Place& place_;
+  llvm::SmallPtrSet<const llvm::Value*, 32> stored_, followed_;
+  unsigned left_ = 10000; ///< values that may still be looked at
+};
+
+} // namespace
+
+bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
+                      const llvm::Value* index) {
+  const Place place(pointer, index);
+  return Trace(place).stores(value);
+}
+
+} // namespace libsplit

@@ -1,0 +1,27 @@
+// Stores of what was worked out from what stood in their place.
+//
+//     out[a] = 0.5f * out[a] + x;        // or out[a] += x, out[a]++, out[a] = fmax(out[a], x)
+//     if (z < depth[p]) depth[p] = z;
+//
+// Where several work-items do so to one place nothing orders them, yet programs do it where they
+// seldom meet, and most of what each adds stays. Devices that each begin with what was there before
+// meet everywhere: of all that was added to a place only one device's part would stay.
+//
+// `seen[v] = 1` behind `if (!seen[v])` is none of these: what is stored is the same whoever was
+// first. Neither is a vector's store that leaves some components as they were.
+#pragma once
+
+namespace llvm {
+class Instruction;
+class Value;
+} // namespace llvm
+
+namespace libsplit {
+
+/// Whether `value`, which `store` puts into the place of `pointer`, comes from that very place, or
+/// was compared with what stood there. `index`: the place is that of a vector builtin (vstoren) by
+/// these two; else null. What can't be followed to its end counts as if.
+bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
+                      const llvm::Value* index = nullptr);
+
+} // namespace libsplit

@@ -1,0 +1,73 @@
+// Stores of what was worked out from what stood in their place: of several devices, the work of all
+// but one would be lost.
+// RUN: %splitc --emit=summary %s | %FileCheck %s
+
+// CHECK-LABEL: kernel "add"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void add(global float* out, global int* at, float x) {
+  const int a = at[get_global_id(0)];
+  at[0] = 1;
+  out[a] += x;
+}
+
+// CHECK-LABEL: kernel "greatest"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void greatest(global int* out, global int* at, int v) {
+  const int a = at[get_global_id(0)], mine = v * (int)get_global_id(0);
+  at[0] = 1;
+  if (mine > out[a])
+    out[a] = mine;
+}
+
+// CHECK-LABEL: kernel "greatest_by_name"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void greatest_by_name(global int* out, global int* at, int v) {
+  const int a = at[get_global_id(0)];
+  at[0] = 1;
+  out[a] = max(out[a], v * (int)get_global_id(0));
+}
+
+// CHECK-LABEL: kernel "vectors"
+// CHECK: access 0 write possible 16 {{.*}} (changes)
+kernel void vectors(global float* out, global int* at, float v) {
+  const int a = at[get_global_id(0)];
+  at[0] = 1;
+  vstore4(vload4(a, out) * v, a, out);
+}
+
+// CHECK-LABEL: kernel "component"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void component(global float4* out, global int* at, float v) {
+  const int a = at[get_global_id(0)];
+  at[0] = 1;
+  out[a].y += v;
+}
+
+// What others of the vector hold is stored back.
+// CHECK-LABEL: kernel "component_alone"
+// CHECK-NOT: (changes)
+kernel void component_alone(global float4* out, global int* at, float v) {
+  const int a = at[get_global_id(0)];
+  at[0] = 1;
+  out[a].y = v;
+}
+
+// Whoever is first stores the same.
+// CHECK-LABEL: kernel "mark"
+// CHECK-NOT: (changes)
+kernel void mark(global int* out, global int* at) {
+  const int a = at[get_global_id(0)];
+  at[0] = 1;
+  if (!out[a])
+    out[a] = 1;
+}
+
+// From another place.
+// CHECK-LABEL: kernel "next_level"
+// CHECK-NOT: (changes)
+kernel void next_level(global int* level, global int* at) {
+  const int i = get_global_id(0), a = at[i];
+  at[0] = 1;
+  if (level[a] < 0)
+    level[a] = level[i] + 1;
+}
