@@ -36,7 +36,7 @@ void saxpyOnce(sample::Sample& s) {
       sample::read(queue, yBuffer, result);
     });
     const double left = relaxes ? std::pow(alpha, times) : 1;
-    const double added = relaxes ? alpha * (1 - left) / (1 - alpha) : alpha;
+    const double added = relaxes ? (1 - left) / (1 - alpha) : alpha;
     s.verify([&] {
       sample::checkAll(
           result, [&](std::size_t k) { return added * x[k] + left * y[k]; }, 1e-6, "y");
