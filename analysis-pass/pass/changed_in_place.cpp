@@ -52,7 +52,7 @@ public:
       return false;
     if (!affords())
       return true;
-    if (isComparedWithRead(value))
+    if (isComparedWithRead(value) && !isSameForAll(value))
       return true;
     if (auto* choice = dyn_cast<llvm::SelectInst>(value))
       return stores(choice->getTrueValue()) || stores(choice->getFalseValue());
@@ -89,10 +89,20 @@ private:
   /// As the greatest and the least are looked for.
   bool isComparedWithRead(const llvm::Value* value) const {
     return llvm::any_of(value->users(), [&](const llvm::User* user) {
-      return isa<llvm::CmpInst>(user) &&
+      return (isa<llvm::CmpInst>(user) || isa<llvm::CallBase>(user)) &&
              llvm::any_of(user->operands(),
                           [this](const llvm::Use& each) { return place_.isRead(each); });
     });
+  }
+
+  /// Worked out from arguments alone: whoever stores it stores the same.
+  static bool isSameForAll(const llvm::Value* value, unsigned depth = 8) {
+    if (isa<llvm::Constant>(value) || isa<llvm::Argument>(value))
+      return true;
+    const bool isPlain = isa<llvm::BinaryOperator>(value) || isa<llvm::CastInst>(value);
+    return isPlain && depth > 0 &&
+           llvm::all_of(llvm::cast<llvm::Instruction>(value)->operands(),
+                        [&](const llvm::Use& each) { return isSameForAll(each, depth - 1); });
   }
 
   const Place& place_;

@@ -20,7 +20,8 @@ namespace libsplit {
 
 /// Whether `value`, which `store` puts into the place of `pointer`, comes from that very place, or
 /// was compared with what stood there. `index`: the place is that of a vector builtin (vstoren) by
-/// these two; else null. What can't be followed to its end counts as if.
+/// these two; else null. A value that takes thousands of others counts as if; what went by way of
+/// local memory is not seen.
 bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
                       const llvm::Value* index = nullptr);
 

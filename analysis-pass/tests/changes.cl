@@ -62,6 +62,16 @@ kernel void mark(global int* out, global int* at) {
     out[a] = 1;
 }
 
+// The same of what is worked out from arguments, whatever it is compared with.
+// CHECK-LABEL: kernel "nearer"
+// CHECK-NOT: (changes)
+kernel void nearer(global int* out, global int* at, int level) {
+  const int a = at[get_global_id(0)];
+  at[0] = 1;
+  if (out[a] > level + 1)
+    out[a] = level + 1;
+}
+
 // From another place.
 // CHECK-LABEL: kernel "next_level"
 // CHECK-NOT: (changes)

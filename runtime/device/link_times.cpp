@@ -14,16 +14,17 @@ constexpr double longEnough = 1e-3;                ///< seconds
 
 class Probe {
 public:
-  Probe(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::span<std::byte> host)
-      : cl_(cl), queue_(queue), buffer_(buffer), host_(host) {}
+  Probe(const Dispatch& cl, cl_command_queue queue, cl_mem buffer, std::span<std::byte> host,
+        SecondsNow now)
+      : cl_(cl), queue_(queue), buffer_(buffer), host_(host), now_(now) {}
 
   /// How long copies in one direction take; nothing if one failed.
   std::optional<LinkTimes::Way> way(bool toHost) const {
-    std::size_t size = std::min(smallest, host_.size());
-    const std::optional<double> small = fastest(toHost, size);
+    const std::size_t little = std::min(smallest, host_.size());
+    const std::optional<double> small = fastest(toHost, little);
     std::optional<double> large = small;
-    const std::size_t little = size;
-    while (large && size < host_.size() && (size == little || *large < longEnough)) {
+    std::size_t size = little;
+    while (large && size < host_.size() && *large - *small < longEnough) {
       size = std::min(size * growth, host_.size());
       large = fastest(toHost, size);
     }
@@ -38,15 +39,14 @@ private:
   std::optional<double> fastest(bool toHost, std::size_t size) const {
     double least = std::numeric_limits<double>::infinity();
     for (unsigned i = 0; i < most && (i < 2 || least < longEnough); ++i) {
-      const auto begin = std::chrono::steady_clock::now();
+      const double begin = now_();
       const cl_int status = toHost ? cl_.clEnqueueReadBuffer(queue_, buffer_, CL_TRUE, 0, size,
                                                              host_.data(), 0, nullptr, nullptr)
                                    : cl_.clEnqueueWriteBuffer(queue_, buffer_, CL_TRUE, 0, size,
                                                               host_.data(), 0, nullptr, nullptr);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       if (status != CL_SUCCESS)
         return std::nullopt;
-      least = std::min(least, took.count());
+      least = std::min(least, now_() - begin);
     }
     return least;
   }
@@ -55,18 +55,23 @@ private:
   cl_command_queue queue_;
   cl_mem buffer_;
   std::span<std::byte> host_;
+  SecondsNow now_;
 };
 
 } // namespace
 
+double steadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 std::optional<LinkTimes> linkTimes(const Dispatch& cl, cl_context context, cl_command_queue queue,
-                                   std::span<std::byte> host) {
+                                   std::span<std::byte> host, SecondsNow now) {
   cl_int error = CL_SUCCESS;
   const auto buffer = Ref<cl_mem>::adopt(
       cl, cl.clCreateBuffer(context, CL_MEM_READ_WRITE, host.size(), nullptr, &error));
   if (error != CL_SUCCESS || !queue || host.empty())
     return std::nullopt;
-  const Probe probe(cl, queue, buffer.get(), host);
+  const Probe probe(cl, queue, buffer.get(), host, now);
   const std::optional<LinkTimes::Way> in = probe.way(false);
   const std::optional<LinkTimes::Way> out = in ? probe.way(true) : std::nullopt;
   if (!out)

@@ -218,29 +218,31 @@ std::optional<Reason> findImage(const LaunchRequest& request, const KernelSummar
 
 /// Of several devices that change one place, each from what it found there, the work of all but one
 /// would be lost.
-std::optional<Reason> findLostWork(const LaunchRequest& request,
-                                   std::span<const PlanDevice> devices,
+std::optional<Reason> findLostWork(LaunchRequest request, std::span<const PlanDevice> devices,
                                    std::span<const Piece> pieces, std::span<const Merge> merges) {
-  for (const Piece& piece : pieces) {
-    KernelSummary changes = *devices[piece.device].summary;
-    std::erase_if(changes.accesses, [](const Access& access) { return !access.changes; });
-    if (changes.accesses.empty())
+  request.contents = nullptr; // what is worth finding out has been asked for
+  for (const Merge& merge : merges) {
+    if (merge.update)
       continue;
-    const PieceRegions regions = regionsOf(request, changes, piece.box, maxRanges, {});
-    for (const Merge& merge : merges) {
-      if (merge.update ||
-          !regions.effects.buffers[merge.buffer].possibleWrites.intersects(merge.bytes))
+    const auto mayLose = [&](const Access& access) {
+      return access.changes &&
+             std::ranges::any_of(request.buffers, [&](const BufferArgument& argument) {
+               return argument.buffer == merge.buffer && argument.parameter == access.parameter;
+             });
+    };
+    for (const Piece& piece : pieces) {
+      const KernelSummary& summary = *devices[piece.device].summary;
+      const auto change = std::ranges::find_if(summary.accesses, mayLose);
+      if (change == summary.accesses.end())
         continue;
-      const auto isOfBuffer = [&](const BufferArgument& argument, const Access& access) {
-        return argument.buffer == merge.buffer && argument.parameter == access.parameter;
-      };
-      for (const Access& access : changes.accesses)
-        for (const BufferArgument& argument : request.buffers)
-          if (isOfBuffer(argument, access))
-            return Reason{"work-groups of several devices may change the same bytes of `" +
-                              changes.parameters[access.parameter].name +
-                              "`, each from what it found there",
-                          access.where};
+      KernelSummary changes = summary;
+      std::erase_if(changes.accesses, [&](const Access& access) { return !mayLose(access); });
+      const PieceRegions regions = regionsOf(request, changes, piece.box, maxRanges, {});
+      if (regions.effects.buffers[merge.buffer].possibleWrites.intersects(merge.bytes))
+        return Reason{"work-groups of several devices may change the same bytes of `" +
+                          summary.parameters[change->parameter].name +
+                          "`, each from what it found there",
+                      change->where};
     }
   }
   return std::nullopt;

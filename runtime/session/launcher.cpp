@@ -209,10 +209,11 @@ bool Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<S
   if (stream->heldUp < mostHeldUp)
     return false;
   stream->heldUp = 0;
-  // What another thread has put there may take any time, unless the launches that were over so far
-  // were shorter than any that gains by being a task.
+  // What another thread has put there, or was not known to go home, may take any time, unless the
+  // launches that were over so far were shorter than any that gains by being a task.
   const std::size_t pending = stream->parked.size() + stream->active.size();
-  if ((pending > mostPending && !retiresFast(*stream, pending)) || !scheduler_.maySettle(*stream))
+  const bool isBounded = isNative && pending <= mostPending;
+  if ((!isBounded && !retiresFast(*stream, pending)) || !scheduler_.maySettle(*stream))
     return false;
   scheduler_.waitAll(lock, stream);
   return true;

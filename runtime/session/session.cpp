@@ -138,8 +138,12 @@ bool Session::makeRoom(cl_context context, unsigned attempt) {
   std::vector<std::shared_ptr<MemoryObject>> engaged, holders;
   std::vector<std::shared_ptr<const void>> given;
   Lock lock(shared_.mutex);
-  if (!machine_ || !shared_.isActive() || shared_.steppingAside)
+  if (!shared_.isActive() || shared_.steppingAside)
     return false;
+  if (!machine_) { // so nothing but pumps has any memory there
+    lock.unlock();
+    return attempt == 0 && pumps_.yield(context);
+  }
   // What a task held goes when it retires, of whose end the program may have heard before: what it
   // gave up then was still there when it wanted the room. Now it is not.
   const Scheduler::Streams streams = scheduler_.streams();
