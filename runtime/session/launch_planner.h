@@ -51,6 +51,8 @@ public:
   void plan(Task& task, const std::shared_ptr<Launch>& launch);
   /// It would take less at home than is worth splitting, as far as one knows.
   bool isShort(const Launch& launch) const;
+  /// What it is expected to take at home; 0: that is not known.
+  double homeSeconds(const Launch& launch) const;
   /// Issues it for the home device alone, as the program had it.
   void planUnsplit(Task& task, const std::shared_ptr<Launch>& launch);
 

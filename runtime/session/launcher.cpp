@@ -199,31 +199,37 @@ void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& argumen
 
 /// A launch that is timed makes tasks of all that come behind it before it is over, which takes
 /// them many times what the driver does. Where thousands follow that all go home, the queue is
-/// worth waiting for. Whether it was.
+/// worth waiting for. Whether it was. `undecided`: what is decided about only behind others; null:
+/// it goes home.
 bool Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
-                     bool isNative) {
-  constexpr unsigned mostHeldUp = 32, mostPending = 4 * mostHeldUp;
-  // What is decided about only behind others goes where those of late went.
-  const bool goesHome = isNative || !observer_.splitsOfLate(*stream);
+                     const Launch* undecided) {
+  constexpr unsigned mostHeldUp = 33,
+                     mostPending = 4 * mostHeldUp; // odd: not always the same of two
+  const bool goesHome =
+      !undecided || (planner_.isShort(*undecided) && !observer_.splitsOfLate(*stream));
   stream->heldUp = goesHome && !stream->idle() && command.waitCount == 0 ? stream->heldUp + 1 : 0;
   if (stream->heldUp < mostHeldUp)
     return false;
   stream->heldUp = 0;
-  // What another thread has put there, or was not known to go home, may take any time, unless the
-  // launches that were over so far were shorter than any that gains by being a task.
   const std::size_t pending = stream->parked.size() + stream->active.size();
-  const bool isBounded = isNative && pending <= mostPending;
-  if ((!isBounded && !retiresFast(*stream, pending)) || !scheduler_.maySettle(*stream))
+  if ((pending > mostPending && !isFilledInVain(*stream, pending, undecided)) ||
+      !scheduler_.maySettle(*stream))
     return false;
   scheduler_.waitAll(lock, stream);
   return true;
 }
 
-/// Since the queue was empty.
-bool Launcher::retiresFast(const Stream& stream, std::size_t pending) const {
+/// So many tasks are pending in a queue that was empty not long ago. What another thread has put
+/// there may take any time; but not if less time has passed than those that are over would have to
+/// take for being tasks to gain them anything, or more than all launches like `undecided` would
+/// have taken at home by now.
+bool Launcher::isFilledInVain(const Stream& stream, std::size_t pending,
+                              const Launch* undecided) const {
   const std::chrono::duration<double> busy = std::chrono::steady_clock::now() - stream.busySince;
-  const auto retired = static_cast<double>(stream.submitted - stream.submittedIdle - pending);
-  return busy.count() < retired * shared_.shortestLaunch(false);
+  const auto all = static_cast<double>(stream.submitted - stream.submittedIdle);
+  const double retired = all - static_cast<double>(pending);
+  return busy.count() < retired * shared_.shortestLaunch(false) ||
+         (undecided && busy.count() > all * planner_.homeSeconds(*undecided));
 }
 
 void Launcher::submit(const std::shared_ptr<Stream>& stream, const Command& command,
@@ -276,7 +282,8 @@ cl_int Launcher::Call::runWhole() {
   number_ = by_.observer_.launches(*stream_);
   by_.idleBuffers_.isOfCycle(stream_->cycle.length());
   decide();
-  if (by_.letUp(lock_, command_, stream_, !reason_.empty()) && reason_.empty())
+  if (by_.letUp(lock_, command_, stream_, reason_.empty() ? launch_.get() : nullptr) &&
+      reason_.empty())
     decide(); // now that nothing is before it
   if (const std::optional<cl_int> done = goNatively())
     return *done;

@@ -48,8 +48,8 @@ private:
   void explainOnce(Lock& lock, cl_command_queue queue, const Kernel& kernel,
                    const LaunchArguments& arguments);
   bool letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
-             bool isNative);
-  bool retiresFast(const Stream& stream, std::size_t pending) const;
+             const Launch* undecided);
+  bool isFilledInVain(const Stream& stream, std::size_t pending, const Launch* undecided) const;
   void submit(const std::shared_ptr<Stream>& stream, const Command& command,
               const std::shared_ptr<Launch>& launch);
 

@@ -301,9 +301,14 @@ void LaunchPlanner::plan(Task& task, const std::shared_ptr<Launch>& launch) {
 }
 
 bool LaunchPlanner::isShort(const Launch& launch) const {
+  const double home = homeSeconds(launch);
+  return home > 0 &&
+         home < shared_.shortestLaunch(launch.code->histories.at(launch.key).isWaitedFor);
+}
+
+double LaunchPlanner::homeSeconds(const Launch& launch) const {
   const LaunchHistory& history = launch.code->histories.at(launch.key);
-  return history.controller && history.controller->expectedHomeSeconds() > 0 &&
-         history.controller->expectedHomeSeconds() < shared_.shortestLaunch(history.isWaitedFor);
+  return history.controller ? history.controller->expectedHomeSeconds() : 0;
 }
 
 /// What the cycle of launches that it is part of asks of the launch; where nothing moves, it is
