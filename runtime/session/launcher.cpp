@@ -203,8 +203,8 @@ void Launcher::countUnsplit(const Kernel& kernel, const LaunchArguments& argumen
 /// it goes home.
 bool Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<Stream>& stream,
                      const Launch* undecided) {
-  constexpr unsigned mostHeldUp = 33,
-                     mostPending = 4 * mostHeldUp; // odd: not always the same of two
+  constexpr unsigned mostHeldUp = 33; // odd: of two that take turns each has its turn here
+  constexpr unsigned mostPending = 4 * mostHeldUp;
   const bool goesHome =
       !undecided || (planner_.isShort(*undecided) && !observer_.splitsOfLate(*stream));
   stream->heldUp = goesHome && !stream->idle() && command.waitCount == 0 ? stream->heldUp + 1 : 0;
