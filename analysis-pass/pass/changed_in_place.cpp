@@ -19,6 +19,11 @@ public:
   Place(const llvm::Value* pointer, const llvm::Value* index)
       : pointer_(pointer->stripPointerCasts()), index_(index) {}
 
+  /// Whether anything may be read there; most places are only stored to.
+  bool mayBeRead() const {
+    return llvm::any_of(pointer_->users(),
+                        [](const llvm::User* user) { return !isa<llvm::StoreInst>(user); });
+  }
   /// Whether `value` was read there, as it is.
   bool isRead(const llvm::Value* value) const {
     while (isa<llvm::ExtractElementInst>(value) || isa<llvm::BitCastInst>(value))
@@ -59,14 +64,11 @@ public:
     if (auto* phi = dyn_cast<llvm::PHINode>(value))
       return llvm::any_of(phi->incoming_values(),
                           [this](const llvm::Use& each) { return stores(each); });
-    if (isa<llvm::InsertElementInst>(value) || isa<llvm::ShuffleVectorInst>(value) ||
-        isa<llvm::BitCastInst>(value)) {
+    if (auto* cast = dyn_cast<llvm::BitCastInst>(value))
+      return stores(cast->getOperand(0));
+    if (isa<llvm::InsertElementInst>(value) || isa<llvm::ShuffleVectorInst>(value)) {
       const auto* parts = llvm::cast<llvm::Instruction>(value);
-      const unsigned count = isa<llvm::BitCastInst>(value) ? 1 : 2;
-      for (unsigned i = 0; i < count; ++i)
-        if (stores(parts->getOperand(i)))
-          return true;
-      return false;
+      return stores(parts->getOperand(0)) || stores(parts->getOperand(1));
     }
     return comesFromThere(value);
   }
@@ -115,7 +117,7 @@ private:
 bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
                       const llvm::Value* index) {
   const Place place(pointer, index);
-  return Trace(place).stores(value);
+  return place.mayBeRead() && Trace(place).stores(value);
 }
 
 } // namespace libsplit

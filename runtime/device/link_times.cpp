@@ -1,5 +1,7 @@
 #include "runtime/device/link_times.h"
 
+#include "runtime/device/pump.h"
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -37,14 +39,11 @@ public:
 private:
   /// Seconds of the fastest of a few copies of the first `size` bytes, of two if they take long.
   std::optional<double> fastest(bool toHost, std::size_t size) const {
+    const BulkCopy copy{queue_, buffer_, toHost, 0, size, host_.data()};
     double least = std::numeric_limits<double>::infinity();
     for (unsigned i = 0; i < most && (i < 2 || least < longEnough); ++i) {
       const double begin = now_();
-      const cl_int status = toHost ? cl_.clEnqueueReadBuffer(queue_, buffer_, CL_TRUE, 0, size,
-                                                             host_.data(), 0, nullptr, nullptr)
-                                   : cl_.clEnqueueWriteBuffer(queue_, buffer_, CL_TRUE, 0, size,
-                                                              host_.data(), 0, nullptr, nullptr);
-      if (status != CL_SUCCESS)
+      if (copy.enqueue(cl_, CL_TRUE) != CL_SUCCESS)
         return std::nullopt;
       least = std::min(least, now_() - begin);
     }

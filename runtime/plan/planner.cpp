@@ -218,9 +218,9 @@ std::optional<Reason> findImage(const LaunchRequest& request, const KernelSummar
 
 /// Of several devices that change one place, each from what it found there, the work of all but one
 /// would be lost.
-std::optional<Reason> findLostWork(LaunchRequest request, std::span<const PlanDevice> devices,
+std::optional<Reason> findLostWork(const LaunchRequest& request,
+                                   std::span<const PlanDevice> devices,
                                    std::span<const Piece> pieces, std::span<const Merge> merges) {
-  request.contents = nullptr; // what is worth finding out has been asked for
   for (const Merge& merge : merges) {
     if (merge.update)
       continue;
@@ -237,7 +237,9 @@ std::optional<Reason> findLostWork(LaunchRequest request, std::span<const PlanDe
         continue;
       KernelSummary changes = summary;
       std::erase_if(changes.accesses, [&](const Access& access) { return !mayLose(access); });
-      const PieceRegions regions = regionsOf(request, changes, piece.box, maxRanges, {});
+      LaunchRequest asked = request;
+      asked.contents = nullptr; // what is worth finding out has been asked for
+      const PieceRegions regions = regionsOf(asked, changes, piece.box, maxRanges, {});
       if (regions.effects.buffers[merge.buffer].possibleWrites.intersects(merge.bytes))
         return Reason{"work-groups of several devices may change the same bytes of `" +
                           summary.parameters[change->parameter].name +

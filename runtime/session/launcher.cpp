@@ -205,9 +205,10 @@ bool Launcher::letUp(Lock& lock, const Command& command, const std::shared_ptr<S
                      const Launch* undecided) {
   constexpr unsigned mostHeldUp = 33; // odd: of two that take turns each has its turn here
   constexpr unsigned mostPending = 4 * mostHeldUp;
-  const bool goesHome =
-      !undecided || (planner_.isShort(*undecided) && !observer_.splitsOfLate(*stream));
-  stream->heldUp = goesHome && !stream->idle() && command.waitCount == 0 ? stream->heldUp + 1 : 0;
+  const bool isHeldUp =
+      !stream->idle() && command.waitCount == 0 &&
+      (!undecided || (!observer_.splitsOfLate(*stream) && planner_.isShort(*undecided)));
+  stream->heldUp = isHeldUp ? stream->heldUp + 1 : 0;
   if (stream->heldUp < mostHeldUp)
     return false;
   stream->heldUp = 0;
@@ -282,8 +283,8 @@ cl_int Launcher::Call::runWhole() {
   number_ = by_.observer_.launches(*stream_);
   by_.idleBuffers_.isOfCycle(stream_->cycle.length());
   decide();
-  if (by_.letUp(lock_, command_, stream_, reason_.empty() ? launch_.get() : nullptr) &&
-      reason_.empty())
+  const Launch* undecided = reason_.empty() ? launch_.get() : nullptr;
+  if (by_.letUp(lock_, command_, stream_, undecided) && undecided)
     decide(); // now that nothing is before it
   if (const std::optional<cl_int> done = goNatively())
     return *done;

@@ -340,7 +340,7 @@ void Scheduler::submit(const std::shared_ptr<Task>& task) {
     beginBook();
   Stream& stream = *task->stream;
   if (stream.idle()) {
-    stream.busySince = std::chrono::steady_clock::now();
+    stream.busySince = task->called;
     stream.submittedIdle = stream.submitted;
   }
   task->number = ++stream.submitted;
