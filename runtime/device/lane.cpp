@@ -223,8 +223,8 @@ void Lane::executeAlone(Instruction& instruction) {
         stopping_) // else its thread has nothing to do, and to wake it takes long
       changed_.notify_one();
   }
-  if (follower_)
-    follower_->advance();
+  for (Lane* follower : followers_)
+    follower->advance();
 }
 
 void Lane::loop() {
@@ -257,11 +257,12 @@ void Lane::loop() {
     }
     lock.lock();
     busy_ = false;
-    if (follower_) {
+    if (!followers_.empty()) {
       lock.unlock();
       {
         const Unforked work;
-        follower_->advance();
+        for (Lane* follower : followers_)
+          follower->advance();
       }
       lock.lock();
     }

@@ -77,7 +77,7 @@ struct Instruction {
 class Lane {
 public:
   Lane(const Dispatch& cl, std::string name);
-  /// As `end`. Lanes that have it for a follower have ended before.
+  /// As `end`. Lanes that it follows have ended before.
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -89,10 +89,10 @@ public:
   void end();
   /// Sees to it that there is a thread, so that nothing is refused. False: none is to be had.
   [[nodiscard]] bool start();
-  /// The lane whose instructions mostly wait for this one's to be enqueued: whoever enqueues here
+  /// A lane whose instructions mostly wait for this one's to be enqueued: whoever enqueues here
   /// then enqueues there, too, what need not wait for anything else. Waking another thread for that
-  /// would take as long as a short kernel. Set before the first instruction.
-  void setFollower(Lane* follower) { follower_ = follower; }
+  /// would take as long as a short kernel. Before the first instruction.
+  void addFollower(Lane& follower) { followers_.push_back(&follower); }
   /// Executes the next instruction on the calling thread, which has nothing better to do than to
   /// wait for it, unless the lane's own thread is at work or something that the instruction depends
   /// on is not even enqueued. False: nothing was done. Waking the lane's thread
@@ -123,7 +123,7 @@ private:
 
   const Dispatch& cl_;
   std::string name_;
-  Lane* follower_ = nullptr;
+  std::vector<Lane*> followers_;
   std::mutex mutex_;
   std::mutex compilingMutex_; ///< of the next two; no other lock is taken while it is held
   bool noCompile_ = false;

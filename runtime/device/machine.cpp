@@ -137,7 +137,7 @@ Machine::Machine(const Dispatch& cl, const Setup& setup, cl_context homeContext,
       ring(device.node, homeContext);
 }
 
-/// A lane's thread goes on with what its follower has to do: none goes before all have ended.
+/// A lane's thread goes on with what its followers have to do: none goes before all have ended.
 Machine::~Machine() {
   for (const Device& device : devices_)
     for (const std::unique_ptr<Lane>& lane : device.lanes)
@@ -145,13 +145,15 @@ Machine::~Machine() {
 }
 
 void Machine::makeLanes() {
-  static constexpr const char* suffixes[engineCount] = {"", " in", " out", " marks"};
+  static constexpr const char* suffixes[engineCount] = {"", " boundaries", " in", " out", " marks"};
   for (Device& device : devices_) {
     for (std::size_t engine = 0; engine < device.engines(); ++engine)
       device.lanes.push_back(std::make_unique<Lane>(cl_, device.label + suffixes[engine]));
     if (device.engines() > 1) { // copies in, kernels, copies out: each step of an exchange
-      device.lane(Engine::CopyIn).setFollower(&device.lane(Engine::Kernels));
-      device.lane(Engine::Kernels).setFollower(&device.lane(Engine::CopyOut));
+      for (const Engine computing : {Engine::Boundaries, Engine::Kernels}) {
+        device.lane(Engine::CopyIn).addFollower(device.lane(computing));
+        device.lane(computing).addFollower(device.lane(Engine::CopyOut));
+      }
     }
   }
   // Only one can have the processor of who launches.
@@ -622,17 +624,20 @@ void Machine::help(std::span<const CompletionPtr> parts) {
 
 void Machine::suspendCompiling() {
   for (const Device& device : devices_)
-    device.lane().suspendCompiling();
+    for (const std::unique_ptr<Lane>& lane : device.lanes)
+      lane->suspendCompiling();
 }
 
 void Machine::resumeCompiling() {
   for (const Device& device : devices_)
-    device.lane().resumeCompiling();
+    for (const std::unique_ptr<Lane>& lane : device.lanes)
+      lane->resumeCompiling();
 }
 
 bool Machine::isCompiling() {
-  return std::ranges::any_of(devices_,
-                             [](const Device& device) { return device.lane().isCompiling(); });
+  return std::ranges::any_of(devices_, [](const Device& device) {
+    return std::ranges::any_of(device.lanes, [](const auto& lane) { return lane->isCompiling(); });
+  });
 }
 
 } // namespace libsplit::runtime

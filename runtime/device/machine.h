@@ -49,10 +49,12 @@ bool hasOthers(const std::vector<ListedDevice>& listed, const DeviceSpec& spec, 
 std::vector<ListedDevice> participantsOf(const std::vector<ListedDevice>& listed,
                                          const DeviceSpec& spec);
 
-/// What works on a device beside one another, each with a queue of its own where that is so. The
-/// last takes the time: markers that wait for work of all devices hold up nothing there.
-enum class Engine { Kernels, CopyIn, CopyOut, Marks };
-inline constexpr std::size_t engineCount = 4;
+/// What works on a device beside one another, each with a queue of its own where that is so. What
+/// other nodes wait for is computed beside the rest (plan/boundary.h): what it has to wait for
+/// itself, a neighbour's boundary, holds up nothing else. The last takes the time: markers that
+/// wait for work of all devices hold up nothing there.
+enum class Engine { Kernels, Boundaries, CopyIn, CopyOut, Marks };
+inline constexpr std::size_t engineCount = 5;
 
 /// Whether devices note when they were at work on commands.
 enum class Timing : bool { Off, On };

@@ -49,8 +49,10 @@ bool writesAny(const Piece& piece, const std::vector<ByteSet>& departing) {
 std::vector<Piece> partsOf(const LaunchRequest& request, std::span<const PlanDevice> devices,
                            const Piece& piece, unsigned dimension,
                            const std::vector<ByteSet>& departing) {
-  auto part = [&](std::uint64_t begin, std::uint64_t end) {
-    return planPiece(request, devices, piece.device, dimension, begin, end);
+  auto part = [&](std::uint64_t begin, std::uint64_t end, bool isBoundary) {
+    Piece made = planPiece(request, devices, piece.device, dimension, begin, end);
+    made.isBoundary = isBoundary;
+    return made;
   };
   std::vector<bool> asked;
   for (const ByteSet& each : departing)
@@ -74,10 +76,10 @@ std::vector<Piece> partsOf(const LaunchRequest& request, std::span<const PlanDev
     return {piece};
   std::vector<Piece> parts;
   if (from > begin)
-    parts.push_back(part(begin, from));
+    parts.push_back(part(begin, from, true));
   if (to < end)
-    parts.push_back(part(to, end));
-  parts.push_back(part(from, to));
+    parts.push_back(part(to, end, true));
+  parts.push_back(part(from, to, false));
   if (writesAny(parts.back(), departing) || !makeUp(piece, parts))
     return {piece};
   for (std::size_t i = 0; i < parts.size(); ++i)

@@ -2,7 +2,9 @@
 //
 // Where iterations exchange halos, the next launch can't begin its boundary before the neighbour's
 // has arrived. Whoever computes his own boundary first, by itself, can send it while he computes
-// the rest; then nobody waits unless the exchange takes longer than that rest.
+// the rest; then nobody waits unless the exchange takes longer than that rest. On a GPU boundaries
+// have a queue of their own (Engine::Boundaries): one that still waits for its neighbour's does not
+// keep the rest waiting, and a boundary, too small for all of the device, is computed beside it.
 //
 // Worked example: nodes 1 and 2 have 8 rows of a stencil each, one row a work-group. Of what node 1
 // writes, row 7 departs. Its piece [0, 8) becomes [7, 8) and then [0, 7). A node with neighbours on

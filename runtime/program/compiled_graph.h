@@ -39,6 +39,7 @@ bool isOfLaunch(const Parameter& parameter);
 /// A kernel call and who is to do it.
 struct KernelCommand {
   const Dispatch& cl;
+  Engine engine = Engine::Kernels; ///< whose lane it is for
   Ref<cl_command_queue> queue{};
   cl_context context = nullptr; ///< as an instruction has it
   bool isImmediate = false;

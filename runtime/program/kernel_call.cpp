@@ -58,6 +58,7 @@ cl_int enqueueParts(const Dispatch& cl, cl_command_queue queue, cl_kernel kernel
 cl_int KernelCall::enqueue(const Dispatch& cl, cl_command_queue queue, cl_uint waitCount,
                            const cl_event* waitList, cl_event* event, Completion* done,
                            const std::vector<Argument>* given) const {
+  const std::lock_guard lock(kernel->mutex);
   cl_int status = CL_SUCCESS;
   for (std::size_t i = 0; i < arguments.size() && status == CL_SUCCESS; ++i)
     status =

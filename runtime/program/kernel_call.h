@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -25,10 +26,11 @@ struct MadeOf {
   std::string options;
 };
 
-/// A kernel object for one lane. Arguments are set by whoever executes that lane's instructions,
-/// one at a time, and only when they differ from what it was given last.
+/// A kernel object for one device's lanes. Arguments are set by whoever executes their
+/// instructions, and only when they differ from what it was given last.
 struct LaneKernel {
   Ref<cl_kernel> kernel;
+  std::mutex mutex;                     ///< of its arguments, until it is enqueued with them
   std::size_t maxGroup = 0;             ///< work-items
   std::size_t width = 0;                ///< … of which the device runs so many together
   cl_ulong localMemory = 0;             ///< bytes, beside the arguments'
@@ -74,8 +76,7 @@ cl_int enqueueParts(const Dispatch& cl, cl_command_queue queue, cl_kernel kernel
                     unsigned dimensions, const PieceRange& range, const EnqueuedRange* otherwise,
                     cl_uint waitCount, const cl_event* waitList, cl_event* event, Completion* done);
 
-/// One kernel launch, ready to be enqueued, as often as one likes: by one thread at a time, the
-/// lane's whose kernel it is.
+/// One kernel launch, ready to be enqueued, as often as one likes, by any thread.
 struct KernelCall {
   std::shared_ptr<LaneKernel> kernel;
   std::vector<ArgumentSetting> arguments;

@@ -245,13 +245,15 @@ KernelCommand Executor::commandOf(const Launch& launch, const Piece& piece, Timi
     call.arguments.push_back(settingOf(windows));
   }
   const cl_context context = launch.program->context;
-  return {cl_,
-          Ref<cl_command_queue>::retain(
-              cl_, machine_->queueOf(piece.device, context, Engine::Kernels, timing)),
-          machine_->waitingContextOf(piece.device, context),
-          device.returnsAtOnce,
-          !device.isGpu,
-          std::move(call)};
+  const Engine engine = piece.isBoundary ? Engine::Boundaries : Engine::Kernels;
+  return {
+      cl_,
+      engine,
+      Ref<cl_command_queue>::retain(cl_, machine_->queueOf(piece.device, context, engine, timing)),
+      machine_->waitingContextOf(piece.device, context),
+      device.returnsAtOnce,
+      !device.isGpu,
+      std::move(call)};
 }
 
 Instruction Executor::pieceInstruction(const Launch& launch, const Piece& piece) const {
@@ -445,8 +447,9 @@ void Executor::issue(Task& task, const std::shared_ptr<Launch>& launch,
   const auto issueThose = [&](bool returningAtOnce) {
     for (const std::size_t p : graph->order) {
       const std::size_t device = plan->pieces[p].device;
-      if (machine_->devices()[device].returnsAtOnce == returningAtOnce)
-        issuer_.issue(task, device, std::move(kernels[p]));
+      const Device& on = machine_->devices()[device];
+      if (on.returnsAtOnce == returningAtOnce)
+        issuer_.issue(task, device, on.lane(compiled->kernels[p].engine), std::move(kernels[p]));
     }
   };
   issueThose(true);

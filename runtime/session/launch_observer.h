@@ -125,6 +125,7 @@ private:
   Spares<Over> overs_;
   // By device, of the launch that is observed; they keep their memory.
   std::vector<solver::DeviceSample> samples_;
+  std::vector<std::optional<DeviceInterval>> spans_;
   std::vector<LaunchEnds::End> ends_;
   std::vector<double> shares_, seconds_;
   std::vector<std::chrono::steady_clock::time_point> firsts_;

@@ -295,13 +295,19 @@ void LaunchObserver::countStarts(const Over& launch, StartSkew& starts) {
 /// By device, in `samples_`, and in all. Launches of a queue in their order.
 LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
   samples_.assign(machine_->devices().size(), {});
+  spans_.assign(samples_.size(), std::nullopt);
   ends_.clear();
   Took took{.complete = true};
   for (const LaunchIssued& issued : launch.issued) {
     auto interval = issued.kernel->interval();
     took.complete = took.complete && interval;
-    if (interval)
+    std::optional<DeviceInterval>& span = spans_[issued.device];
+    if (interval) {
       ends_.push_back({issued.device, 1e-9 * static_cast<double>(interval->end)});
+      span = span ? DeviceInterval{std::min(span->start, interval->start),
+                                   std::max(span->end, interval->end)}
+                  : *interval;
+    }
     const double seconds = issued.kernel->secondsAtWork().value_or(0);
     const double transferSeconds = secondsOf(issued.transfers);
     // A device may have its groups in several parts.
@@ -314,8 +320,13 @@ LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
     sample.transferSeconds += transferSeconds;
   }
   double longest = 0;
-  for (const solver::DeviceSample& sample : samples_)
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    solver::DeviceSample& sample = samples_[i];
+    // Where it had several at once it was at work no longer than all of them took.
+    if (spans_[i])
+      sample.seconds = std::min(sample.seconds, sample.transferSeconds + spans_[i]->seconds());
     longest = std::max(longest, sample.seconds);
+  }
   // What is merged ends on the host.
   const bool endsOnDevices = took.complete && launch.plan->merges.empty() && !options_.verify;
   std::optional<double> behind;

@@ -62,6 +62,13 @@ Shape shapeOf(const LaunchPlan& plan) {
   return shape;
 }
 
+std::vector<bool> boundariesOf(const LaunchPlan& plan) {
+  std::vector<bool> are;
+  for (const Piece& piece : plan.pieces)
+    are.push_back(piece.isBoundary);
+  return are;
+}
+
 /// The elements next to the cuts, at groups 20 and 44.
 Departing halos() {
   auto last = [](std::uint64_t groups) { return ByteSet(groups * row - 4, groups * row); };
@@ -78,6 +85,7 @@ TEST(Boundary, whatDepartsIsDoneFirst) {
                                   {1, 21, 43},
                                   {2, 44, 45},
                                   {2, 45, 64}}));
+  EXPECT_EQ(boundariesOf(plan), (std::vector<bool>{true, false, true, true, false, true, false}));
   EXPECT_EQ(plan.pieces[0].uses[0].writes, ByteSet(19 * row, 20 * row));
   EXPECT_TRUE(plan.pieces[0].uses[1].needs.contains(ByteSet(20 * row, 20 * row + 4)));
   EXPECT_FALSE(plan.pieces[1].uses[1].needs.intersects(ByteSet(20 * row, 64 * row)))
