@@ -17,6 +17,10 @@
 // own, as the steps of an elimination do, the least that a work-item took tells of all. Launches
 // too short to be split count for nothing.
 //
+// Of preparing, analysis is the part that can be broken off: a child process does it. Where a
+// processor has nothing to do it is begun earlier, so that there is less left to do when the rest
+// pays.
+//
 // What a kernel's launches took in the last run is kept, so that one which is launched once in a
 // run is prepared as well, from the next run's start on.
 //
@@ -181,7 +185,15 @@ inline bool isWorthPreparing(double seconds, double compiling, double programSec
   return seconds > 0 && cost <= part * programSeconds && compiling <= part * seconds;
 }
 
-/// The same in a program that is prepared already, `compiled` seconds of its kernels included.
+/// Whether to analyse a program, and no more, on a processor that nobody needs: its launches, those
+/// of earlier runs included, took `programSeconds`, and to prepare it takes `cost`.
+inline bool isWorthAnalysing(double programSeconds, double cost) {
+  constexpr double part = 0.1;
+  return programSeconds > 0 && part * cost <= programSeconds;
+}
+
+/// Whether to prepare another kernel in a program that is prepared already, `compiled` seconds of
+/// its kernels included.
 inline bool isWorthPreparingToo(const LaunchTimes& kernel, double programSeconds, double compiled,
                                 double part) {
   return kernel.knowsCompiling() && compiled + kernel.compiling() <= part * programSeconds;

@@ -239,8 +239,10 @@ struct Build {
   std::map<std::string, bool> prepared; ///< by kernel, whether it can be split
   std::map<std::string, std::shared_ptr<const KernelStats>> kernels; ///< that were made of it
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-  bool isAnalysed = false; ///< in this run or an earlier one
-  bool isPrepared = false; ///< for a kernel; what that took is gone
+  bool isAnalysed = false;      ///< in this run or an earlier one
+  bool isAnalysedAhead = false; ///< that was begun before it was known to pay
+  double analysing = 0;         ///< seconds that it took then, once it is over
+  bool isPrepared = false;      ///< for a kernel; what that took is gone
   /// Kernels whose preparation began when launches had paid for it, and is not over. What a run
   /// left of it, drivers' builds for one, the next run goes on from.
   std::set<std::string> begun, begunEarlier;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -261,7 +262,9 @@ void Preparer::keepOrigin(const std::string& binary, const std::shared_ptr<Build
 /// What it seems to take until the program is analysed and built for another device.
 double Preparer::preparing(const Build& build) const {
   const double building = std::max(build.seconds, build.earlierBuilding);
-  return build.isAnalysed ? building : std::max(building, preparationSeconds_);
+  if (build.isAnalysed && (shared_.machine || build.analysing == 0))
+    return building;
+  return std::max(building, preparationSeconds_ - build.analysing); // the machine is to be met, too
 }
 
 namespace {
@@ -378,11 +381,38 @@ const char* Preparer::whyUnprepared(const Kernel& kernel, cl_device_id device) {
   }
   if (isAlone(device))
     return noSecondDevice;
+  const bool areTooShort = code.times.areTooShort();
+  if (!areTooShort)
+    analyseAhead(kernel, device);
   if (endsTooSoon)
     return endsBefore;
-  if (code.times.areTooShort())
+  if (areTooShort)
     return tooShortToSplit;
   return code.times.knowsCompiling() ? notWorthPreparing : notTimedYet;
+}
+
+/// Has the program analysed, if its launches took a part of what would pay for all of preparing,
+/// and nobody needs the processor: that holds up nobody, and can be broken off when the program
+/// ends.
+void Preparer::analyseAhead(const Kernel& kernel, cl_device_id device) {
+  const std::shared_ptr<Build>& build = kernel.program->build;
+  if (build->isAnalysed || build->isAnalysedAhead || !launchUse_ ||
+      !isWorthAnalysing(build->launchSeconds + build->earlierSeconds, preparing(*build)) ||
+      launchUse_->idle() < 1)
+    return;
+  const auto origin = build->origins.find(device);
+  if (origin == build->origins.end())
+    return;
+  // As when it is built, neither program nor context are retained.
+  build->isAnalysedAhead = worker_.post(
+      [this, build, origin = origin->second, place = Place{kernel.program->context, device}] {
+        const auto began = std::chrono::steady_clock::now();
+        static_cast<void>(analyses_.of(*build, origin, deviceMacros(cl_, place.device), place));
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+        const Lock lock(shared_.mutex);
+        build->isAnalysed = true;
+        build->analysing = took.count();
+      });
 }
 
 std::string Preparer::whyNotReady(Lock& lock, const Kernel& kernel, cl_device_id device) {
@@ -479,7 +509,8 @@ bool Preparer::begin(const std::shared_ptr<Program>& program,
     const Lock lock(shared_.mutex);
     code->isBeingPrepared = false;
     if (isFirst && reason.empty())
-      notePreparation(std::chrono::steady_clock::now() - began);
+      notePreparation(std::chrono::steady_clock::now() - began +
+                      std::chrono::duration<double>(build->analysing));
     if (!shared_.ending)
       build->begun.erase(code->name);
     if (reason == notWorthPreparing)
@@ -624,6 +655,17 @@ double secondsToKeep(const Build& build, const std::string& kernel, std::uint64_
                    : 0;
 }
 
+/// Kernels that were begun, and of which this run does not say whether they gain: they were not
+/// ready at its end, or too late for a launch to be split.
+std::set<std::string> begunWithoutVerdict(const Build& build, const Origin& origin,
+                                          const KnownSpeeds* speeds) {
+  std::set<std::string> names = build.begun;
+  for (const auto& [name, canBeSplit] : build.prepared)
+    if (canBeSplit && !(speeds && speeds->knows(identityOf(origin, name))))
+      names.insert(name);
+  return names;
+}
+
 } // namespace
 
 void Preparer::save() {
@@ -645,7 +687,7 @@ void Preparer::save() {
             {build->earlierSeconds + build->launchSeconds,
              std::max(build->compiling, build->earlierCompiling),
              buildingSeconds(build->seconds, build->earlierBuilding), lifeOf(*build), build->heldUp,
-             build->begun, kernels}};
+             begunWithoutVerdict(*build, *origin, shared_.knownSpeeds.get()), kernels}};
     }
     if (hasPrepared_)
       preparation = preparationSeconds_;

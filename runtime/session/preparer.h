@@ -113,6 +113,7 @@ private:
   double promiseOfOthers() const;
   bool makesTinyGroups(const LaunchArguments& arguments) const;
   const char* whyUnprepared(const Kernel& kernel, cl_device_id device);
+  void analyseAhead(const Kernel& kernel, cl_device_id device);
   std::string prepareNow(const Program& program, KernelCode& code, cl_device_id device,
                          bool isCertain, bool& isFirst);
   void await(Lock& lock, KernelCode& code);

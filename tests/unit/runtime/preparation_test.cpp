@@ -227,5 +227,12 @@ TEST(Preparation, ShortLaunchesOfAPreparedProgramFollow) {
   EXPECT_FALSE(isWorthPreparingToo(times, 1, 0.31, busyPart)); // others took all
 }
 
+TEST(Preparation, AnalysingAloneIsBegunLongBeforeAllOfIt) {
+  EXPECT_FALSE(isWorthAnalysing(0, 0)) << "nothing is known to be launched";
+  EXPECT_FALSE(isWorthAnalysing(0.04, 0.5));
+  EXPECT_TRUE(isWorthAnalysing(0.06, 0.5));
+  EXPECT_FALSE(isWorthPreparing(0.06, 0, 0.06, 0.5, idlePart));
+}
+
 } // namespace
 } // namespace libsplit::runtime
