@@ -240,8 +240,9 @@ void Machine::describe(Device& device) const {
   auto type = property<cl_device_type>(query, id, CL_DEVICE_TYPE);
   device.isGpu = !(type & CL_DEVICE_TYPE_CPU);
   const auto platform = property<cl_platform_id>(query, id, CL_DEVICE_PLATFORM);
-  device.keepsCompiled = !device.isGpu && stringProperty(cl_.clGetPlatformInfo, platform,
-                                                         CL_PLATFORM_NAME) == keepsCompiledKernels;
+  device.needsOwnOptions =
+      stringProperty(cl_.clGetPlatformInfo, platform, CL_PLATFORM_NAME) == keepsCompiledKernels;
+  device.keepsCompiled = !device.isGpu && device.needsOwnOptions;
   device.computeUnits = property<cl_uint>(query, id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
   device.megahertz = property<cl_uint>(query, id, CL_DEVICE_MAX_CLOCK_FREQUENCY, 1);
   device.maxItems = arrayProperty<std::size_t>(query, id, CL_DEVICE_MAX_WORK_ITEM_SIZES);

@@ -83,6 +83,9 @@ struct Device {
   bool returnsAtOnce = false;
   /// Its driver compiles a kernel when that is first launched, and keeps it for other processes.
   bool keepsCompiled = false;
+  /// Its driver keeps what it built by program and options, and gets it wrong when two devices run
+  /// the same (PoCL).
+  bool needsOwnOptions = false;
   /// Its lane computes itself, and beside the others' threads there is no processor left: it is to
   /// run where the thread does that hands it its part, and then waits (placing.h).
   bool isPlaced = false;
@@ -160,6 +163,11 @@ public:
   /// Found out by some copies, of milliseconds; nothing if there is no such link, or no room.
   /// Before others know of the machine.
   std::optional<MoveTimes> measureMoves(cl_context homeContext);
+  /// Build options for its programs, behind others: where it needs some of its own. Else there are
+  /// none, and a driver that has built the same for a device of the kind may find that.
+  std::string ownOptions(std::size_t device) const {
+    return devices_[device].needsOwnOptions ? " -DLIBSPLIT_LANE=" + std::to_string(device) : "";
+  }
   /// Copies between host memories.
   Lane& hostLane() { return *hostLane_; }
   /// Does on the calling thread what the lanes have to do of devices whose calls return at once,

@@ -83,16 +83,11 @@ Ref<cl_program> KernelBuilder::createLinked(cl_context context, cl_device_id dev
   return error == CL_SUCCESS ? result : Ref<cl_program>();
 }
 
-namespace {
-
 /// Those that libsplit adds. The program's own build has told of the warnings already; some drivers
-/// print them. The macro is for PoCL, which keeps built kernels by program and options, and gets it
-/// wrong when two devices run the same one.
-std::string optionsFor(std::size_t device) {
-  return " -w -DLIBSPLIT_LANE=" + std::to_string(device);
+/// print them.
+std::string KernelBuilder::optionsFor(std::size_t device) const {
+  return " -w" + machine_->ownOptions(device);
 }
-
-} // namespace
 
 /// Built from `source`, which is the program in that form.
 Ref<cl_program> KernelBuilder::programIn(const Program& program, Build& build, const Origin& origin,

@@ -50,6 +50,7 @@ private:
   Ref<cl_program> create(cl_context context, cl_device_id device, const std::string& text) const;
   Ref<cl_program> createLinked(cl_context context, cl_device_id device, const std::string& text,
                                const std::string& options) const;
+  std::string optionsFor(std::size_t device) const;
   void beside(const std::function<void()>& work) const;
 
   const Dispatch& cl_;

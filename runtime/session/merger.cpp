@@ -109,7 +109,7 @@ std::shared_ptr<LaneKernel> Merger::makeComparer(std::size_t device, cl_context 
   cl_int error = CL_SUCCESS;
   const auto program =
       buildProgram(cl_, machine_->contextOf(device, context), machine_->devices()[device].id.get(),
-                   comparerSource, error, "-DLIBSPLIT_LANE=" + std::to_string(device));
+                   comparerSource, error, machine_->ownOptions(device));
   if (error != CL_SUCCESS)
     return nullptr;
   auto comparer = std::make_shared<LaneKernel>();
