@@ -17,6 +17,21 @@ namespace {
 using runtime::BufferUse;
 using runtime::Command;
 
+/// What the queue's device says of itself; 0 where it does not say, or there is no such queue.
+cl_bitfield capabilities(cl_command_queue queue, cl_device_info name) {
+  const auto device = runtime::property<cl_device_id>(next().clGetCommandQueueInfo, queue,
+                                                      CL_QUEUE_DEVICE, nullptr);
+  return device ? runtime::property<cl_bitfield>(next().clGetDeviceInfo, device, name, 0) : 0;
+}
+
+bool runsNativeKernels(cl_command_queue queue) {
+  return (capabilities(queue, CL_DEVICE_EXECUTION_CAPABILITIES) & CL_EXEC_NATIVE_KERNEL) != 0;
+}
+
+bool sharesVirtualMemory(cl_command_queue queue) {
+  return capabilities(queue, CL_DEVICE_SVM_CAPABILITIES) != 0;
+}
+
 cl_int CL_API_CALL enqueueKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                  const size_t* offset, const size_t* global, const size_t* local,
                                  cl_uint count, const cl_event* list, cl_event* event) {
@@ -96,7 +111,7 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
     for (cl_uint i = 0; i < objects && memory; ++i)
       uses.push_back({memory[i], true});
     if (!function || !arguments != (size == 0) || !memory != (objects == 0) ||
-        !places != (objects == 0) || (objects > 0 && !arguments))
+        !places != (objects == 0) || (objects > 0 && !arguments) || !runsNativeKernels(queue))
       return toBeRefused(
           command, uses, [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
             return next().clEnqueueNativeKernel(queue, function, arguments, size, objects, memory,
@@ -112,6 +127,11 @@ cl_int CL_API_CALL enqueueNative(cl_command_queue queue, void(CL_CALLBACK* funct
 }
 
 // Commands on shared virtual memory touch no cl_mem: they only have to keep the queue's order.
+
+/// `isWrong`: the standard has drivers refuse it, as it has those whose devices share none.
+template <class Call> cl_int enqueueShared(bool isWrong, const Command& command, const Call& call) {
+  return enqueue(isWrong || !sharesVirtualMemory(command.queue), command, {}, call);
+}
 
 using FreeSvm = void(CL_CALLBACK*)(cl_command_queue, cl_uint, void**, void*);
 
@@ -132,21 +152,20 @@ cl_int CL_API_CALL svmFree(cl_command_queue queue, cl_uint pointers, void** memo
   return guarded([&] {
     if (free)
       session().callbackGiven();
-    return enqueue((pointers == 0) != (memory == nullptr),
-                   {queue, CL_COMMAND_SVM_FREE, count, list, event}, {},
-                   [=, copied = Copied(memory, pointers)](cl_bool, cl_uint n,
-                                                          const cl_event* events, cl_event* done) {
-                     if (!free)
-                       return next().clEnqueueSVMFree(queue, pointers, copied.data(), free, data, n,
-                                                      events, done);
-                     auto callback = std::make_unique<FreeCallback>(free, data);
-                     const cl_int status =
-                         next().clEnqueueSVMFree(queue, pointers, copied.data(), FreeCallback::call,
-                                                 callback.get(), n, events, done);
-                     if (status == CL_SUCCESS)
-                       static_cast<void>(callback.release()); // it deletes itself
-                     return status;
-                   });
+    return enqueueShared(
+        (pointers == 0) != (memory == nullptr), {queue, CL_COMMAND_SVM_FREE, count, list, event},
+        [=, copied = Copied(memory, pointers)](cl_bool, cl_uint n, const cl_event* events,
+                                               cl_event* done) {
+          if (!free)
+            return next().clEnqueueSVMFree(queue, pointers, copied.data(), free, data, n, events,
+                                           done);
+          auto callback = std::make_unique<FreeCallback>(free, data);
+          const cl_int status = next().clEnqueueSVMFree(
+              queue, pointers, copied.data(), FreeCallback::call, callback.get(), n, events, done);
+          if (status == CL_SUCCESS)
+            static_cast<void>(callback.release()); // it deletes itself
+          return status;
+        });
   });
 }
 
@@ -157,12 +176,12 @@ cl_int CL_API_CALL svmCopy(cl_command_queue queue, cl_bool blocking, void* targe
     const auto to = reinterpret_cast<std::uintptr_t>(target);
     const auto from = reinterpret_cast<std::uintptr_t>(source);
     const bool overlaps = std::max(to, from) - std::min(to, from) < size;
-    return enqueue(!target || !source || size == 0 || overlaps,
-                   {queue, CL_COMMAND_SVM_MEMCPY, count, list, event, blocking}, {},
-                   [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
-                     return next().clEnqueueSVMMemcpy(queue, wait, target, source, size, n, events,
-                                                      done);
-                   });
+    return enqueueShared(!target || !source || size == 0 || overlaps,
+                         {queue, CL_COMMAND_SVM_MEMCPY, count, list, event, blocking},
+                         [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
+                           return next().clEnqueueSVMMemcpy(queue, wait, target, source, size, n,
+                                                            events, done);
+                         });
   });
 }
 
@@ -174,13 +193,13 @@ cl_int CL_API_CALL svmFill(cl_command_queue queue, void* memory, const void* pat
                       patternSize <= sizeof(cl_double16) && size % patternSize == 0 &&
                       reinterpret_cast<std::uintptr_t>(memory) % patternSize == 0;
     const auto bytes = static_cast<const std::byte*>(pattern);
-    return enqueue(!fits, {queue, CL_COMMAND_SVM_MEMFILL, count, list, event}, {},
-                   [=, copied = std::vector(bytes, fits ? bytes + patternSize : bytes)](
-                       cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                     return next().clEnqueueSVMMemFill(queue, memory,
-                                                       fits ? copied.data() : pattern, patternSize,
-                                                       size, n, events, done);
-                   });
+    return enqueueShared(!fits, {queue, CL_COMMAND_SVM_MEMFILL, count, list, event},
+                         [=, copied = std::vector(bytes, fits ? bytes + patternSize : bytes)](
+                             cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                           return next().clEnqueueSVMMemFill(queue, memory,
+                                                             fits ? copied.data() : pattern,
+                                                             patternSize, size, n, events, done);
+                         });
   });
 }
 
@@ -188,21 +207,21 @@ cl_int CL_API_CALL svmMap(cl_command_queue queue, cl_bool blocking, cl_map_flags
                           void* memory, size_t size, cl_uint count, const cl_event* list,
                           cl_event* event) {
   return guarded([&] {
-    return enqueue(!memory || size == 0, {queue, CL_COMMAND_SVM_MAP, count, list, event, blocking},
-                   {}, [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
-                     return next().clEnqueueSVMMap(queue, wait, flags, memory, size, n, events,
-                                                   done);
-                   });
+    return enqueueShared(
+        !memory || size == 0, {queue, CL_COMMAND_SVM_MAP, count, list, event, blocking},
+        [=](cl_bool wait, cl_uint n, const cl_event* events, cl_event* done) {
+          return next().clEnqueueSVMMap(queue, wait, flags, memory, size, n, events, done);
+        });
   });
 }
 
 cl_int CL_API_CALL svmUnmap(cl_command_queue queue, void* memory, cl_uint count,
                             const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return enqueue(!memory, {queue, CL_COMMAND_SVM_UNMAP, count, list, event}, {},
-                   [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                     return next().clEnqueueSVMUnmap(queue, memory, n, events, done);
-                   });
+    return enqueueShared(!memory, {queue, CL_COMMAND_SVM_UNMAP, count, list, event},
+                         [=](cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                           return next().clEnqueueSVMUnmap(queue, memory, n, events, done);
+                         });
   });
 }
 
@@ -210,13 +229,13 @@ cl_int CL_API_CALL svmMigrate(cl_command_queue queue, cl_uint pointers, const vo
                               const size_t* sizes, cl_mem_migration_flags flags, cl_uint count,
                               const cl_event* list, cl_event* event) {
   return guarded([&] {
-    return enqueue(pointers == 0 || !memory || !areMigrationFlags(flags),
-                   {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list, event}, {},
-                   [=, of = Copied(memory, pointers), lengths = Copied(sizes, pointers)](
-                       cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
-                     return next().clEnqueueSVMMigrateMem(queue, pointers, of.data(),
-                                                          lengths.data(), flags, n, events, done);
-                   });
+    return enqueueShared(pointers == 0 || !memory || !areMigrationFlags(flags),
+                         {queue, CL_COMMAND_SVM_MIGRATE_MEM, count, list, event},
+                         [=, of = Copied(memory, pointers), lengths = Copied(sizes, pointers)](
+                             cl_bool, cl_uint n, const cl_event* events, cl_event* done) {
+                           return next().clEnqueueSVMMigrateMem(
+                               queue, pointers, of.data(), lengths.data(), flags, n, events, done);
+                         });
   });
 }
 

@@ -240,7 +240,7 @@ private:
   std::array<Relation, 4> relations_;
   std::size_t relationCount_ = 0;
 
-  std::array<const Expr*, Form::maxVariables> stands_; ///< by opaque variable
+  std::array<const Expr*, Form::maxVariables> stands_{}; ///< by opaque variable
   std::uint32_t opaques_ = 0;
   std::uint32_t loads_ = 0; ///< opaque variables that are no digits
   std::array<std::optional<Form>, maxAssumptions> assumptions_;

@@ -36,6 +36,7 @@
 
 #include "analysis-pass/summary/expr_value.h"
 #include "analysis-pass/summary/image.h"
+#include "analysis-pass/summary/with_stack.h"
 
 #include <algorithm>
 #include <compare>
@@ -783,15 +784,21 @@ ByteSet& ArgumentRegions::updatedBy(const Access& access) {
   return updates.back().bytes;
 }
 
-std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
-                                      std::span<const ArgumentValue> arguments, const GroupBox& box,
-                                      std::size_t maxRanges, Contents* contents,
-                                      const std::vector<bool>& unasked, unsigned maxParts) {
-  std::vector<ArgumentRegions> regions(summary.parameters.size());
-  const GroupBox inside = existing(box, range);
-  if (inside.empty())
-    return regions;
+namespace {
 
+/// Of stack, that it takes to follow the deepest of expressions; with sanitizers several times as
+/// much.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t stackNeeded = std::size_t{4} << 20;
+#else
+constexpr std::size_t stackNeeded = std::size_t{512} << 10;
+#endif
+
+/// `evaluate`, on a thread that has the stack for it; `inside` is not empty.
+void evaluateInside(const KernelSummary& summary, const NDRange& range,
+                    std::span<const ArgumentValue> arguments, const GroupBox& inside,
+                    std::size_t maxRanges, Contents* contents, const std::vector<bool>& unasked,
+                    unsigned maxParts, std::vector<ArgumentRegions>& regions) {
   LaunchValues launch{range, arguments, range.local, nullptr};
   unsigned budget = maxParts;
   Workspace workspace{budget};
@@ -828,6 +835,20 @@ std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRang
     evaluateParts(alike, Mentions(alike), launch, inside, 0, summary.parameters, maxRanges,
                   workspace, regions[access.parameter]);
   }
+}
+
+} // namespace
+
+std::vector<ArgumentRegions> evaluate(const KernelSummary& summary, const NDRange& range,
+                                      std::span<const ArgumentValue> arguments, const GroupBox& box,
+                                      std::size_t maxRanges, Contents* contents,
+                                      const std::vector<bool>& unasked, unsigned maxParts) {
+  std::vector<ArgumentRegions> regions(summary.parameters.size());
+  if (const GroupBox inside = existing(box, range); !inside.empty())
+    withStack(stackNeeded, [&] {
+      evaluateInside(summary, range, arguments, inside, maxRanges, contents, unasked, maxParts,
+                     regions);
+    });
   return regions;
 }
 
@@ -843,8 +864,10 @@ ByteSet certainBytes(const KernelSummary& summary, const Access& access, const N
   const LaunchValues launch{range, arguments, range.local, nullptr};
   ArgumentRegions regions;
   Workspace workspace{budget};
-  evaluateParts(alone, Mentions(alone), launch, inside, 0, summary.parameters, maxRanges, workspace,
-                regions);
+  withStack(stackNeeded, [&] {
+    evaluateParts(alone, Mentions(alone), launch, inside, 0, summary.parameters, maxRanges,
+                  workspace, regions);
+  });
   return regions.certainWrites;
 }
 
