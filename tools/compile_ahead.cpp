@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -82,6 +83,19 @@ bool setArgument(const OpenCl& cl, cl_context context, cl_kernel kernel, cl_uint
          cl.clSetKernelArg(kernel, number, sizeof buffer, &buffer) == CL_SUCCESS;
 }
 
+/// As where there is no linker, or the process may not write where the driver keeps what it made.
+[[noreturn]] void endAsDriverGaveUp(int = SIGABRT) {
+  const std::string_view answer = runtime::driverGaveUp;
+  static_cast<void>(::write(STDOUT_FILENO, answer.data(), answer.size()));
+  ::_exit(1);
+}
+
+/// Kernels have other ways to crash.
+void hearOfAborts() {
+  std::signal(SIGABRT, endAsDriverGaveUp);
+}
+
+/// Whether it did. The program has built the very same.
 bool compile(const OpenCl& cl, const CompileOrder& order) {
   cl_device_id device = deviceOf(cl, order);
   if (!device)
@@ -89,13 +103,14 @@ bool compile(const OpenCl& cl, const CompileOrder& order) {
   cl_int error = CL_SUCCESS;
   const cl_context context = cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
   if (error != CL_SUCCESS)
-    return false;
+    endAsDriverGaveUp();
   const char* text = order.text.data();
   const std::size_t size = order.text.size();
   const cl_program program = cl.clCreateProgramWithSource(context, 1, &text, &size, &error);
   if (error != CL_SUCCESS ||
       cl.clBuildProgram(program, 1, &device, order.options.c_str(), nullptr, nullptr) != CL_SUCCESS)
-    return false;
+    endAsDriverGaveUp();
+  hearOfAborts(); // the compiler has its own way of that
   const cl_kernel kernel = cl.clCreateKernel(program, order.kernel.c_str(), &error);
   if (error != CL_SUCCESS)
     return false;
@@ -124,6 +139,7 @@ void endWithWhoAsked() {
 } // namespace
 
 void compileAhead(std::istream& input) {
+  hearOfAborts();
   // Kernels may crash, of which nobody wants to be told. They may also not end.
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);

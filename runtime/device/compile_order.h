@@ -9,7 +9,9 @@
 // A driver compiles for what is executed. So one work-group is, or as few as make the driver take
 // the NDRange for one of the same kind: with the program's values, in buffers of the same sizes, in
 // which nothing was ever written. What a kernel does that expects other bytes nobody knows. If it
-// crashes or does not end, that other process does; by then the driver has compiled it.
+// crashes or does not end, that other process does; by then the driver has compiled it. But where
+// the driver itself ends the process it would end the program's as well: such launches stay at
+// home.
 #pragma once
 
 #include "runtime/plan/piece_range.h"
@@ -56,8 +58,10 @@ std::string brokenOffAfter(double seconds);
 /// Seconds that are left for an order of which this is noted.
 double patienceLeft(const std::optional<std::string>& note);
 
-/// What the process says when it is done.
+/// What the process says when it is done, and when the driver gave up: PoCL ends the process where
+/// it finds no compiler or can't write to its cache.
 inline constexpr const char* allCompiled = "compiled\n";
+inline constexpr const char* driverGaveUp = "given up\n";
 
 /// For a process's standard input.
 std::string serialize(std::span<const CompileOrder> orders);

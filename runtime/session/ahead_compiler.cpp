@@ -60,6 +60,8 @@ bool AheadCompiler::isUsed() const {
 bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
   if (!history.compiled)
     history.compiled = begin(launch, history);
+  if (history.compiled->hasFailed())
+    return true;
   // What is compiled for other launches takes a processor on which a part of this one would run,
   // and what its parts take would not be seen.
   const bool isDisturbed = history.splits == 0 && isAnyUnderWay() && usesProcessors();
@@ -122,12 +124,13 @@ CompletionPtr AheadCompiler::begin(const Launch& launch, const LaunchHistory& hi
   if (!isNew) // launches of another size may take the same
     return begun->second;
   auto job = [this, done, orders = std::move(orders)]() mutable {
+    cl_int status = CL_SUCCESS;
     try {
-      carryOut(std::move(orders));
+      status = carryOut(std::move(orders));
     } catch (const std::exception& error) {
       log(LogLevel::Info, "nothing is compiled ahead: ", error.what());
     }
-    done->finish(CL_SUCCESS); // whatever came of it, the driver can do it
+    done->finish(status);
   };
   bool isTaken = false;
   try {
@@ -223,8 +226,9 @@ std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
   return orders;
 }
 
-/// On the worker's thread.
-void AheadCompiler::carryOut(std::vector<Named> orders) const {
+/// On the worker's thread. An error if the driver would end the process that has it compile; else,
+/// whatever came of it, it can do so in the launch.
+cl_int AheadCompiler::carryOut(std::vector<Named> orders) const {
   std::vector<CompileOrder> all;
   double patience = patienceWithCompiling;
   for (Named& each : orders) {
@@ -237,7 +241,12 @@ void AheadCompiler::carryOut(std::vector<Named> orders) const {
   if (cancelled_ && !isDone) {
     for (const Named& each : orders)
       cache_.write(each.name, brokenOffAfter(patienceWithCompiling - each.left + child.spent));
-    return;
+    return CL_SUCCESS;
+  }
+  if (child.output == driverGaveUp) { // here and now: nothing is noted for other processes
+    log(LogLevel::Info, "kernel ", all.front().kernel,
+        " stays at home: the driver can't compile it");
+    return CL_COMPILER_NOT_AVAILABLE;
   }
   if (isDone)
     log(LogLevel::Info, "kernel ", all.front().kernel, " is compiled for launches that are split");
@@ -246,6 +255,7 @@ void AheadCompiler::carryOut(std::vector<Named> orders) const {
         child.succeeded ? "failed" : child.failure);
   for (const Named& each : orders)
     cache_.write(each.name, isDone ? wasCompiled : wasTried);
+  return CL_SUCCESS;
 }
 
 void AheadCompiler::stop() {

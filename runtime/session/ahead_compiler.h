@@ -62,7 +62,7 @@ private:
   bool isShort(const Launch& launch, const LaunchHistory& history) const;
   CompletionPtr begin(const Launch& launch, const LaunchHistory& history);
   std::vector<Named> ordersFor(const Launch& launch, const LaunchHistory& history) const;
-  void carryOut(std::vector<Named> orders) const;
+  cl_int carryOut(std::vector<Named> orders) const;
 
   Shared& shared_;
   const DiskCache& cache_;

@@ -75,11 +75,12 @@ struct Launch {
   std::optional<std::uint64_t> passing;
   /// Split so, what nobody writes is to be sent ahead beside it.
   std::unique_ptr<const Outlook::Step> sends;
-  bool isFirst = false;    ///< of its kernel in this run: the program waits for more than that
-  bool isWaiting = false;  ///< at home, until it is known whether splitting pays
-  bool isHeldBack = false; ///< … until what it takes is compiled
-  bool isTrial = false;    ///< it is to show whether splitting pays
-  double lookSeconds = 0;  ///< what it took the application's call to decide about it
+  bool isFirst = false;        ///< of its kernel in this run: the program waits for more than that
+  bool isWaiting = false;      ///< at home, until it is known whether splitting pays
+  bool isHeldBack = false;     ///< … until what it takes is compiled
+  bool isBeyondDriver = false; ///< … for good: it can't be
+  bool isTrial = false;        ///< it is to show whether splitting pays
+  double lookSeconds = 0;      ///< what it took the application's call to decide about it
 
   LaunchRequest request;
   std::vector<std::shared_ptr<Buffer>> buffers; ///< the request's distinct buffers
@@ -122,6 +123,7 @@ inline constexpr const char* tooShortToLookAt =
 
 inline const char* Launch::whyNative() const {
   return range.groups() < 2 ? onlyOneGroup
+         : isBeyondDriver   ? "the driver can't compile its kernel in this process any more"
          : isHeldBack       ? "its kernel is being compiled for that"
          : isWaiting        ? "moving its data does not pay, or not yet"
                             : "it is not faster split";

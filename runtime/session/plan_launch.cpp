@@ -162,6 +162,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
   }
   if (ahead_.holdsBack(launch, history)) {
     launch.isHeldBack = true;
+    launch.isBeyondDriver = history.compiled->hasFailed();
     return adopt(launch, {ShareController::Action::Native, {}});
   }
   // What looks through its buffers is built while nothing waits for it.

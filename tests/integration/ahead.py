@@ -6,6 +6,7 @@ import time
 
 from harness import TWO_DEVICES, Failure, main
 
+PLAIN = b"__kernel void plain(__global int* a) { a[0] += 1; }"
 ENDLESS = b"__kernel void endless(__global volatile int* a) { for (;;) a[0] += 1; }"
 
 
@@ -24,12 +25,31 @@ def cbor(value):
     return head + (value.encode() if isinstance(value, str) else value)
 
 
-def ends_with_who_asked(bench):
-    """Whatever ends that, in the midst of an endless kernel."""
+def write_order(bench, text, kernel):
+    """Of one work-group of a kernel that takes a buffer; its file."""
     buffer, one, none = 2, [1, 1, 1], [0, 0, 0]
     order = bench.tmp / "order"
-    order.write_bytes(cbor([{"platform": 0, "device": 1, "text": ENDLESS, "options": b"", "kernel": "endless",
+    order.write_bytes(cbor([{"platform": 0, "device": 1, "text": text, "options": b"", "kernel": kernel,
                              "arguments": [[buffer, 64, b""]], "dimensions": 1, "launches": [[none, one, one, True]]}]))
+    return order
+
+
+def tells_whether_the_driver_gave_up(bench):
+    """PoCL ends a process in which it can't compile, as where it finds no linker: the program would end so, too."""
+    order = write_order(bench, PLAIN, "plain")
+    for more, expected in (({}, b"compiled\n"), ({"PATH": str(bench.tmp)}, b"given up\n")):
+        pocl = bench.tmp / f"pocl{len(more)}"
+        pocl.mkdir()
+        done = subprocess.run([str(bench.build / "bin" / "splitrun"), "--compile-ahead"], input=order.read_bytes(),
+                              env=os.environ | TWO_DEVICES | {"POCL_CACHE_DIR": str(pocl)} | more,
+                              capture_output=True, timeout=60, check=False)
+        if done.stdout != expected:
+            raise Failure(f"it said {done.stdout}, not {expected}, with {more}")
+
+
+def ends_with_who_asked(bench):
+    """Whatever ends that, in the midst of an endless kernel."""
+    order = write_order(bench, ENDLESS, "endless")
     env = os.environ | TWO_DEVICES | {"POCL_CACHE_DIR": str(bench.tmp / "pocl")}
     (bench.tmp / "pocl").mkdir()
     answer, output = os.pipe()
@@ -53,4 +73,4 @@ def ends_with_who_asked(bench):
         process.wait()
 
 
-main({test.__name__: test for test in (ends_with_who_asked,)})
+main({test.__name__: test for test in (ends_with_who_asked, tells_whether_the_driver_gave_up)})
