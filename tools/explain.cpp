@@ -391,6 +391,9 @@ std::string explainOutcome(const KernelSummary& kernel, const ImaginedLaunch& la
   result += explainInspections(kernel);
   if (kernel.dependsOnGroups)
     result += "  depends on its work-groups: not split if the launch leaves their size open\n";
+  if (kernel.dependsOnGroupsIfShared)
+    result += "  has barriers: not split if the launch leaves the size of work-groups open, and "
+              "arguments share a buffer that it writes\n";
   if (kernel.needsPartitionArgument)
     result += "  runs rewritten: it asks for group ids or sizes of the whole launch\n";
   return result + explainSplit(kernel, launch);

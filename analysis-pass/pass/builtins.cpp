@@ -42,8 +42,9 @@ const llvm::StringMap<Builtin>& namedBuiltins() {
     t["get_global_linear_id"] = {BuiltinKind::GlobalLinearId, Op::Unknown, true};
     t["get_local_linear_id"] = of(BuiltinKind::LocalLinearId);
 
-    for (StringRef name :
-         {"barrier", "work_group_barrier", "sub_group_barrier", "wait_group_events"})
+    for (StringRef name : {"barrier", "work_group_barrier"})
+      t[name] = of(BuiltinKind::Barrier);
+    for (StringRef name : {"sub_group_barrier", "wait_group_events"})
       t[name] = of(BuiltinKind::GroupSensitive);
     for (StringRef name :
          {"get_sub_group_size", "get_max_sub_group_size", "get_num_sub_groups",
@@ -223,6 +224,7 @@ Builtin classifyCall(const llvm::CallBase& call) {
   switch (builtin.kind) {
   case BuiltinKind::Unknown:
     return call.doesNotAccessMemory() ? of(BuiltinKind::Harmless) : builtin;
+  case BuiltinKind::Barrier:
   case BuiltinKind::GroupSensitive:
     // wait_group_events takes private events; the others take no pointer, so anything else that
     // does is a vendor's block read or write.

@@ -25,7 +25,8 @@ enum class BuiltinKind {
   WorkDim,        ///< get_work_dim
   GlobalLinearId, ///< get_global_linear_id
   LocalLinearId,  ///< get_local_linear_id
-  GroupSensitive, ///< barriers, work-group and sub-group functions: no buffer, but a group's shape
+  Barrier,        ///< of a work-group
+  GroupSensitive, ///< work-group and sub-group functions: no buffer, but a group's shape
   IntegerMath,    ///< min, max, clamp, abs, mul24, mad24 and the like, on integers
   VectorLoad,     ///< vloadN and its half forms
   VectorStore,    ///< vstoreN and its half forms

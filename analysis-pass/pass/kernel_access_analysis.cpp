@@ -2,6 +2,7 @@
 
 #include "analysis-pass/pass/access_collector.h"
 #include "analysis-pass/pass/atomic_updates.h"
+#include "analysis-pass/pass/barriers.h"
 #include "analysis-pass/pass/builtins.h"
 #include "analysis-pass/pass/changed_in_place.h"
 #include "analysis-pass/pass/expression_builder.h"
@@ -117,6 +118,7 @@ public:
     summary_.accesses.insert(summary_.accesses.end(), imageReads_.begin(), imageReads_.end());
     summary_.variables = names_.variables();
     checkUpdates();
+    checkBarriers();
     return std::move(summary_);
   }
 
@@ -159,6 +161,7 @@ private:
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
+  void checkBarriers();
 
   SourceLine where(const llvm::Instruction& instruction) const;
   void obstacle(Kind kind, const llvm::Instruction& instruction, std::string text);
@@ -172,6 +175,7 @@ private:
   SourceNames names_;
   SearchReads searchReads_;
   std::vector<bool> readOnly_; ///< by parameter
+  Barriers barriers_;
   AccessCollector accesses_;
   std::vector<Access> imageReads_;
   KernelSummary summary_;
@@ -419,6 +423,8 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
   case BuiltinKind::GroupSensitive:
     summary_.dependsOnGroups = true;
     return;
+  case BuiltinKind::Barrier:
+    return barriers_.add(call);
   case BuiltinKind::VectorLoad:
   case BuiltinKind::VectorStore: {
     VectorAccess access = vectorAccess(call, layout_);
@@ -493,9 +499,9 @@ void KernelWalk::noteQueries(const llvm::Function& function,
   for (const llvm::Instruction& instruction : llvm::instructions(function))
     if (auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
       Builtin builtin = classifyCall(*call);
-      summary_.dependsOnGroups |= builtin.kind == BuiltinKind::IdQuery ||
-                                  builtin.kind == BuiltinKind::LocalLinearId ||
-                                  builtin.kind == BuiltinKind::GroupSensitive;
+      summary_.dependsOnGroups |=
+          builtin.kind == BuiltinKind::IdQuery || builtin.kind == BuiltinKind::LocalLinearId ||
+          builtin.kind == BuiltinKind::Barrier || builtin.kind == BuiltinKind::GroupSensitive;
       summary_.needsPartitionArgument |= builtin.needsPartitionArgument;
       summary_.dependsOnSubGroups |= builtin.asksSubGroups;
       if (const llvm::Function* callee = call->getCalledFunction())
@@ -595,6 +601,7 @@ void KernelWalk::writeImage(llvm::CallBase& call) {
     path.condition = both(path.condition, {{std::move(inside)}, true, {}});
     path.loops.push_back({nullptr, bytes, true, true, {}});
   }
+  barriers_.write(call, parameter);
   accesses_.add(std::move(access), path);
 }
 
@@ -761,6 +768,17 @@ void KernelWalk::checkUpdates() {
   }
 }
 
+/// What else the kernel does that may be a matter of order is an obstacle, or a search, whose reads
+/// are not among the accesses.
+void KernelWalk::checkBarriers() {
+  if (!barriers_.any() || summary_.dependsOnGroups)
+    return;
+  summary_.dependsOnGroups =
+      !summary_.obstacles.empty() || !searchReads_.empty() ||
+      barriers_.tellGroups(summary_.accesses, paths_, builder_.dominators(), builder_.loops());
+  summary_.dependsOnGroupsIfShared = !summary_.dependsOnGroups;
+}
+
 void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
   bool isVolatile = instruction.isVolatile();
   const auto& targets = pointers_.targets(touch.pointer);
@@ -809,6 +827,8 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
     }
     if (touch.update)
       access.update = *touch.update;
+    if (touch.effect != Effect::Read)
+      barriers_.write(instruction, target.parameter);
     const bool isOnlyTarget = targets.size() == 1 || !target.when.empty();
     const bool isPlain = touch.effect == Effect::Read || touch.effect == Effect::Write;
     access.certain = isPlain && touch.certain && isOnlyTarget;

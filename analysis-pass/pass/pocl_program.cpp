@@ -168,6 +168,7 @@ bool isKnownByName(const llvm::Function& function) {
   case BuiltinKind::GlobalLinearId:
   case BuiltinKind::LocalLinearId:
     return !takesPointer(function);
+  case BuiltinKind::Barrier:
   case BuiltinKind::GroupSensitive: // with a pointer they are an obstacle
   case BuiltinKind::Printf:
   case BuiltinKind::Pipe:

@@ -99,6 +99,8 @@ std::string describe(const KernelSummary& kernel) {
               std::to_string(kernel.requiredLocal[2]) + " required\n";
   if (kernel.dependsOnGroups)
     result += "  depends on work-groups\n";
+  if (kernel.dependsOnGroupsIfShared)
+    result += "  depends on work-groups if arguments share what it writes\n";
   if (kernel.dependsOnSubGroups)
     result += "  depends on sub-groups\n";
   if (kernel.dependsOnOrder)

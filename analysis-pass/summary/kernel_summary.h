@@ -197,10 +197,14 @@ struct KernelSummary {
   std::vector<Access> accesses;
   std::vector<Obstacle> obstacles;
   /// The kernel's result depends on how the NDRange is cut into work-groups (local or group ids,
-  /// local sizes, barriers, local memory): with a NULL local size it can't be split.
+  /// local sizes, local memory, barriers that order something): with a NULL local size it can't be
+  /// split.
   bool dependsOnGroups = false;
   /// … and on how a device divides these into sub-groups, which another may do otherwise.
   bool dependsOnSubGroups = false;
+  /// … on work-groups only where another argument shares a buffer with one that it writes: nowhere
+  /// else does it show what its barriers order.
+  bool dependsOnGroupsIfShared = false;
   /// What a work-group writes may depend on which of its work-items are first: it uses atomic
   /// operations on local memory. Done twice, on devices that are equal, it may write other bytes.
   bool dependsOnOrder = false;

@@ -170,6 +170,8 @@ private:
     }
     if (kernel.dependsOnGroups)
       out_ += "\n  (depends-on-groups)";
+    if (kernel.dependsOnGroupsIfShared)
+      out_ += "\n  (depends-on-groups-if-shared)";
     if (kernel.dependsOnSubGroups)
       out_ += "\n  (depends-on-sub-groups)";
     if (kernel.dependsOnOrder)
@@ -386,6 +388,8 @@ private:
         result.obstacles.push_back(std::move(o));
       } else if (name == "depends-on-groups") {
         result.dependsOnGroups = true;
+      } else if (name == "depends-on-groups-if-shared") {
+        result.dependsOnGroupsIfShared = true;
       } else if (name == "depends-on-sub-groups") {
         result.dependsOnSubGroups = true;
       } else if (name == "depends-on-order") {

@@ -12,7 +12,7 @@
 namespace libsplit {
 
 /// Changes whenever the format or the meaning of a summary does; part of every cache key.
-inline constexpr unsigned summaryFormatVersion = 12;
+inline constexpr unsigned summaryFormatVersion = 13;
 
 std::string serialize(const ProgramSummary& summary);
 

@@ -133,6 +133,13 @@ kernel void mirrored(global float* a) {
   a[4095 - i] = 2;
 }
 
+// CHECK-LABEL: kernel waits(
+// CHECK: has barriers: not split if the launch leaves the size of work-groups open, and arguments share a buffer that it writes
+kernel void waits(global float* a) {
+  a[get_global_id(0)] = 1;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+}
+
 // Steps and downward loops; group ids of the whole launch.
 // CHECK-LABEL: kernel tiles(
 // CHECK-NEXT: line [[#@LINE+7]]  reads   a  bytes [4*(get_group_id(0)*n + j), +4), j = get_local_id(0)..n - 1 step get_local_size(0), stride 4*get_local_size(0){{$}}

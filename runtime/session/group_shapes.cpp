@@ -106,7 +106,8 @@ bool GroupShapes::isReady(const KernelCode& code) const {
 
 bool GroupShapes::isOpen(const Launch& launch) const {
   return !launch.localGiven && options_.localSize == LocalSize::Auto && launch.reason.empty() &&
-         isReady(*launch.code) && !launch.code->summaries[machine_->home()]->idsFromGroups;
+         isReady(*launch.code) && !launch.code->summaries[machine_->home()]->idsFromGroups &&
+         !launch.code->summaries[machine_->home()]->dependsOnGroupsIfShared;
 }
 
 template <class Visit> void GroupShapes::ofEachKind(const KernelCode& code, Visit visit) const {
@@ -215,7 +216,8 @@ std::optional<PieceRange> GroupShapes::chosenAtHome(KernelCode& code, const NDRa
     return {};
   const std::size_t home = machine_->home();
   const KernelSummary* summary = code.summaries[home];
-  if (!summary || summary->dependsOnGroups || summary->requiredLocal[0] != 0)
+  if (!summary || summary->dependsOnGroups || summary->dependsOnGroupsIfShared ||
+      summary->requiredLocal[0] != 0)
     return {};
   for (unsigned d = 0; d < range.dimensions; ++d)
     if (range.global[d] == 0 || range.offset[d] + range.global[d] < range.offset[d])

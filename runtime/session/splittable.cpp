@@ -156,6 +156,22 @@ std::string whyImagesNotSplittable(const Kernel& kernel, std::span<const Paramet
   return {};
 }
 
+/// Where the local size is left open, barriers must order nothing.
+std::string whyBarriersMatter(const Kernel& kernel, std::span<const Parameter> parameters) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::shared_ptr<MemoryObject> written =
+        kernel.code->writes[i] ? kernel.memoryOf(i) : nullptr;
+    for (std::size_t other = 0; written && other < parameters.size(); ++other)
+      if (const auto object = kernel.memoryOf(other);
+          other != i && object && object->buffer == written->buffer)
+        return "the local size is left to the driver, and barriers order what the kernel does to "
+               "arguments `" +
+               parameters[std::min(i, other)].name + "` and `" +
+               parameters[std::max(i, other)].name + "`, which share a buffer";
+  }
+  return {};
+}
+
 /// Whether the kernel may have been built for work-groups that differ in size: programs ask for
 /// that, by a version of the language from 2.0 on.
 bool mayBeUneven(const Kernel& kernel, cl_device_id device) {
@@ -187,7 +203,11 @@ std::string whyNotSplittable(const Machine& machine, const Options& options,
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
     if (std::string why = whyArgumentNotSplittable(machine, samplers, kernel, i); !why.empty())
       return why;
-  return whyImagesNotSplittable(kernel, kernel.code->summaries[machine.home()]->parameters);
+  const KernelSummary& summary = *kernel.code->summaries[machine.home()];
+  if (!arguments.local && summary.dependsOnGroupsIfShared)
+    if (std::string why = whyBarriersMatter(kernel, summary.parameters); !why.empty())
+      return why;
+  return whyImagesNotSplittable(kernel, summary.parameters);
 }
 
 Refusal refusalOf(const Dispatch& cl, const Kernel& kernel, const Stream& stream,

@@ -51,6 +51,7 @@ ProgramSummary randomSummary(std::mt19937& random) {
   kernel.parameters = {{"a", "int*", ParameterKind::GlobalBuffer, 0},
                        {"n", "ulong", ParameterKind::Scalar, 8}};
   kernel.idsFromGroups = chance(random, 50);
+  kernel.dependsOnGroupsIfShared = chance(random, 50);
   kernel.dependsOnOrder = chance(random, 50);
   for (auto n = pick(random, 0, 4); n > 0; --n) {
     Access access;

@@ -49,6 +49,43 @@ TEST(Splittable, IsNoLaunchThatDependsOnWhatTheDriverChooses) {
             "the local size is left to the driver, and the kernel's result depends on it");
 }
 
+TEST(Splittable, IsNoLaunchWhoseBarriersOrderWhatArgumentsShare) {
+  KernelWorld world;
+  world.summary.dependsOnGroupsIfShared = true;
+  world.summary.parameters.push_back({"in", "float*", ParameterKind::GlobalBuffer, 0});
+  world.kernel.code->kinds.push_back(ArgumentKind::Memory);
+  world.kernel.code->loaded.push_back(false);
+  world.kernel.code->writes = {true, false, false};
+  world.kernel.arguments.emplace_back();
+  const auto give = [&](const std::shared_ptr<MemoryObject>& object) {
+    const cl_mem handle = object->buffer->home();
+    world.kernel.arguments[2].candidate = object;
+    world.set(2, &handle, sizeof handle);
+  };
+  const auto other = std::make_shared<MemoryObject>();
+  other->buffer = world.buffer(someBytes(4096));
+  other->size = 4096;
+  world.arguments.local = nullptr;
+  give(other);
+  EXPECT_EQ(world.why(), "");
+  // Another part of it, of which no more is known than that.
+  const auto part = std::make_shared<MemoryObject>(*world.object);
+  part->origin = 2048;
+  part->size = 2048;
+  for (const auto& shared : {world.object, part}) {
+    give(shared);
+    EXPECT_EQ(world.why(), "the local size is left to the driver, and barriers order what the "
+                           "kernel does to arguments `out` and `in`, which share a buffer");
+  }
+  world.kernel.code->writes = {false, false, true};
+  EXPECT_NE(world.why(), "");
+  world.kernel.code->writes = {false, false, false};
+  EXPECT_EQ(world.why(), "");
+  world.kernel.code->writes = {true, false, false};
+  world.arguments.local = world.local.data();
+  EXPECT_EQ(world.why(), "");
+}
+
 TEST(Splittable, IsNoLaunchThatDependsOnSubGroupsWhereTheseMayDiffer) {
   KernelWorld world;
   world.summary.dependsOnSubGroups = true;

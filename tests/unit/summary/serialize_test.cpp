@@ -37,6 +37,7 @@ ProgramSummary sample() {
   kernel.accesses = {write, read, update};
   kernel.obstacles = {{Obstacle::Kind::Atomic, {"atomic_add", {"", 3}}}};
   kernel.dependsOnGroups = true;
+  kernel.dependsOnGroupsIfShared = true;
   kernel.dependsOnSubGroups = true;
   kernel.dependsOnOrder = true;
   kernel.needsPartitionArgument = true;
@@ -63,8 +64,8 @@ TEST(Serialize, everyFieldComesBack) {
   EXPECT_EQ(a.parameters, b.parameters);
   EXPECT_EQ(a.requiredLocal, b.requiredLocal);
   EXPECT_EQ(a.codeHash, b.codeHash);
-  EXPECT_TRUE(a.dependsOnGroups && a.dependsOnSubGroups && a.dependsOnOrder &&
-              a.needsPartitionArgument);
+  EXPECT_TRUE(a.dependsOnGroups && a.dependsOnGroupsIfShared && a.dependsOnSubGroups &&
+              a.dependsOnOrder && a.needsPartitionArgument);
   ASSERT_EQ(a.obstacles.size(), 1u);
   EXPECT_EQ(a.obstacles[0].kind, Obstacle::Kind::Atomic);
   EXPECT_EQ(a.obstacles[0].reason, b.obstacles[0].reason);
