@@ -545,6 +545,22 @@ static const Block all[] = {
   a[i] = x[i];
   barrier(CLK_GLOBAL_MEM_FENCE);
   b[i] = a[$(first + @S - 1 - @L##first##first + (@L + 1) % @S##~first + @S)];)"},
+    {"barriers",
+     120,
+     1,
+     {},
+     "global E* y, global E* z, global const E* x, int n, int m",
+     R"(  int i = @I;
+  E v = x[i];
+  $(##y[i] = v;##y[i] = 3; z[i] = 5;)
+  $(barrier(CLK_GLOBAL_MEM_FENCE);
+##  if ($(n > 3##m##~i < n##~x[i] > 0)) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+##  for (int k = 0; k < $(n & 7##~i & 7); ++k) {
+    v += x[i + k];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    $(##y[i] = v;##y[i + k] = 3;##~if (x[k] > 100) break;)
+  })
+  $(z[i] = v;##z[i] = x[i + 1];##y[i ^ 1] = 2;##z[i] = y[i ^ 1];##z[(i + 1) % @N] = 7;))"},
     {"many_ends",
      120,
      1,

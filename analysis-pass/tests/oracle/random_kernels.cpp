@@ -1,7 +1,7 @@
 // Random kernels against the oracle: is what the analysis says of them true, and does the planner
 // make of it parts that add up to the whole? Each kernel is analysed, run on random launches,
 // compared box by box (trial.h), and, where it has one result in any order, run in parts
-// (plan_trial.h).
+// (plan_trial.h) and, where that shall be the same, in work-groups of another size.
 //
 //     random_kernels [KERNELS [FIRST_SEED]]       a failure names its seed; random_kernels 1 SEED
 //     random_kernels 1 SEED --print               repeats it; --print shows the kernel
@@ -290,7 +290,7 @@ struct BlockTally {
 
 struct Totals {
   unsigned kernels = 0, launches = 0, huge = 0, failures = 0, written = 0, ordered = 0, racy = 0,
-           obstacles = 0, meaningless = 0;
+           obstacles = 0, meaningless = 0, regrouped = 0, waiting = 0;
   Tally tally;
   PlanTally plans;
   std::map<std::string, BlockTally> blocks;
@@ -372,6 +372,41 @@ NDRange enlarged(NDRange range, Draw& draw) {
   return range;
 }
 
+/// Whether the analysis says that the launch has the same result with any local size.
+bool mayRegroup(const KernelSummary& summary, const Launch& launch) {
+  std::set<unsigned> written;
+  for (const Access& access : summary.accesses)
+    if (access.effect != Effect::Read)
+      written.insert(access.parameter);
+  const auto isShared = [&](unsigned parameter) {
+    const Argument& argument = launch.arguments[parameter];
+    return std::ranges::count_if(launch.arguments, [&](const Argument& other) {
+             return other.kind == Argument::Kind::Buffer && other.memory == argument.memory;
+           }) > 1;
+  };
+  return summary.requiredLocal[0] == 0 && !summary.dependsOnGroups &&
+         !(summary.dependsOnGroupsIfShared && std::ranges::any_of(written, isShared));
+}
+
+/// Runs a launch that has one result, which `memories` hold, in work-groups of another size. Empty,
+/// or what was wrong.
+std::string tryOtherGroups(const Kernel& kernel, Launch launch, const Memories& memories,
+                           Draw& draw) {
+  const Image result = imageOf(memories);
+  for (unsigned d = 0; d < launch.range.dimensions; ++d) {
+    std::uint64_t& local = launch.range.local[d];
+    local = 1 + draw.below(std::min<std::uint64_t>(launch.range.global[d], 32));
+    while (launch.range.global[d] % local != 0)
+      --local;
+  }
+  for (const Argument& argument : launch.arguments)
+    if (argument.kind == Argument::Kind::Buffer)
+      std::ranges::copy(argument.before, argument.address);
+  const Observation seen = kernel.run(launch.range, launch.arguments, memories, maxSteps);
+  const bool same = seen.undefined.empty() && !seen.racy && imageOf(memories) == result;
+  return same ? "" : "it has another result in other work-groups";
+}
+
 struct Tried {
   NDRange range;
   bool settled = false; ///< has one result in any order
@@ -407,6 +442,10 @@ std::string tryLaunch(const Trial& trial, std::size_t i, std::mt19937& random, M
     return {};
   }
   std::string wrong = compare(summary, made.launch, observation, memories, random, totals.tally);
+  if (wrong.empty() && settled && mayRegroup(summary, made.launch)) {
+    wrong = tryOtherGroups(kernel, made.launch, memories, draw);
+    ++totals.regrouped, totals.waiting += summary.dependsOnGroupsIfShared;
+  }
   if (wrong.empty() && settled) {
     for (const Argument& argument : made.launch.arguments)
       if (argument.kind == Argument::Kind::Buffer)
@@ -496,11 +535,12 @@ void report(const Totals& totals, bool writes) {
       "%u kernels, %u launches compared (%u of them of more than 2^29 work-groups, by some of "
       "these; %u racy; %u of kernels that are not split; %u more have no meaning), "
       "%u run in parts (%u in one memory; rungs 1 to 4: %u, %u, %u, %u; %u more can't be cut "
-      "so), %u failures; bytes written %llu, possible %llu, certain %llu",
+      "so), %u in other work-groups (%u with barriers), %u failures; bytes written %llu, possible "
+      "%llu, certain %llu",
       totals.kernels, totals.launches, totals.huge, totals.racy, totals.obstacles,
       totals.meaningless, plans.plans, plans.rungs[0], plans.rungs[1], plans.rungs[2],
-      plans.rungs[3], plans.rungs[4], plans.refused, totals.failures,
-      static_cast<unsigned long long>(totals.tally.written),
+      plans.rungs[3], plans.rungs[4], plans.refused, totals.regrouped, totals.waiting,
+      totals.failures, static_cast<unsigned long long>(totals.tally.written),
       static_cast<unsigned long long>(totals.tally.possibleWrites),
       static_cast<unsigned long long>(totals.tally.certainWrites));
   if (writes)
