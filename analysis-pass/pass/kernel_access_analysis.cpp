@@ -100,11 +100,11 @@ public:
                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
                  analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
         paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
-        pointers_(builder_), updates_(function), names_(function, builder_),
+        readOnly_(readOnlyBuffers(function)), pointers_(builder_, readOnly_), updates_(function),
+        names_(function, builder_),
         searchReads_(searchReads(function, analyses.getResult<llvm::LoopAnalysis>(function),
                                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
-                                 analyses.getResult<llvm::PostDominatorTreeAnalysis>(function))),
-        readOnly_(readOnlyBuffers(function)) {
+                                 analyses.getResult<llvm::PostDominatorTreeAnalysis>(function))) {
     builder_.setReadOnlyPlaces([this](llvm::Value* pointer) { return readOnlyPlace(pointer); });
   }
 
@@ -170,11 +170,11 @@ private:
   const llvm::DataLayout& layout_;
   ExpressionBuilder builder_;
   PathConditions paths_;
+  std::vector<bool> readOnly_; ///< by parameter
   PointerResolver pointers_;
   AtomicUpdates updates_;
   SourceNames names_;
   SearchReads searchReads_;
-  std::vector<bool> readOnly_; ///< by parameter
   Barriers barriers_;
   AccessCollector accesses_;
   std::vector<Access> imageReads_;

@@ -1,5 +1,7 @@
 #include "analysis-pass/pass/pointer_targets.h"
 
+#include "analysis-pass/pass/read_only_buffers.h"
+
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
@@ -26,33 +28,6 @@ constexpr unsigned localSpace = 3;
 
 /// Of one pointer: where pointers are chosen among chosen ones, they double each time.
 constexpr std::size_t maxTargets = 256;
-
-/// The pointers that `value` passes on; empty where it is itself the origin.
-std::vector<llvm::Value*> passedOn(llvm::Value* value) {
-  if (auto* gep = dyn_cast<llvm::GEPOperator>(value))
-    return {gep->getPointerOperand()};
-  auto* user = dyn_cast<llvm::Operator>(value);
-  if (!user)
-    return {};
-  switch (user->getOpcode()) {
-  case llvm::Instruction::BitCast:
-  case llvm::Instruction::AddrSpaceCast:
-  case llvm::Instruction::Freeze:
-    return {user->getOperand(0)};
-  case llvm::Instruction::Select:
-    return {user->getOperand(1), user->getOperand(2)};
-  case llvm::Instruction::PHI:
-    return {user->op_begin(), user->op_end()};
-  case llvm::Instruction::Call: {
-    auto& call = cast<llvm::CallBase>(*value);
-    if (classifyCall(call).kind == BuiltinKind::PointerCast)
-      return {call.getArgOperand(0)};
-    return {};
-  }
-  default:
-    return {};
-  }
-}
 
 PointerTarget computedPointer(unsigned line) {
   PointerTarget target;
@@ -111,6 +86,35 @@ void shift(Targets& targets, const Expr& bytes) {
 
 } // namespace
 
+/// The pointers that `value` passes on; empty where it is itself the origin.
+std::vector<llvm::Value*> PointerResolver::passedOn(llvm::Value* value) const {
+  if (auto* gep = dyn_cast<llvm::GEPOperator>(value))
+    return {gep->getPointerOperand()};
+  auto* user = dyn_cast<llvm::Operator>(value);
+  if (!user)
+    return {};
+  switch (user->getOpcode()) {
+  case llvm::Instruction::BitCast:
+  case llvm::Instruction::AddrSpaceCast:
+  case llvm::Instruction::Freeze:
+    return {user->getOperand(0)};
+  case llvm::Instruction::Select:
+    return {user->getOperand(1), user->getOperand(2)};
+  case llvm::Instruction::PHI:
+    return {user->op_begin(), user->op_end()};
+  case llvm::Instruction::Call: {
+    auto& call = cast<llvm::CallBase>(*value);
+    if (classifyCall(call).kind == BuiltinKind::PointerCast)
+      return {call.getArgOperand(0)};
+    return {};
+  }
+  case llvm::Instruction::Load:
+    return keptPointers(cast<llvm::LoadInst>(*value), readOnly_);
+  default:
+    return {};
+  }
+}
+
 const Targets& PointerResolver::targets(llvm::Value* pointer) {
   auto found = known_.find(pointer);
   if (found != known_.end())
@@ -138,6 +142,8 @@ Targets PointerResolver::compute(llvm::Value* pointer) {
   if (auto* select = dyn_cast<llvm::SelectInst>(pointer))
     return merge(select, select->getCondition(), select->getTrueValue(), select->getFalseValue());
   auto origins = passedOn(pointer);
+  if (isa<llvm::LoadInst>(pointer) && !origins.empty())
+    return unknownOffsets(pointer, "pointer kept in private memory");
   if (origins.size() == 1)
     return targets(origins.front());
   return ofOrigin(pointer, builder_);

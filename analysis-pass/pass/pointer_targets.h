@@ -33,16 +33,20 @@ struct PointerTarget {
   std::vector<std::pair<llvm::Value*, bool>> when;
 };
 
-/// Resolves pointers through casts, arithmetic, phis and selects. Not thread-safe.
+/// Resolves pointers through casts, arithmetic, phis, selects, and private memory where that holds
+/// nothing but pointers into buffers that are only read. Not thread-safe.
 class PointerResolver {
 public:
-  explicit PointerResolver(ExpressionBuilder& builder) : builder_(builder) {}
+  /// `readOnly`: by parameter, as readOnlyBuffers says; it must outlive the resolver.
+  PointerResolver(ExpressionBuilder& builder, const std::vector<bool>& readOnly)
+      : builder_(builder), readOnly_(readOnly) {}
 
   /// Everything that `pointer` may point to. With one target the offset holds whenever the pointer
   /// is used; with several, each offset holds whenever that target is the one.
   const std::vector<PointerTarget>& targets(llvm::Value* pointer);
 
 private:
+  std::vector<llvm::Value*> passedOn(llvm::Value* value) const;
   std::vector<PointerTarget> compute(llvm::Value* pointer);
   std::vector<PointerTarget> ofPhi(llvm::PHINode& phi);
   std::vector<PointerTarget> merge(llvm::Value* pointer, llvm::Value* condition,
@@ -50,6 +54,7 @@ private:
   std::vector<PointerTarget> unknownOffsets(llvm::Value* pointer, const std::string& why);
 
   ExpressionBuilder& builder_;
+  const std::vector<bool>& readOnly_;
   std::map<llvm::Value*, std::vector<PointerTarget>> known_;
   llvm::SmallPtrSet<llvm::Value*, 16> underway_;
 };

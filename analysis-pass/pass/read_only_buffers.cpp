@@ -81,4 +81,38 @@ bool pointsIntoReadOnly(const llvm::Value* pointer, const std::vector<bool>& rea
   });
 }
 
+std::vector<llvm::Value*> keptPointers(llvm::LoadInst& load, const std::vector<bool>& readOnly) {
+  llvm::Value* memory = llvm::getUnderlyingObject(load.getPointerOperand(), 0);
+  const std::uint64_t size = load.getDataLayout().getTypeStoreSize(load.getType()).getFixedValue();
+  // What is as large and aligned so is the same place or another, never a part of it.
+  const auto isWhole = [&](const llvm::Type* type, llvm::Align alignment) {
+    return type == load.getType() && alignment.value() >= size;
+  };
+  if (!isa<llvm::AllocaInst>(memory) || !load.getType()->isPointerTy() ||
+      !isWhole(load.getType(), load.getAlign()))
+    return {};
+  std::vector<llvm::Value*> kept;
+  llvm::SmallVector<llvm::Value*, 16> places{memory};
+  while (!places.empty()) {
+    llvm::Value* place = places.pop_back_val();
+    for (llvm::User* user : place->users()) {
+      if (isa<llvm::GetElementPtrInst, llvm::BitCastInst, llvm::AddrSpaceCastInst>(user)) {
+        places.push_back(user);
+      } else if (auto* store = dyn_cast<llvm::StoreInst>(user)) {
+        llvm::Value* value = store->getValueOperand();
+        const bool isNull = isa<llvm::ConstantPointerNull, llvm::UndefValue>(value);
+        if (value == place || !isWhole(value->getType(), store->getAlign()) ||
+            !(isNull || pointsIntoReadOnly(value, readOnly)))
+          return {};
+        if (!isNull)
+          kept.push_back(value);
+      } else if (auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(user);
+                 !isa<llvm::LoadInst>(user) && !(intrinsic && intrinsic->isLifetimeStartOrEnd())) {
+        return {};
+      }
+    }
+  }
+  return kept;
+}
+
 } // namespace libsplit

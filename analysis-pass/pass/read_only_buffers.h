@@ -19,4 +19,8 @@ std::vector<bool> readOnlyBuffers(const llvm::Function& kernel);
 /// Whether every buffer that `pointer` may point into is among `readOnly`.
 bool pointsIntoReadOnly(const llvm::Value* pointer, const std::vector<bool>& readOnly);
 
+/// What a load may find in private memory where the kernel keeps pointers into such buffers and
+/// nothing else: all that it puts there. Empty: it is no such load.
+std::vector<llvm::Value*> keptPointers(llvm::LoadInst& load, const std::vector<bool>& readOnly);
+
 } // namespace libsplit

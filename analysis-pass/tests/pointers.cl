@@ -72,6 +72,75 @@ kernel void pointer_array(global int* a, global int* b, int k) {
   both[k & 1][get_global_id(0)] = 1;
 }
 
+// Where the kernel never writes, it may be any of what it puts there.
+// CHECK-LABEL: kernel kept(
+// CHECK-NOT: can't be split
+// CHECK-DAG: reads table anywhere: pointer kept in private memory
+// CHECK-DAG: reads a anywhere: pointer kept in private memory
+// CHECK: writes out at 4*G0, 4 bytes{{$}}
+kernel void kept(global float* out, global const int* table, global const float* a) {
+  int i = get_global_id(0);
+  global const float* rows[8];
+  for (int k = 0; k < 8; ++k)
+    rows[k] = k < table[0] ? (global const float*)(table + table[k]) : a + k;
+  out[i] = rows[i & 7][i];
+}
+
+// CHECK-LABEL: kernel kept_in_a_struct(
+// CHECK-NOT: can't be split
+// CHECK: reads a anywhere: pointer kept in private memory
+struct Row { global const float* begin; global const float* end; };
+kernel void kept_in_a_struct(global float* out, global const float* a, int n) {
+  int i = get_global_id(0);
+  struct Row rows[8];
+  for (int k = 0; k < min(n, 8); ++k) {
+    rows[k].begin = a + k * k;
+    rows[k].end = rows[k].begin + k;
+  }
+  float sum = 0;
+  for (global const float* p = rows[i & 7].begin; p < rows[i & 7].end; ++p)
+    sum += *p;
+  out[i] = sum;
+}
+
+// Not where it also puts what may be anything,
+// CHECK-LABEL: kernel kept_beside_numbers(
+// CHECK: can't be split: access through a pointer loaded from private memory
+kernel void kept_beside_numbers(global float* out, global const float* a, ulong address, int n) {
+  int i = get_global_id(0);
+  union { global const float* row; ulong number; } rows[8];
+  for (int k = 0; k < min(n, 8); ++k)
+    if (k & 1)
+      rows[k].row = a + k;
+    else
+      rows[k].number = address;
+  out[i] = rows[i & 7].row[i];
+}
+
+// ... nor by pieces,
+// CHECK-LABEL: kernel kept_askew(
+// CHECK: can't be split: access through a pointer loaded from private memory
+kernel void kept_askew(global float* out, global const float* a, int n) {
+  int i = get_global_id(0);
+  global const float* rows[8];
+  for (int k = 0; k < min(n, 8); ++k)
+    rows[k] = a + k;
+  struct __attribute__((packed)) Askew { int first; global const float* row; };
+  out[i] = ((struct Askew*)&rows[i & 3])->row[i];
+}
+
+// ... nor what it writes to.
+// CHECK-LABEL: kernel kept_and_written(
+// CHECK: can't be split: access through a pointer loaded from private memory
+kernel void kept_and_written(global float* out, global float* a, int n) {
+  int i = get_global_id(0);
+  global float* rows[8];
+  for (int k = 0; k < min(n, 8); ++k)
+    rows[k] = a + k;
+  out[i] = rows[i & 7][i];
+  a[i] = 1;
+}
+
 // Two pointers into the same buffer, of which one may be null.
 // CHECK-LABEL: kernel perhaps(
 // CHECK-NEXT: may write a at 4*G0, 4 bytes, if G0 < m and G0 < n

@@ -561,6 +561,16 @@ static const Block all[] = {
     $(##y[i] = v;##y[i + k] = 3;##~if (x[k] > 100) break;)
   })
   $(z[i] = v;##z[i] = x[i + 1];##y[i ^ 1] = 2;##z[i] = y[i ^ 1];##z[(i + 1) % @N] = 7;))"},
+    {"kept_pointers",
+     120,
+     1,
+     {},
+     "global E* y, global const E* x, global const E* u, int n, int m",
+     R"(  int i = @I;
+  global const E* rows[4] = {x, x, x, $(x##u)};
+  for (int k = 0; k < $(4##(n & 3)##~(x[i] > 2 ? 2 : 4)); ++k)
+    rows[$(k##(k + i) & 3)] = $(x + k * (m & 15)##(k & 1) ? x + k : u + 5##x + i##rows[3 - k] + 1##~y + k);
+  y[i] = rows[$(i & 3##m & 3##x[i] > 0)][$(i##@L##m & 63)];)"},
     {"many_ends",
      120,
      1,
