@@ -24,6 +24,16 @@ public:
     return llvm::any_of(pointer_->users(),
                         [](const llvm::User* user) { return !isa<llvm::StoreInst>(user); });
   }
+  /// Calls `visit(value)` for all that was read there.
+  template <class Visit> void eachRead(const Visit& visit) const {
+    llvm::SmallVector<const llvm::Value*, 8> places{pointer_};
+    while (!places.empty())
+      for (const llvm::User* user : places.pop_back_val()->users())
+        if (isRead(user))
+          visit(user);
+        else if (isa<llvm::BitCastOperator>(user) || isa<llvm::AddrSpaceCastOperator>(user))
+          places.push_back(user);
+  }
   /// Whether `value` was read there, as it is.
   bool isRead(const llvm::Value* value) const {
     while (isa<llvm::ExtractElementInst>(value) || isa<llvm::BitCastInst>(value))
@@ -49,6 +59,13 @@ class Trace {
 public:
   explicit Trace(const Place& place) : place_(place) {}
 
+  /// Whether `value`, which is stored, comes from there, or was chosen by a comparison with what
+  /// was read there.
+  bool changes(const llvm::Value* value) { return stores(value) || isComparedWithRead(); }
+
+private:
+  bool affords() { return left_ > 0 && left_-- > 0; }
+
   /// Of what is stored as it is: what was read there is only left there.
   bool stores(const llvm::Value* value) {
     if (place_.isRead(value) || !isa<llvm::Instruction>(value))
@@ -57,8 +74,8 @@ public:
       return false;
     if (!affords())
       return true;
-    if (isComparedWithRead(value) && !isSameForAll(value))
-      return true;
+    if (isSameForAll(value))
+      return false;
     if (auto* choice = dyn_cast<llvm::SelectInst>(value))
       return stores(choice->getTrueValue()) || stores(choice->getFalseValue());
     if (auto* phi = dyn_cast<llvm::PHINode>(value))
@@ -73,9 +90,6 @@ public:
     return comesFromThere(value);
   }
 
-private:
-  bool affords() { return left_ > 0 && left_-- > 0; }
-
   bool comesFromThere(const llvm::Value* value) {
     if (place_.isRead(value))
       return true;
@@ -88,13 +102,43 @@ private:
                         [this](const llvm::Use& each) { return comesFromThere(each); });
   }
 
-  /// As the greatest and the least are looked for.
-  bool isComparedWithRead(const llvm::Value* value) const {
-    return llvm::any_of(value->users(), [&](const llvm::User* user) {
-      return (isa<llvm::CmpInst>(user) || isa<llvm::CallBase>(user)) &&
-             llvm::any_of(user->operands(),
-                          [this](const llvm::Use& each) { return place_.isRead(each); });
+  /// As the greatest and the least are looked for: what was read there, or came to be from that, is
+  /// compared with what the work-item comes with, that which it stores or what both are made from.
+  bool isComparedWithRead() {
+    llvm::SmallPtrSet<const llvm::Value*, 32> derived;
+    llvm::SmallVector<const llvm::Value*, 32> next;
+    const auto derive = [&](const llvm::Value* value) {
+      if (isa<llvm::Instruction>(value) && derived.insert(value).second)
+        next.push_back(value);
+    };
+    place_.eachRead(derive);
+    llvm::SmallVector<const llvm::Instruction*, 8> comparisons;
+    while (!next.empty()) {
+      const llvm::Value* value = next.pop_back_val();
+      if (!affords())
+        return true;
+      if (isa<llvm::CmpInst>(value) || isa<llvm::CallBase>(value))
+        comparisons.push_back(llvm::cast<llvm::Instruction>(value));
+      for (const llvm::User* user : value->users())
+        derive(user);
+    }
+    llvm::SmallPtrSet<const llvm::Value*, 32> seen;
+    return llvm::any_of(comparisons, [&](const llvm::Instruction* comparison) {
+      return llvm::any_of(comparison->operands(), [&](const llvm::Use& each) {
+        return !derived.contains(each) && isMadeOfTheSame(each, seen);
+      });
     });
+  }
+
+  /// Whether some value that `value` comes from is one that what is stored comes from.
+  bool isMadeOfTheSame(const llvm::Value* value, llvm::SmallPtrSet<const llvm::Value*, 32>& seen) {
+    auto* instruction = dyn_cast<llvm::Instruction>(value);
+    if (!instruction || !seen.insert(value).second)
+      return false;
+    if (followed_.contains(value) || !affords())
+      return true;
+    return llvm::any_of(instruction->operands(),
+                        [&](const llvm::Use& each) { return isMadeOfTheSame(each, seen); });
   }
 
   /// Worked out from arguments alone: whoever stores it stores the same.
@@ -117,7 +161,7 @@ private:
 bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
                       const llvm::Value* index) {
   const Place place(pointer, index);
-  return place.mayBeRead() && Trace(place).stores(value);
+  return place.mayBeRead() && Trace(place).changes(value);
 }
 
 } // namespace libsplit

@@ -18,10 +18,11 @@ class Value;
 
 namespace libsplit {
 
-/// Whether `value`, which `store` puts into the place of `pointer`, comes from that very place, or
-/// was compared with what stood there. `index`: the place is that of a vector builtin (vstoren) by
-/// these two; else null. A value that takes thousands of others counts as if; what went by way of
-/// local memory is not seen.
+/// Whether `value`, which is stored into the place of `pointer`, comes from that very place, or
+/// shares what it comes from with what was compared with what stood there: `if (z < d[p]) d[p] =
+/// z`, also of other types or a little off, and where what is stored goes with the winner. `index`:
+/// the place is that of a vector builtin (vstoren) by these two; else null. A value that takes
+/// thousands of others counts as if; what went by way of local memory is not seen.
 bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
                       const llvm::Value* index = nullptr);
 

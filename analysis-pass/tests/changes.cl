@@ -81,3 +81,65 @@ kernel void next_level(global int* level, global int* at) {
   if (level[a] < 0)
     level[a] = level[i] + 1;
 }
+
+// Compared as other types, a little off, or in parts.
+// CHECK-LABEL: kernel "greatest_of_bytes"
+// CHECK: access 0 write possible 1 {{.*}} (changes)
+kernel void greatest_of_bytes(global uchar* out, global const uchar* x, global int* at) {
+  const int i = get_global_id(0), a = at[i];
+  at[0] = 1;
+  if (x[i] > out[a])
+    out[a] = x[i];
+}
+
+// CHECK-LABEL: kernel "nearly_least"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void nearly_least(global float* out, global const float* x, global int* at) {
+  const int i = get_global_id(0), a = at[i];
+  const float z = x[i];
+  at[0] = 1;
+  if (z + 1e-3f < out[a])
+    out[a] = z;
+}
+
+// CHECK-LABEL: kernel "packed"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void packed(global uint* out, global const uint* x, global int* at) {
+  const uint i = get_global_id(0), a = at[i], key = x[i];
+  at[0] = 1;
+  if (key < out[a] >> 16)
+    out[a] = key << 16 | i;
+}
+
+// CHECK-LABEL: kernel "best_of_several"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void best_of_several(global int* out, global const int* x, global int* at, int n) {
+  const int i = get_global_id(0), a = at[i];
+  at[0] = 1;
+  int best = out[a];
+  for (int k = 0; k < n; ++k)
+    if (x[i * n + k] < best)
+      best = x[i * n + k];
+  out[a] = best;
+}
+
+// The winner's number is kept, by what it points to.
+// CHECK-LABEL: kernel "index_of_least"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void index_of_least(global int* out, global const float* z, global int* at) {
+  const int i = get_global_id(0), a = at[i];
+  at[0] = 1;
+  const int b = out[a];
+  if (b < 0 || z[i] < z[b])
+    out[a] = i;
+}
+
+// Whoever is first may stay: what it is does not decide that.
+// CHECK-LABEL: kernel "first_come"
+// CHECK-NOT: (changes)
+kernel void first_come(global int* out, global int* at) {
+  const int i = get_global_id(0), a = at[i];
+  at[0] = 1;
+  if (out[a] < 0)
+    out[a] = i;
+}
