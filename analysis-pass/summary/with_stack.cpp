@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <new>
 
 #include <pthread.h>
@@ -16,11 +17,15 @@ struct Bounds {
   std::uintptr_t low = 0, high = 0;
 };
 
-/// It takes the system a while to tell, of a process's first thread above all.
+/// It takes the system a while to tell, of a process's first thread above all. Where it can't (that
+/// one is read about in /proc), it is taken to have made enough.
 Bounds boundsOfThread() {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Bounds bounds;
+  if (bounds.high != 0)
+    return bounds;
+  bounds.high = std::numeric_limits<std::uintptr_t>::max();
   pthread_attr_t attributes;
-  if (bounds.high == 0 && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
     void* low = nullptr;
     std::size_t size = 0;
     if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
