@@ -139,17 +139,30 @@ std::optional<Completion::Link> Completion::follow(bool mayBlock, CompletionPtr 
   if (status > CL_COMPLETE)
     return std::nullopt;
   link.own = endsOf(cl_, status, preceding_);
-  const std::lock_guard lock(mutex_);
-  for (const CompletionPtr& each : implied_)
-    if (each->over()) // as most are by then
-      link.impliedStatus = std::min(link.impliedStatus, each->status_);
-    else
-      link.implied.push_back(each);
-  if (link.implied.empty()) {
-    known.swap(implied_);
-    settle(link);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const CompletionPtr& each : implied_)
+      if (each->over()) // as most are by then
+        link.impliedStatus = std::min(link.impliedStatus, each->status_);
+      else
+        link.implied.push_back(each);
+    if (link.implied.empty()) {
+      known.swap(implied_);
+      settle(link);
+    }
   }
+  waiting.reset();
+  keepMemory(known);
   return link;
+}
+
+/// Of what is no longer implied, which goes without the lock.
+void Completion::keepMemory(std::vector<CompletionPtr>& list) {
+  if (list.capacity() == 0)
+    return;
+  list.clear();
+  const std::lock_guard lock(mutex_);
+  spare_.swap(list);
 }
 
 /// Its status, once it is over with all that it depends on; nothing if it may not block until then.
@@ -200,9 +213,12 @@ cl_int Completion::end(const Link& link) {
   if (over())
     return status_;
   std::vector<CompletionPtr> implied; // destroyed without the lock
-  const std::lock_guard lock(mutex_);
-  implied.swap(implied_);
-  settle(link);
+  {
+    const std::lock_guard lock(mutex_);
+    implied.swap(implied_);
+    settle(link);
+  }
+  keepMemory(implied);
   return status_;
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace libsplit::runtime {
@@ -50,6 +51,12 @@ public:
   ~Completion();
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
+
+  /// What is kept of one for the next (Spares).
+  auto lists() { return std::tie(spare_); }
+  /// An empty list for what it depends on, perhaps with memory of an earlier one's. Before others
+  /// know of it.
+  std::vector<std::shared_ptr<Completion>> takeList() { return std::move(spare_); }
 
   /// An event that some command already has.
   static std::shared_ptr<Completion> of(const Dispatch& cl, cl_event event);
@@ -121,6 +128,7 @@ private:
   std::optional<cl_int> resolve(bool mayBlock);
   cl_int end(const Link& link);
   void settle(const Link& link);
+  void keepMemory(std::vector<std::shared_ptr<Completion>>& list);
   const std::optional<DeviceInterval>& intervalLocked() const;
   std::optional<cl_ulong> timeOf(cl_profiling_info name) const;
   std::optional<cl_ulong> timeOf(const Ref<cl_event>& command, cl_profiling_info name) const;
@@ -137,6 +145,7 @@ private:
   cl_command_queue queue_ = nullptr;
   cl_context context_ = nullptr;
   std::vector<std::shared_ptr<Completion>> implied_; ///< until it is over
+  std::vector<std::shared_ptr<Completion>> spare_;   ///< empty; for its memory
   mutable std::optional<DeviceInterval> interval_;   ///< once somebody asked
 };
 

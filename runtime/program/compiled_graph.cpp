@@ -17,6 +17,7 @@ Instruction instructionOf(const KernelCommand& command, const std::vector<Argume
   instruction.immediate = command.isImmediate && !(compiles && command.compilesInCall);
   instruction.compiles = compiles;
   instruction.done = std::move(done);
+  instruction.after = instruction.done->takeList();
   instruction.run = [&command, given](WaitList waits, Completion& done, cl_event* last) {
     return command.call.enqueue(command.cl, command.queue.get(), waits.count(), waits.data(), last,
                                 &done, given);
