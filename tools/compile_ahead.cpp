@@ -95,7 +95,17 @@ void hearOfAborts() {
   std::signal(SIGABRT, endAsDriverGaveUp);
 }
 
-/// Whether it did. The program has built the very same.
+/// Whether the driver builds programs at all here.
+bool builds(const OpenCl& cl, cl_context context, cl_device_id device) {
+  const char* text = "kernel void nothing(void) {}";
+  const std::size_t size = std::string_view(text).size();
+  cl_int error = CL_SUCCESS;
+  const cl_program program = cl.clCreateProgramWithSource(context, 1, &text, &size, &error);
+  return error == CL_SUCCESS &&
+         cl.clBuildProgram(program, 1, &device, "", nullptr, nullptr) == CL_SUCCESS;
+}
+
+/// Whether it did.
 bool compile(const OpenCl& cl, const CompileOrder& order) {
   cl_device_id device = deviceOf(cl, order);
   if (!device)
@@ -107,9 +117,12 @@ bool compile(const OpenCl& cl, const CompileOrder& order) {
   const char* text = order.text.data();
   const std::size_t size = order.text.size();
   const cl_program program = cl.clCreateProgramWithSource(context, 1, &text, &size, &error);
-  if (error != CL_SUCCESS ||
-      cl.clBuildProgram(program, 1, &device, order.options.c_str(), nullptr, nullptr) != CL_SUCCESS)
-    endAsDriverGaveUp();
+  if (error != CL_SUCCESS || cl.clBuildProgram(program, 1, &device, order.options.c_str(), nullptr,
+                                               nullptr) != CL_SUCCESS) {
+    if (!builds(cl, context, device)) // else headers may be gone that the program's build found
+      endAsDriverGaveUp();
+    return false;
+  }
   hearOfAborts(); // the compiler has its own way of that
   const cl_kernel kernel = cl.clCreateKernel(program, order.kernel.c_str(), &error);
   if (error != CL_SUCCESS)

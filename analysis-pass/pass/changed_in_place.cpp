@@ -117,17 +117,30 @@ private:
       const llvm::Value* value = next.pop_back_val();
       if (!affords())
         return true;
-      if (isa<llvm::CmpInst>(value) || isa<llvm::CallBase>(value))
+      if (isComparison(value))
         comparisons.push_back(llvm::cast<llvm::Instruction>(value));
       for (const llvm::User* user : value->users())
         derive(user);
     }
-    llvm::SmallPtrSet<const llvm::Value*, 32> seen;
-    return llvm::any_of(comparisons, [&](const llvm::Instruction* comparison) {
-      return llvm::any_of(comparison->operands(), [&](const llvm::Use& each) {
-        return !derived.contains(each) && isMadeOfTheSame(each, seen);
-      });
-    });
+    // What is derived may be a difference from what the work-item comes with.
+    llvm::SmallPtrSet<const llvm::Value*, 32> seen, passed;
+    next.assign(comparisons.begin(), comparisons.end());
+    while (!next.empty())
+      for (const llvm::Use& each : llvm::cast<llvm::Instruction>(next.pop_back_val())->operands()) {
+        if (!derived.contains(each)) {
+          if (isMadeOfTheSame(each, seen))
+            return true;
+        } else if (!place_.isRead(each) && passed.insert(each).second) {
+          next.push_back(each);
+        }
+      }
+    return false;
+  }
+
+  /// Also by a builtin such as isless.
+  static bool isComparison(const llvm::Value* value) {
+    return isa<llvm::CmpInst>(value) ||
+           (isa<llvm::CallBase>(value) && value->getType()->isIntOrIntVectorTy());
   }
 
   /// Whether some value that `value` comes from is one that what is stored comes from.

@@ -60,15 +60,19 @@ struct Job {
   }
 };
 
-/// One with so much stack, and all signals blocked. False: there is none to be had.
+/// One with so much stack, and all signals blocked but those that it raises itself: one that is
+/// blocked then ends the process, and programs may have reasons to handle it, of which their memory
+/// being read is one. False: there is none to be had.
 bool start(pthread_t& thread, std::size_t stack, Job& job) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0)
     return false;
   pthread_attr_setstacksize(&attributes, stack);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int raised : {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+    sigdelset(&blocked, raised);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   const bool isStarted = pthread_create(&thread, &attributes, Job::carryOut, &job) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);

@@ -10,8 +10,9 @@
 namespace libsplit {
 
 /// Does `run(of)`, which takes up to `needed` bytes of stack: on the calling thread if that is
-/// known to have as many left, else on one that is made for it, without signals, and waited for.
-/// What it throws is thrown; std::bad_alloc if there is no thread to be had.
+/// known to have as many left, else on one that is made for it, which gets none of the program's
+/// signals, and waited for. What it throws is thrown; std::bad_alloc if there is no thread to be
+/// had.
 void withStack(std::size_t needed, void (*run)(void* of), void* of);
 template <class Work> void withStack(std::size_t needed, Work&& work) {
   withStack(needed, [](void* of) { (*static_cast<Work*>(of))(); }, &work);

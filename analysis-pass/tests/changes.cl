@@ -143,3 +143,14 @@ kernel void first_come(global int* out, global int* at) {
   if (out[a] < 0)
     out[a] = i;
 }
+
+// As convergence is looked for: by the difference.
+// CHECK-LABEL: kernel "by_difference"
+// CHECK: access 0 write possible 4 {{.*}} (changes)
+kernel void by_difference(global float* out, global const float* x, global int* at) {
+  const int i = get_global_id(0), a = at[i];
+  const float z = x[i];
+  at[0] = 1;
+  if (out[a] - z > 1e-6f)
+    out[a] = z;
+}

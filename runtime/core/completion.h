@@ -7,6 +7,7 @@
 
 #include "runtime/core/opencl.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -24,6 +25,10 @@ struct DeviceInterval {
   cl_ulong start = 0;
   cl_ulong end = 0;
   double seconds() const { return end > start ? static_cast<double>(end - start) * 1e-9 : 0; }
+  /// From the earlier start to the later end, on one device.
+  static DeviceInterval around(const std::optional<DeviceInterval>& a, const DeviceInterval& b) {
+    return a ? DeviceInterval{std::min(a->start, b.start), std::max(a->end, b.end)} : b;
+  }
 };
 
 /// How far an event is; `unanswered` where the driver does not say.

@@ -10,8 +10,8 @@
 // the NDRange for one of the same kind: with the program's values, in buffers of the same sizes, in
 // which nothing was ever written. What a kernel does that expects other bytes nobody knows. If it
 // crashes or does not end, that other process does; by then the driver has compiled it. But where
-// the driver itself ends the process it would end the program's as well: such launches stay at
-// home.
+// the driver itself ends the process it would end the program's as well: launches that wait for it
+// stay at home.
 #pragma once
 
 #include "runtime/plan/piece_range.h"

@@ -72,8 +72,7 @@ struct Piece {
   std::vector<PieceUse> uses; ///< by buffer
   /// Where it also runs groups of others: the piece that it is without (overlap.h).
   std::shared_ptr<const Piece> own{};
-  bool isBoundary =
-      false; ///< others of its device are the rest of what it was cut from (boundary.h)
+  bool isBoundary = false; ///< of a larger piece, whose rest is another of its device (boundary.h)
   /// The groups that it alone is responsible for.
   const GroupBox& ownBox() const { return own ? own->box : box; }
 };

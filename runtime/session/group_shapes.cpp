@@ -23,18 +23,23 @@ struct Done {
 Done doneBy(const Launch& launch, std::span<const Device> devices, unsigned kind) {
   Done done;
   std::optional<std::size_t> first;
+  std::optional<DeviceInterval> span; // several may be at work at once
   for (const LaunchIssued& issued : launch.issued) {
     if (devices[issued.device].kind != kind || issued.device != first.value_or(issued.device))
       continue;
     first = issued.device;
     const auto seconds = issued.kernel->secondsAtWork();
-    if (!seconds || issued.isRedone)
+    const auto interval = issued.kernel->interval();
+    if (!seconds || !interval || issued.isRedone)
       return {};
+    span = DeviceInterval::around(span, *interval);
     done.seconds += *seconds;
     done.items += static_cast<double>(issued.groupEnd - issued.groupBegin) /
                   static_cast<double>(launch.range.groups(launch.plan->dimension)) *
                   static_cast<double>(itemsOf(launch.range));
   }
+  if (span)
+    done.seconds = std::min(done.seconds, span->seconds());
   return done;
 }
 

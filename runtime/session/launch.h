@@ -78,7 +78,7 @@ struct Launch {
   bool isFirst = false;        ///< of its kernel in this run: the program waits for more than that
   bool isWaiting = false;      ///< at home, until it is known whether splitting pays
   bool isHeldBack = false;     ///< … until what it takes is compiled
-  bool isBeyondDriver = false; ///< … for good: it can't be
+  bool isBeyondDriver = false; ///< at home: what it takes can't be compiled any more
   bool isTrial = false;        ///< it is to show whether splitting pays
   double lookSeconds = 0;      ///< what it took the application's call to decide about it
 

@@ -304,9 +304,7 @@ LaunchObserver::Took LaunchObserver::measure(Over& launch, Stream& stream) {
     std::optional<DeviceInterval>& span = spans_[issued.device];
     if (interval) {
       ends_.push_back({issued.device, 1e-9 * static_cast<double>(interval->end)});
-      span = span ? DeviceInterval{std::min(span->start, interval->start),
-                                   std::max(span->end, interval->end)}
-                  : *interval;
+      span = DeviceInterval::around(span, *interval);
     }
     const double seconds = issued.kernel->secondsAtWork().value_or(0);
     const double transferSeconds = secondsOf(issued.transfers);

@@ -161,8 +161,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     takeControl(launch, history);
   }
   if (ahead_.holdsBack(launch, history)) {
-    launch.isHeldBack = true;
-    launch.isBeyondDriver = history.compiled->hasFailed();
+    (history.compiled->hasFailed() ? launch.isBeyondDriver : launch.isHeldBack) = true;
     return adopt(launch, {ShareController::Action::Native, {}});
   }
   // What looks through its buffers is built while nothing waits for it.

@@ -392,11 +392,11 @@ const char* Preparer::whyUnprepared(const Kernel& kernel, cl_device_id device) {
 }
 
 /// Has the program analysed, if its launches took a part of what would pay for all of preparing,
-/// and nobody needs the processor: that holds up nobody, and can be broken off when the program
-/// ends.
+/// and nobody needs the processor: the program's launches go on, and it is broken off when the
+/// program ends. What else is to be prepared comes behind it.
 void Preparer::analyseAhead(const Kernel& kernel, cl_device_id device) {
   const std::shared_ptr<Build>& build = kernel.program->build;
-  if (build->isAnalysed || build->isAnalysedAhead || !launchUse_ ||
+  if (build->isAnalysed || build->isAnalysedAhead || !launchUse_ || unkeptOrigins_ > 0 ||
       !isWorthAnalysing(build->launchSeconds + build->earlierSeconds, preparing(*build)) ||
       launchUse_->idle() < 1)
     return;

@@ -276,6 +276,7 @@ void Recovery::redoPieces(Task& task, Launch& launch) {
     auto redone = std::make_shared<Piece>(ownPiece(each));
     Piece& piece = *redone;
     piece.device = home;
+    piece.isBoundary = false;
     for (PieceUse& use : piece.uses) {
       use.needs.uniteWith(use.merged);
       use.writes.uniteWith(std::exchange(use.merged, {}));
