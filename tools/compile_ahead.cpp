@@ -95,14 +95,17 @@ void hearOfAborts() {
   std::signal(SIGABRT, endAsDriverGaveUp);
 }
 
-/// Whether the driver builds programs at all here.
-bool builds(const OpenCl& cl, cl_context context, cl_device_id device) {
-  const char* text = "kernel void nothing(void) {}";
-  const std::size_t size = std::string_view(text).size();
+/// Null if the driver refuses.
+cl_program build(const OpenCl& cl, cl_context context, cl_device_id device, const std::string& text,
+                 const std::string& options) {
+  const char* begin = text.data();
+  const std::size_t size = text.size();
   cl_int error = CL_SUCCESS;
-  const cl_program program = cl.clCreateProgramWithSource(context, 1, &text, &size, &error);
-  return error == CL_SUCCESS &&
-         cl.clBuildProgram(program, 1, &device, "", nullptr, nullptr) == CL_SUCCESS;
+  const cl_program program = cl.clCreateProgramWithSource(context, 1, &begin, &size, &error);
+  const bool isBuilt =
+      error == CL_SUCCESS &&
+      cl.clBuildProgram(program, 1, &device, options.c_str(), nullptr, nullptr) == CL_SUCCESS;
+  return isBuilt ? program : nullptr;
 }
 
 /// Whether it did.
@@ -114,12 +117,9 @@ bool compile(const OpenCl& cl, const CompileOrder& order) {
   const cl_context context = cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
   if (error != CL_SUCCESS)
     endAsDriverGaveUp();
-  const char* text = order.text.data();
-  const std::size_t size = order.text.size();
-  const cl_program program = cl.clCreateProgramWithSource(context, 1, &text, &size, &error);
-  if (error != CL_SUCCESS || cl.clBuildProgram(program, 1, &device, order.options.c_str(), nullptr,
-                                               nullptr) != CL_SUCCESS) {
-    if (!builds(cl, context, device)) // else headers may be gone that the program's build found
+  const cl_program program = build(cl, context, device, order.text, order.options);
+  if (!program) { // unless it builds nothing at all, headers may be gone that the program found
+    if (!build(cl, context, device, "kernel void nothing(void) {}", ""))
       endAsDriverGaveUp();
     return false;
   }
