@@ -290,6 +290,11 @@ std::string explainInspections(const KernelSummary& kernel) {
     result += "  " + text(SourceLine{where.first, where.second}) +
               ": an inspection finds out where each work-group goes" +
               (writes ? "; places of their own give rung 2\n" : "\n");
+  for (unsigned p = 0; p < kernel.parameters.size(); ++p)
+    if (const auto places = placesToClaim(kernel, p))
+      result += "  " + text(places->accesses.front()->where) +
+                ": an inspection finds out whether work-items change places of their own in `" +
+                kernel.parameters[p].name + "`; if so, several memories are merged (rung 3)\n";
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace libsplit {
 
@@ -45,6 +46,12 @@ public:
                                           const GroupBox& box) {
     static_cast<void>(summary), static_cast<void>(access), static_cast<void>(box);
     return std::nullopt;
+  }
+  /// Whether no two work-items of the launch change one place of argument `parameter`
+  /// (Access::changes), each by one or another of `summaries`. False where that is not known.
+  virtual bool areDistinct(std::span<const KernelSummary* const> summaries, unsigned parameter) {
+    static_cast<void>(summaries), static_cast<void>(parameter);
+    return false;
   }
 };
 

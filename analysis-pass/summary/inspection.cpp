@@ -12,6 +12,7 @@ constexpr std::size_t maxLoops = 8;
 /// Of one access. More makes a kernel that takes long to build, and long to run.
 constexpr unsigned maxNodes = 512;
 constexpr std::uint64_t maxLength = 1 << 30; ///< bytes
+constexpr std::uint64_t maxClaims = 64;      ///< that one work-item makes for one access
 
 /// The ids and loop variables that an expression names, one bit each: group and local ids by
 /// dimension, then loops. A global id is both.
@@ -122,7 +123,46 @@ bool isEvaluable(const Access& access) {
          access.length <= maxLength;
 }
 
+bool dependsOnData(const Access& access) {
+  return loadsVaryingly(access.offset) ||
+         std::ranges::any_of(access.loops, [](const Loop& l) { return loadsVaryingly(l.count); }) ||
+         std::ranges::any_of(access.guards, [](const Guard& guard) {
+           return loadsVaryingly(guard.left) || loadsVaryingly(guard.right);
+         });
+}
+
+/// Whether a work-item that does `b` does `a` as well, in the same iterations, to the same bytes.
+bool covers(const Access& a, const Access& b) {
+  return a.offset == b.offset && a.length == b.length &&
+         std::ranges::equal(a.loops, b.loops, {}, &Loop::count, &Loop::count) &&
+         std::ranges::all_of(a.guards, [&](const Guard& guard) {
+           return std::ranges::find(b.guards, guard) != b.guards.end();
+         });
+}
+
 } // namespace
+
+std::optional<ClaimedPlaces> placesToClaim(const KernelSummary& kernel, unsigned parameter) {
+  ClaimedPlaces places{parameter, std::uint64_t{1} << 63, {}};
+  bool byData = false;
+  for (const Access& access : kernel.accesses) {
+    if (access.parameter != parameter || !access.changes)
+      continue;
+    if (!isEvaluable(access))
+      return std::nullopt;
+    byData = byData || dependsOnData(access);
+    places.unit = std::min(places.unit, access.length & -access.length); // its least bit
+    const auto isCovered = [&](const Access* other) { return covers(*other, access); };
+    if (std::ranges::any_of(places.accesses, isCovered))
+      continue;
+    std::erase_if(places.accesses, [&](const Access* other) { return covers(access, *other); });
+    places.accesses.push_back(&access);
+  }
+  const bool isLong = std::ranges::any_of(places.accesses, [&](const Access* access) {
+    return access->length / places.unit > maxClaims;
+  });
+  return byData && !isLong ? std::optional(std::move(places)) : std::nullopt;
+}
 
 bool wantsInspection(const Access& access) {
   if (!loadsVaryingly(access.offset) || !isEvaluable(access))

@@ -13,14 +13,34 @@
 //
 // An inspection evaluates the access's expressions at each work-item and iteration, and so sees
 // what happens there. What it finds is a hull per group of work-groups, never a certain write.
+//
+// Another one finds out whether each work-item has places of its own. y[order[i]] += x[i] may be
+// done by several devices, and put together, where `order` names nobody twice: a permutation, the
+// elements of one colour. Hulls can't tell, since these places lie all over the buffer. So each
+// work-item claims the places that it changes, and a place that is claimed twice is not distinct.
 #pragma once
 
 #include "analysis-pass/summary/kernel_summary.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace libsplit {
 
 /// Whether an inspection can evaluate the access, and tells more than the extremes of slices do.
 bool wantsInspection(const Access& access);
+
+/// What work-items change in one argument, each from what it found there, to be claimed.
+struct ClaimedPlaces {
+  unsigned parameter = 0;
+  std::uint64_t unit = 1; ///< bytes, a power of two: each access changes a few whole ones of these
+  std::vector<const Access*> accesses; ///< of the kernel's summary; one of those that go alike
+};
+
+/// Nothing if the kernel changes nothing there at places that data decide, or an inspection can't
+/// tell all of these.
+std::optional<ClaimedPlaces> placesToClaim(const KernelSummary& kernel, unsigned parameter);
 
 /// Whether `expr` takes, for all values of one variable between two, none beyond those at these two
 /// (anything else held fast): it is affine in that variable, and does not load by it.

@@ -15,11 +15,14 @@ using Op = Expr::Op;
 constexpr std::size_t maxLanes = 64;
 /// Iterations that a lane may make for one cell. More, and nothing is known of the cell.
 constexpr std::uint64_t maxSteps = 1 << 22;
+/// Of an inspector of claims, which says the same of all: enough to keep a device busy.
+constexpr std::uint64_t maxClaimingCells = 4096;
 /// Of each number of an NDRange: sums and products of a few with places stay within 64 bits.
 constexpr Int mostItems = Int{1} << 40;
 constexpr Interval longs{INT64_MIN, INT64_MAX};
 
-/// Where in `n` things stand; the buffers' sizes and then the scalars follow.
+/// Where in `n` things stand; the buffers' sizes, the scalars and, where there are claims, the size
+/// of what is claimed follow.
 enum Number : std::size_t {
   Offset = 0,
   Global = 3,
@@ -63,23 +66,32 @@ unsigned depthOf(const Expr& e) {
   return depth;
 }
 
-/// Writes one kernel. Statements are collected by how many loops are around them, and each
-/// distinct value is computed once, as far out as it can be.
-class Writer {
-  using Corners = InspectorSource::Corners;
+/// What the expressions name.
+struct Inputs {
+  std::vector<unsigned> buffers; ///< parameters that are loaded from
+  std::vector<Expr> scalars;
+};
 
+using Corners = InspectorSource::Corners;
+
+/// Writes what a cell does about one access. Statements are collected by how many loops are around
+/// them, and each distinct value is computed once, as far out as it can be.
+class Writer {
 public:
-  explicit Writer(const Access& access) : access_(access), scopes_(access.loops.size() + 1) {}
+  /// `unit`: of claims; 0: it makes none.
+  Writer(const Access& access, Inputs& inputs, std::uint64_t unit)
+      : access_(access), inputs_(inputs), unit_(unit), scopes_(access.loops.size() + 1) {}
 
   std::string write() {
     writeConditions();
-    const std::string offset = valueOf(access_.offset);
-    return head() + body(offset) + tail();
+    return body(valueOf(access_.offset));
   }
 
-  std::vector<unsigned> buffers;
-  std::vector<Expr> scalars;
-  std::array<Corners, 3> corners{};
+  Corners cornersOf(unsigned d) const {
+    if (!endsTell([&](const Expr& leaf) { return isId(leaf, d); }))
+      return Corners::Never;
+    return mentionsGroups(d) ? Corners::OfGroups : Corners::Always;
+  }
 
 private:
   /// Whether the address at the ends of a variable tells all between.
@@ -91,16 +103,12 @@ private:
                                 [&](const Guard& g) { return uses(g.left) || uses(g.right); });
   }
 
-  Corners cornersOf(unsigned d) const {
-    if (!endsTell([&](const Expr& leaf) { return isId(leaf, d); }))
-      return Corners::Never;
-    return mentionsGroups(d) ? Corners::OfGroups : Corners::Always;
+  bool mentionsGroups(unsigned d) const {
+    return isUsed([&](const Expr& leaf) { return isOfGroup(leaf, d); });
   }
 
-  bool mentionsGroups(unsigned d) const {
-    auto uses = [&](const Expr& e) {
-      return usesVariable(e, [&](const Expr& leaf) { return isOfGroup(leaf, d); });
-    };
+  template <class IsVariable> bool isUsed(IsVariable isVariable) const {
+    auto uses = [&](const Expr& e) { return usesVariable(e, isVariable); };
     return uses(access_.offset) ||
            std::ranges::any_of(access_.loops, [&](const Loop& l) { return uses(l.count); }) ||
            std::ranges::any_of(access_.guards,
@@ -213,7 +221,7 @@ private:
     case Op::Constant:
       return "value(" + literal(e.value()) + ")";
     case Op::Argument:
-      return "value(scalar" + std::to_string(position(scalars, e)) + ")";
+      return "value(scalar" + std::to_string(position(inputs_.scalars, e)) + ")";
     case Op::GlobalId:
       return "value(" + at(Offset + d) + " + at" + dimension + ")";
     case Op::LocalId:
@@ -264,7 +272,7 @@ private:
       return std::string(e.isSigned() ? "signed_" : "unsigned_") + "(" + valueOf(e.operands()[0]) +
              ", " + std::to_string(e.width()) + ")";
     case Op::Load: {
-      position(buffers, d);
+      position(inputs_.buffers, d);
       const std::string parameter = std::to_string(d);
       return std::string("load") + (e.isSigned() ? "S" : "U") + std::to_string(e.width()) + "(b" +
              parameter + ", size" + parameter + ", " + valueOf(e.operands()[0]) + ")";
@@ -304,46 +312,6 @@ private:
     return so;
   }
 
-  std::string head() {
-    std::ranges::sort(buffers);
-    std::string text =
-        "kernel void INSPECTOR(global const long* restrict n, global long* restrict out";
-    for (const unsigned b : buffers)
-      text += ", global const uchar* restrict b" + std::to_string(b);
-    text += ") {\n";
-    std::size_t number = Sizes;
-    for (const unsigned b : buffers)
-      text += "const long size" + std::to_string(b) + " = " + at(number++) + ";\n";
-    for (std::size_t s = 0; s < scalars.size(); ++s)
-      text += "const long scalar" + std::to_string(s) + " = " + at(number++) + ";\n";
-    text += "local long lows[" + std::to_string(maxLanes) + "], ends[" + std::to_string(maxLanes) +
-            "];\n"
-            "const uint lane = get_local_id(0);\n"
-            "const long cell = get_group_id(0);\n";
-    std::string row = "cell"; // which of them, in this dimension and those above
-    for (unsigned d = 0; d < 3; ++d) {
-      const std::string own = std::to_string(d);
-      text += "const long first" + own + " = " + row + " % " + at(Cells + d) + " * " + at(Run + d) +
-              " * " + at(Local + d) + ";\n";
-      row += " / " + at(Cells + d);
-      text += "const uint size_" + own + " = min(" + at(Run + d) + " * " + at(Local + d) + ", " +
-              at(Global + d) + " - first" + own + ");\n";
-      corners[d] = cornersOf(d);
-      text += "const bool corners" + own + " = " +
-              (corners[d] == Corners::Always     ? "true"
-               : corners[d] == Corners::OfGroups ? at(Run + d) + " == 1"
-                                                 : "false") +
-              ";\n";
-      text += "const uint count" + own + " = corners" + own + " ? min(size_" + own +
-              ", 2u) : size_" + own + ";\n";
-    }
-    text += "long low = LONG_MAX, end = LONG_MIN;\n"
-            "bool bad = false;\n"
-            "uint steps = " +
-            std::to_string(maxSteps) + "u;\n";
-    return text;
-  }
-
   std::string body(const std::string& offset) {
     std::string text =
         "for (uint item = lane; item < count0 * count1 * count2; item += get_local_size(0)) {\n"
@@ -357,11 +325,17 @@ private:
     }
     for (unsigned k = 0; k < access_.loops.size(); ++k) {
       const std::string own = std::to_string(k);
-      const bool ends = endsTell([&](const Expr& leaf) { return isLoop(leaf, k); });
+      const auto isOfLoop = [&](const Expr& leaf) { return isLoop(leaf, k); };
+      const bool ends = unit_ == 0 && endsTell(isOfLoop);
+      // What it claims in each iteration it claims once.
+      const bool once = unit_ > 0 && !isUsed(isOfLoop);
       text += scopes_[k];
       text += "if (!" + counts_[k] + ".ok) { bad = true; continue; }\n";
       text += "const long trips" + own + " = " +
-              (ends ? "min(" + counts_[k] + ".v, 2L)" : counts_[k] + ".v") + ";\n";
+              (ends   ? "min(" + counts_[k] + ".v, 2L)"
+               : once ? "min(" + counts_[k] + ".v, 1L)"
+                      : counts_[k] + ".v") +
+              ";\n";
       text += "for (long trip" + own + " = 0; trip" + own + " < trips" + own + "; ++trip" + own +
               ") {\n"
               "if (bad || steps-- == 0) { bad = true; break; }\n"
@@ -373,18 +347,87 @@ private:
     std::string known = offset + ".ok";
     for (const std::string& condition : conditions_)
       known += " && " + condition + ".ok";
-    const std::string length = literal(static_cast<std::int64_t>(access_.length));
-    text += "if (!(" + known + ") || " + offset + ".v > LONG_MAX - " + length +
-            ") { bad = true; continue; }\n"
-            "low = min(low, " +
-            offset + ".v);\nend = max(end, " + offset + ".v + " + length + ");\n";
+    text += unit_ ? claim(offset, known) : extend(offset, known);
     for (std::size_t k = 0; k < access_.loops.size(); ++k)
       text += "}\n";
     return text + "}\n";
   }
 
-  static std::string tail() {
-    return R"(lows[lane] = bad ? LONG_MIN : low;
+  std::string extend(const std::string& offset, const std::string& known) const {
+    const std::string length = literal(static_cast<std::int64_t>(access_.length));
+    return "if (!(" + known + ") || " + offset + ".v > LONG_MAX - " + length +
+           ") { bad = true; continue; }\n"
+           "low = min(low, " +
+           offset + ".v);\nend = max(end, " + offset + ".v + " + length + ");\n";
+  }
+
+  std::string claim(const std::string& offset, const std::string& known) const {
+    const std::string length = literal(static_cast<std::int64_t>(access_.length));
+    const std::string unit = literal(static_cast<std::int64_t>(unit_));
+    return "if (!(" + known + ") || " + offset + ".v < 0 || " + offset + ".v % " + unit +
+           " != 0 || " + offset + ".v > claimed - " + length +
+           ") { bad = true; continue; }\n"
+           "for (long p = " +
+           offset + ".v / " + unit + "; p < (" + offset + ".v + " + length + ") / " + unit +
+           "; ++p)\n"
+           "bad = bad || isTaken(claims, p);\n";
+  }
+
+  const Access& access_;
+  Inputs& inputs_;
+  const std::uint64_t unit_;
+  std::vector<std::string> scopes_; ///< statements, by loops around them
+  std::vector<std::string> counts_, conditions_;
+  std::unordered_map<std::string, std::string> names_; ///< of values, by their text
+  unsigned values_ = 0;
+};
+
+/// `claimed`: the parameter whose places are claimed, if any are.
+std::string headOf(const Inputs& inputs, const std::array<Corners, 3>& corners,
+                   std::optional<unsigned> claimed = {}) {
+  std::string text =
+      "kernel void INSPECTOR(global const long* restrict n, global long* restrict out" +
+      std::string(claimed ? ", global uint* restrict claims" : "");
+  for (const unsigned b : inputs.buffers)
+    text += ", global const uchar* restrict b" + std::to_string(b);
+  text += ") {\n";
+  std::size_t number = Sizes;
+  for (const unsigned b : inputs.buffers)
+    text += "const long size" + std::to_string(b) + " = " + at(number++) + ";\n";
+  for (std::size_t s = 0; s < inputs.scalars.size(); ++s)
+    text += "const long scalar" + std::to_string(s) + " = " + at(number++) + ";\n";
+  if (claimed) // texts are equal only if all is
+    text += "const long claimed = " + at(number) + "; // bytes of argument " +
+            std::to_string(*claimed) + "\n";
+  text += "local long lows[" + std::to_string(maxLanes) + "], ends[" + std::to_string(maxLanes) +
+          "];\n"
+          "const uint lane = get_local_id(0);\n"
+          "const long cell = get_group_id(0);\n";
+  std::string row = "cell"; // which of them, in this dimension and those above
+  for (unsigned d = 0; d < 3; ++d) {
+    const std::string own = std::to_string(d);
+    text += "const long first" + own + " = " + row + " % " + at(Cells + d) + " * " + at(Run + d) +
+            " * " + at(Local + d) + ";\n";
+    row += " / " + at(Cells + d);
+    text += "const uint size_" + own + " = min(" + at(Run + d) + " * " + at(Local + d) + ", " +
+            at(Global + d) + " - first" + own + ");\n";
+    text += "const bool corners" + own + " = " +
+            (corners[d] == Corners::Always     ? "true"
+             : corners[d] == Corners::OfGroups ? at(Run + d) + " == 1"
+                                               : "false") +
+            ";\n";
+    text += "const uint count" + own + " = corners" + own + " ? min(size_" + own + ", 2u) : size_" +
+            own + ";\n";
+  }
+  text += "long low = LONG_MAX, end = LONG_MIN;\n"
+          "bool bad = false;\n"
+          "uint steps = " +
+          std::to_string(maxSteps) + "u;\n";
+  return text;
+}
+
+std::string tail() {
+  return R"(lows[lane] = bad ? LONG_MIN : low;
 ends[lane] = bad ? LONG_MAX : end;
 for (uint other = get_local_size(0) / 2; other > 0; other /= 2) {
 barrier(CLK_LOCAL_MEM_FENCE);
@@ -399,14 +442,7 @@ out[2 * cell + 1] = ends[0];
 }
 }
 )";
-  }
-
-  const Access& access_;
-  std::vector<std::string> scopes_; ///< statements, by loops around them
-  std::vector<std::string> counts_, conditions_;
-  std::unordered_map<std::string, std::string> names_; ///< of values, by their text
-  unsigned values_ = 0;
-};
+}
 
 /// What the expressions' operations mean here.
 std::string prelude() {
@@ -461,6 +497,9 @@ N less(N a, N b) { N r = {a.v < b.v, a.ok && b.ok}; return r; }
 N lessEqual(N a, N b) { N r = {a.v <= b.v, a.ok && b.ok}; return r; }
 N equal(N a, N b) { N r = {a.v == b.v, a.ok && b.ok}; return r; }
 N notEqual(N a, N b) { N r = {a.v != b.v, a.ok && b.ok}; return r; }
+bool isTaken(global uint* claims, long place) {
+  return atomic_or(claims + (place >> 5), 1u << (place & 31)) >> (place & 31) & 1;
+}
 N select_(N a, N b, N yes, N no) {
   if (!a.ok || !b.ok) return nothing();
   return a.v < b.v ? yes : no;
@@ -487,6 +526,11 @@ N select_(N a, N b, N yes, N no) {
   return functions;
 }
 
+/// Bytes of the buffer that an argument is.
+std::uint64_t sizeOf(std::span<const ArgumentValue> arguments, unsigned parameter) {
+  return parameter < arguments.size() ? arguments[parameter].bufferSize : 0;
+}
+
 } // namespace
 
 CellGrid gridOf(const NDRange& range, std::uint64_t most) {
@@ -503,11 +547,38 @@ CellGrid gridOf(const NDRange& range, std::uint64_t most) {
 }
 
 InspectorSource::InspectorSource(const Access& access) {
-  Writer writer(access);
-  text_ = writer.write();
-  buffers_ = std::move(writer.buffers);
-  scalars_ = std::move(writer.scalars);
-  corners_ = writer.corners;
+  Inputs inputs;
+  Writer writer(access, inputs, 0);
+  const std::string body = writer.write();
+  for (unsigned d = 0; d < 3; ++d)
+    corners_[d] = writer.cornersOf(d);
+  std::ranges::sort(inputs.buffers);
+  text_ = headOf(inputs, corners_) + body + tail();
+  buffers_ = std::move(inputs.buffers);
+  scalars_ = std::move(inputs.scalars);
+}
+
+InspectorSource::InspectorSource(const ClaimedPlaces& places)
+    : claimed_(places.parameter), unit_(places.unit) {
+  Inputs inputs;
+  std::string bodies;
+  for (const Access* access : places.accesses)
+    bodies += Writer(*access, inputs, unit_).write();
+  std::ranges::sort(inputs.buffers);
+  text_ = headOf(inputs, corners_, claimed_) + bodies + tail();
+  buffers_ = std::move(inputs.buffers);
+  scalars_ = std::move(inputs.scalars);
+}
+
+CellGrid InspectorSource::grid(const NDRange& range) const {
+  return claimed_ ? gridOf(range, maxClaimingCells) : gridOf(range);
+}
+
+std::uint64_t InspectorSource::claimBytes(std::span<const ArgumentValue> arguments) const {
+  if (!claimed_)
+    return 0;
+  const std::uint64_t places = sizeOf(arguments, *claimed_) / unit_;
+  return std::max<std::uint64_t>((places + 31) / 32, 1) * sizeof(std::uint32_t);
 }
 
 std::size_t InspectorSource::lanes(const NDRange& range, const CellGrid& grid) const {
@@ -546,12 +617,14 @@ InspectorSource::numbers(const NDRange& range, const CellGrid& grid,
   fits = fits && itemsOfCell < INT32_MAX;
   add(range.dimensions, 3);
   for (const unsigned buffer : buffers_)
-    add(buffer < arguments.size() ? arguments[buffer].bufferSize : 0, INT64_MAX);
+    add(sizeOf(arguments, buffer), INT64_MAX);
   for (const Expr& scalar : scalars_) {
     const std::optional<Int> value = argumentValue(scalar, arguments);
     fits = fits && value;
     add(value.value_or(0), INT64_MAX);
   }
+  if (claimed_)
+    add(sizeOf(arguments, *claimed_), INT64_MAX);
   if (!fits)
     return std::nullopt;
   return numbers;

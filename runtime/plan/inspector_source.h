@@ -25,6 +25,14 @@
 //     if (!t6.ok) { bad = true; continue; }
 //     low = min(low, t6.v);
 //     end = max(end, t6.v + 4);
+//
+// An inspector of claims instead sets a bit for each place that is changed, of one argument, by all
+// accesses that change it, at each work-item and each iteration that matters. Where a bit is set
+// already, somebody else has that place too, and nothing is known of the cell. For y[order[i]] += …
+// of floats the last lines become
+//
+//     if (!t6.ok || t6.v % 4 || t6.v < 0 || t6.v > claimed - 4) { bad = true; continue; }
+//     for (long p = t6.v / 4; p < (t6.v + 4) / 4; ++p) bad = bad || isTaken(claims, p);
 #pragma once
 
 #include "analysis-pass/summary/evaluate.h"
@@ -53,13 +61,22 @@ CellGrid gridOf(const NDRange& range, std::uint64_t most = std::uint64_t{1} << 2
 /// OpenCL C 1.2 of `kernel void INSPECTOR(global const long* n, global long* out, global const
 /// uchar* ...)`: `n` as `numbers` gives it, out[2 * cell] the least byte that the cell touches and
 /// out[2 * cell + 1] the end of the greatest, then the `buffers` in their order. To be run by one
-/// work-group for each cell, of any power of two up to `lanes`.
+/// work-group for each cell, of any power of two up to `lanes`. If it makes claims, a `global
+/// uint*` of `claimBytes` zeros comes behind `out`, and a cell touches nothing, or it is not known
+/// what.
 class InspectorSource {
 public:
   /// Whether the first and the last work-item of a cell tell of all between, in a dimension.
   enum class Corners { Never, OfGroups, Always }; // OfGroups: if the cell is one group
 
   explicit InspectorSource(const Access& access);
+  /// Whether places are distinct.
+  explicit InspectorSource(const ClaimedPlaces& places);
+
+  /// The cells that it is best run for.
+  CellGrid grid(const NDRange& range) const;
+  /// Of the table of claims, for a launch with these; 0 if it makes none.
+  std::uint64_t claimBytes(std::span<const ArgumentValue> arguments) const;
 
   /// Accesses to the same bytes under the same conditions have equal texts.
   const std::string& text() const { return text_; }
@@ -76,6 +93,8 @@ private:
   std::vector<unsigned> buffers_;
   std::vector<Expr> scalars_; ///< by-value arguments that the expressions name
   std::array<Corners, 3> corners_{};
+  std::optional<unsigned> claimed_; ///< the parameter
+  std::uint64_t unit_ = 1;          ///< of claims, in bytes
 };
 
 /// A program of these: the i-th kernel is `inspect` and i.

@@ -216,8 +216,19 @@ std::optional<Reason> findImage(const LaunchRequest& request, const KernelSummar
   return std::nullopt;
 }
 
+/// Whether all that the launch changes in argument `parameter` is known to lie at places of each
+/// work-item's own.
+bool areDistinct(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                 std::span<const Piece> pieces, unsigned parameter) {
+  std::vector<const KernelSummary*> summaries;
+  for (const Piece& piece : pieces)
+    summaries.push_back(devices[piece.device].summary);
+  return request.contents && request.contents->areDistinct(summaries, parameter);
+}
+
 /// Of several devices that change one place, each from what it found there, the work of all but one
-/// would be lost.
+/// would be lost. Not so where each work-item is known to have places of its own, all of them by
+/// way of one argument.
 std::optional<Reason> findLostWork(const LaunchRequest& request,
                                    std::span<const PlanDevice> devices,
                                    std::span<const Piece> pieces, std::span<const Merge> merges) {
@@ -240,11 +251,17 @@ std::optional<Reason> findLostWork(const LaunchRequest& request,
       LaunchRequest asked = request;
       asked.contents = nullptr; // what is worth finding out has been asked for
       const PieceRegions regions = regionsOf(asked, changes, piece.box, maxRanges, {});
-      if (regions.effects.buffers[merge.buffer].possibleWrites.intersects(merge.bytes))
-        return Reason{"work-groups of several devices may change the same bytes of `" +
-                          summary.parameters[change->parameter].name +
-                          "`, each from what it found there",
-                      change->where};
+      if (!regions.effects.buffers[merge.buffer].possibleWrites.intersects(merge.bytes))
+        continue;
+      const bool byOneArgument = std::ranges::all_of(changes.accesses, [&](const Access& access) {
+        return access.parameter == change->parameter;
+      });
+      if (byOneArgument && areDistinct(request, devices, pieces, change->parameter))
+        break; // for all pieces
+      return Reason{"work-groups of several devices may change the same bytes of `" +
+                        summary.parameters[change->parameter].name +
+                        "`, each from what it found there",
+                    change->where};
     }
   }
   return std::nullopt;

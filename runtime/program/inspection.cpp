@@ -10,13 +10,15 @@ namespace {
 
 /// Of one kernel. What goes beyond is evaluated without.
 constexpr std::size_t maxInspectors = 16;
-/// Answers that are kept of one kernel: of the levels of a multigrid, of buffers that swap places.
-constexpr std::size_t maxKnown = 16;
+/// Answers that are kept of one kernel: of the levels of a multigrid, of buffers that swap places,
+/// of the colours of a mesh.
+constexpr std::size_t maxKnown = 64;
 constexpr std::uint64_t maxKnownCells = 1 << 21; // of some 32 bytes for each dimension
 
 } // namespace
 
-TouchedCells::TouchedCells(const CellGrid& grid, std::span<const Interval> cells) : grid_(grid) {
+TouchedCells::TouchedCells(const CellGrid& grid, std::span<const Interval> cells)
+    : grid_(grid), all_(std::ranges::find(cells, everything) == cells.end()) {
   std::array<std::vector<Interval>, 3> slabs;
   for (unsigned d = 0; d < 3; ++d)
     slabs[d].assign(grid.cells[d], nothing);
@@ -44,20 +46,27 @@ Interval TouchedCells::within(const GroupBox& box) const {
 
 Inspections::Inspections(std::span<const KernelSummary* const> summaries) {
   for (const KernelSummary* summary : summaries) {
-    for (std::size_t i = 0; summary && i < summary->accesses.size(); ++i) {
-      if (!wantsInspection(summary->accesses[i]))
-        continue;
-      InspectorSource source(summary->accesses[i]);
-      const auto same = std::ranges::find(sources_, source.text(), &InspectorSource::text);
-      const auto index = static_cast<std::size_t>(same - sources_.begin());
-      if (same == sources_.end()) {
-        if (sources_.size() == maxInspectors)
-          continue;
-        sources_.push_back(std::move(source));
-      }
-      byAccess_[{summary, i}] = index;
-    }
+    for (std::size_t i = 0; summary && i < summary->accesses.size(); ++i)
+      if (wantsInspection(summary->accesses[i]))
+        if (const auto index = add(InspectorSource(summary->accesses[i])))
+          byAccess_[{summary, i}] = *index;
+    for (unsigned p = 0; summary && p < summary->parameters.size(); ++p)
+      if (const auto places = placesToClaim(*summary, p))
+        if (const auto index = add(InspectorSource(*places)))
+          byClaimed_[{summary, p}] = *index;
   }
+}
+
+/// Its number; nothing if there are too many.
+std::optional<std::size_t> Inspections::add(InspectorSource source) {
+  const auto same = std::ranges::find(sources_, source.text(), &InspectorSource::text);
+  const auto index = static_cast<std::size_t>(same - sources_.begin());
+  if (same == sources_.end()) {
+    if (sources_.size() == maxInspectors)
+      return std::nullopt;
+    sources_.push_back(std::move(source));
+  }
+  return index;
 }
 
 bool Inspections::build(const Dispatch& cl, cl_context context, cl_device_id device) {
@@ -75,6 +84,12 @@ std::optional<std::size_t> Inspections::inspectorOf(const KernelSummary& summary
                                                     std::size_t access) const {
   const auto found = byAccess_.find({&summary, access});
   return found == byAccess_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::size_t> Inspections::claimsOf(const KernelSummary& summary,
+                                                 unsigned parameter) const {
+  const auto found = byClaimed_.find({&summary, parameter});
+  return found == byClaimed_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::shared_ptr<const TouchedCells> Inspections::find(const InspectionKey& key) const {
@@ -106,6 +121,10 @@ cl_int InspectionPass::enqueue(const Dispatch& cl, cl_event* last) {
   };
   numbers_ = create(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, key.numbers);
   out_ = create(CL_MEM_WRITE_ONLY, written);
+  if (claimBytes > 0) {
+    std::vector<std::int64_t> unclaimed((claimBytes + 7) / 8);
+    claims_ = create(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, unclaimed);
+  }
   cl_uint arguments = 0;
   auto set = [&](cl_mem memory) {
     if (status == CL_SUCCESS)
@@ -113,6 +132,8 @@ cl_int InspectionPass::enqueue(const Dispatch& cl, cl_event* last) {
   };
   set(numbers_.get());
   set(out_.get());
+  if (claims_)
+    set(claims_.get());
   for (cl_mem each : data)
     set(each);
   const std::size_t local = lanes, global = lanes * grid.count();

@@ -11,6 +11,9 @@
 // what splitting gains: the launch's time on the program's own device less its time split, as last
 // measured, and all of the former before there is a latter. That also ends inspections whose
 // addresses cost as much as the kernel.
+//
+// Some tell whether work-items have places of their own (ClaimedPlaces). These are asked for only
+// where a launch can't be split without.
 #pragma once
 
 #include "runtime/core/completion.h"
@@ -34,11 +37,14 @@ public:
   /// `everything` where nothing is known of a group in `box`. Exact for slabs of whole cells; else
   /// more.
   Interval within(const GroupBox& box) const;
+  /// Something is known of each group.
+  bool all() const { return all_; }
   std::uint64_t count() const { return grid_.count(); }
 
 private:
   CellGrid grid_;
   std::array<Hulls, 3> slabs_; ///< of the cells at each place in a dimension
+  bool all_ = true;
 };
 
 /// What decides where the work-groups of one launch go.
@@ -69,6 +75,9 @@ public:
 
   /// The inspector for that access; nothing if it wants none.
   std::optional<std::size_t> inspectorOf(const KernelSummary& summary, std::size_t access) const;
+  /// The inspector that tells whether all that the kernel changes in an argument, each from what it
+  /// found there, lies at places of each work-item's own; nothing if there is none.
+  std::optional<std::size_t> claimsOf(const KernelSummary& summary, unsigned parameter) const;
   const InspectorSource& source(std::size_t inspector) const { return sources_[inspector]; }
   const Ref<cl_kernel>& kernel(std::size_t inspector) const { return kernels_[inspector]; }
 
@@ -77,9 +86,12 @@ public:
   void keep(InspectionKey key, std::shared_ptr<const TouchedCells> cells);
 
 private:
+  std::optional<std::size_t> add(InspectorSource source);
+
   std::vector<InspectorSource> sources_;
   std::vector<Ref<cl_kernel>> kernels_;
   std::map<std::pair<const KernelSummary*, std::size_t>, std::size_t> byAccess_;
+  std::map<std::pair<const KernelSummary*, unsigned>, std::size_t> byClaimed_;      ///< parameter
   std::deque<std::pair<InspectionKey, std::shared_ptr<const TouchedCells>>> known_; ///< newest last
   std::uint64_t knownCells_ = 0;
 };
@@ -89,6 +101,7 @@ struct InspectionPass {
   InspectionKey key;
   CellGrid grid;
   std::size_t lanes = 1;
+  std::uint64_t claimBytes = 0; ///< InspectorSource::claimBytes
   Ref<cl_kernel> kernel;
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
@@ -102,7 +115,7 @@ struct InspectionPass {
   cl_int readBack(const Dispatch& cl, cl_event* last);
 
 private:
-  Ref<cl_mem> numbers_, out_;
+  Ref<cl_mem> numbers_, out_, claims_;
 };
 
 } // namespace libsplit::runtime

@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t maxScanned = 4096;
 /// What is read is read in pieces of this, so that the next question finds its answer there.
 constexpr std::uint64_t page = 65536;
+/// Of a table of claims, on the program's device while an inspector runs.
+constexpr std::uint64_t maxClaimBytes = 256 << 20;
 
 } // namespace
 
@@ -110,8 +112,8 @@ const BufferArgument* LaunchContents::argumentOf(unsigned parameter) const {
 
 LaunchContents::Inspected LaunchContents::look(std::size_t inspector) {
   const InspectorSource& source = known_->source(inspector);
-  auto numbers = source.numbers(request_.range, gridOf(request_.range), request_.arguments);
-  if (!numbers)
+  auto numbers = source.numbers(request_.range, source.grid(request_.range), request_.arguments);
+  if (!numbers || source.claimBytes(request_.arguments) > maxClaimBytes)
     return {};
   InspectionKey key{inspector, std::move(*numbers), {}};
   for (const unsigned parameter : source.buffers()) {
@@ -126,17 +128,22 @@ LaunchContents::Inspected LaunchContents::look(std::size_t inspector) {
   return {Inspected::State::Demanded, nullptr};
 }
 
+const LaunchContents::Inspected& LaunchContents::answerOf(std::size_t inspector) {
+  const auto [entry, isNew] = inspected_.try_emplace(inspector);
+  if (isNew)
+    entry->second = look(inspector);
+  return entry->second;
+}
+
 std::optional<Interval> LaunchContents::touched(const KernelSummary& summary, std::size_t access,
                                                 const GroupBox& box) {
   const auto inspector = known_ ? known_->inspectorOf(summary, access) : std::nullopt;
   if (!inspector)
     return std::nullopt;
-  const auto [entry, isNew] = inspected_.try_emplace(*inspector);
-  if (isNew)
-    entry->second = look(*inspector);
-  switch (entry->second.state) {
+  const Inspected& answer = answerOf(*inspector);
+  switch (answer.state) {
   case Inspected::State::Known: {
-    const Interval bytes = entry->second.cells->within(box);
+    const Interval bytes = answer.cells->within(box);
     return bytes.empty() || (!isInfinite(bytes.low) && !isInfinite(bytes.high))
                ? std::optional(bytes)
                : std::nullopt;
@@ -147,6 +154,22 @@ std::optional<Interval> LaunchContents::touched(const KernelSummary& summary, st
     break;
   }
   return std::nullopt;
+}
+
+bool LaunchContents::areDistinct(std::span<const KernelSummary* const> summaries,
+                                 unsigned parameter) {
+  std::optional<std::size_t> inspector;
+  for (const KernelSummary* summary : summaries) {
+    const auto of = known_ ? known_->claimsOf(*summary, parameter) : std::nullopt;
+    if (!of || (inspector && *inspector != *of))
+      return false; // what one device's code changes, another's may as well
+    inspector = of;
+  }
+  if (!inspector)
+    return false;
+  const Inspected& answer = answerOf(*inspector);
+  return answer.state == Inspected::State::Demanded || // it is planned again
+         (answer.state == Inspected::State::Known && answer.cells->all());
 }
 
 } // namespace libsplit::runtime

@@ -61,6 +61,7 @@ public:
   std::optional<Interval> values(const ElementSlice& slice) override;
   std::optional<Interval> touched(const KernelSummary& summary, std::size_t access,
                                   const GroupBox& box) override;
+  bool areDistinct(std::span<const KernelSummary* const> summaries, unsigned parameter) override;
 
   const std::vector<ContentsDemand>& demands() const { return demands_; }
   /// Inspections without which the planning is worth little.
@@ -76,6 +77,7 @@ private:
     std::shared_ptr<const TouchedCells> cells;
   };
   Inspected look(std::size_t inspector);
+  const Inspected& answerOf(std::size_t inspector);
   const BufferArgument* argumentOf(unsigned parameter) const;
 
   Machine& machine_;

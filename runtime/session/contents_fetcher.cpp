@@ -289,10 +289,12 @@ std::shared_ptr<InspectionPass> ContentsFetcher::issueInspection(Task& work, con
   const Inspections& inspections = *launch.code->inspections;
   auto pass = std::make_shared<InspectionPass>();
   pass->key = key;
-  pass->grid = gridOf(launch.range);
+  const InspectorSource& source = inspections.source(key.inspector);
+  pass->grid = source.grid(launch.range);
+  pass->claimBytes = source.claimBytes(launch.request.arguments);
   // Work-items that work side by side are worth their barriers on GPUs alone.
   if (machine_->homeDevice().isGpu)
-    pass->lanes = inspections.source(key.inspector).lanes(launch.range, pass->grid);
+    pass->lanes = source.lanes(launch.range, pass->grid);
   pass->kernel = inspections.kernel(key.inspector);
   pass->context = machine_->contextOf(home, launch.program->context);
   pass->queue = machine_->queueOf(home, launch.program->context);
@@ -301,7 +303,7 @@ std::shared_ptr<InspectionPass> ContentsFetcher::issueInspection(Task& work, con
   instruction.queue = pass->queue;
   instruction.done = std::make_shared<Completion>(cl_);
   const NodeId node = machine_->homeDevice().node;
-  for (const unsigned parameter : inspections.source(key.inspector).buffers()) {
+  for (const unsigned parameter : source.buffers()) {
     const MemoryObject& object = *launch.objects[parameter];
     const ByteSet bytes(object.origin, object.origin + object.size);
     mover_.bring(work, *object.buffer, node, bytes);

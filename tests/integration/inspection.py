@@ -95,6 +95,25 @@ def one_memory_needs_no_inspection(bench):
     run.require(run.total("inspections") == 0, "addresses were inspected though nothing depends on them")
 
 
+def changed_in_place(bench, variant, **options):
+    run = bench.run(bench.sample("distinct_places", "--variant", variant), "preload",
+                    {**SPLIT, "POLICY": "static:0.5,0.5", **options})
+    run.require_success()
+    return run, ("assemble", "push", "raise", "scale_rows")
+
+
+def places_of_their_own_are_changed_by_all_devices(bench):
+    run, kernels = changed_in_place(bench, "", VERIFY="1")
+    for kernel in kernels:
+        run.require_split(kernel)
+        run.require(run.kernel(kernel)["rung"] == 3, f"{kernel}: rung {run.kernel(kernel)['rung']}, expected 3")
+    for variant, options in (("shared", {}), ("", {"INSPECT": "0"})):
+        run, kernels = changed_in_place(bench, variant, **options)
+        for kernel in kernels:
+            run.require(run.kernel(kernel)["split_launches"] == 0, f"{kernel}: was split")
+            run.require("each from what it found there" in run.kernel(kernel)["reason"], f"{kernel}: says not why")
+
+
 def the_result_is_verified(bench):
     command = bench.sample("nested_index", "--size", str(SIZE))
     native = bench.native(command, dump=True)
@@ -109,5 +128,6 @@ if __name__ == "__main__":
         "places_of_their_own_need_no_merge": places_of_their_own_need_no_merge,
         "unchanged_indices_are_inspected_once": unchanged_indices_are_inspected_once,
         "one_memory_needs_no_inspection": one_memory_needs_no_inspection,
+        "places_of_their_own_are_changed_by_all_devices": places_of_their_own_are_changed_by_all_devices,
         "the_result_is_verified": the_result_is_verified,
     })

@@ -33,8 +33,7 @@ SAMPLES = {
     "extremes": Expectation(("extremes",), launches={"extremes": 3}),
     "breadth_first": Expectation(("breadth_first",)),
     "float_sum": Expectation(whole=("float_sum",), launches={"float_sum": 2}),
-    # Onto what is there each device would add for itself.
-    "scatter": Expectation(("scatter",), launches={"scatter": 4, "scatter_onto": 4}),
+    "scatter": Expectation(("scatter", "scatter_onto"), launches={"scatter": 4, "scatter_onto": 4}),
     "printf_kernel": Expectation(whole=("printf_kernel",), launches={"printf_kernel": 2}),
     # Where devices share a memory images stay at home.
     "images": Expectation(launches={"blur": 4}),
@@ -54,6 +53,7 @@ SAMPLES = {
     "changing_index": Expectation(("gather_rows", "scatter", "fill_blocks", "rotate_index")),
     "nested_index": Expectation(("gather_nested", "sum_rows", "fill_blocks", "scatter_products", "scatter_present",
                                  "scatter_looked_up"), launches={"gather_nested": 2}),
+    "distinct_places": Expectation(("assemble", "push", "raise", "scale_rows"), launches={"assemble": 6, "push": 3}),
     "late_migration": Expectation(("stir",), launches={"stir": 12}),
     # PoCL reads samplers late: on a device with a thread of its own this fails natively as well.
     "late_release": Expectation(("slow",), launches={"look": 4}, homes=("0.0",)),

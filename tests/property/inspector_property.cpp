@@ -64,6 +64,7 @@ struct Case {
   NDRange range;
   std::vector<std::vector<std::byte>> buffers{4};
   std::int32_t number = 0;
+  std::uint64_t size = targetSize; ///< of what is touched
 
   Case() {
     kernel.parameters.resize(4, {"b", "int*", ParameterKind::GlobalBuffer, 0});
@@ -76,7 +77,7 @@ struct Case {
   const Access& access() const { return kernel.accesses[0]; }
   void goesTo(const Expr& offset) { access().offset = Expr::wrap(offset + c(middle), 64, true); }
   std::vector<ArgumentValue> arguments() const {
-    return {{{}, targetSize},
+    return {{{}, size},
             {{}, buffers[1].size()},
             {{}, buffers[2].size()},
             {std::as_bytes(std::span(&number, 1)), 0}};
@@ -87,8 +88,10 @@ struct Case {
 std::vector<std::vector<Interval>> inspect(const Device& device, std::span<const Case> cases,
                                            std::uint64_t mostCells, std::size_t lanes = 0) {
   std::vector<InspectorSource> sources;
-  for (const Case& each : cases)
-    sources.emplace_back(each.access());
+  for (const Case& each : cases) {
+    const auto places = placesToClaim(each.kernel, 0);
+    sources.push_back(places ? InspectorSource(*places) : InspectorSource(each.access()));
+  }
   const std::string text = programOf(sources);
   const char* begin = text.c_str();
   cl_program program = clCreateProgramWithSource(device.context, 1, &begin, nullptr, nullptr);
@@ -105,6 +108,10 @@ std::vector<std::vector<Interval>> inspect(const Device& device, std::span<const
     std::vector<cl_mem> memory{
         device.buffer(numbers->data(), numbers->size() * sizeof(std::int64_t)),
         device.buffer(written.data(), written.size() * sizeof(std::int64_t))};
+    if (const std::uint64_t bytes = sources[i].claimBytes(each.arguments())) {
+      const std::vector<std::byte> unclaimed(bytes);
+      memory.push_back(device.buffer(unclaimed.data(), bytes));
+    }
     for (const unsigned parameter : sources[i].buffers())
       memory.push_back(
           device.buffer(each.buffers[parameter].data(), each.buffers[parameter].size()));
@@ -142,11 +149,14 @@ GroupBox boxOf(const NDRange& range, const CellGrid& grid, std::uint64_t cell) {
 
 std::string describe(const Case& of) {
   static constexpr const char* relations[] = {" < ", " <= ", " == ", " != "};
-  std::string text = "offset " + toString(of.access().offset);
-  for (const Guard& g : of.access().guards)
-    text += "\n  if " + toString(g.left) + relations[int(g.relation)] + toString(g.right);
-  for (const Loop& l : of.access().loops)
-    text += "\n  for " + toString(l.count);
+  std::string text;
+  for (const Access& access : of.kernel.accesses) {
+    text += "\noffset " + toString(access.offset) + ", " + std::to_string(access.length) + " bytes";
+    for (const Guard& g : access.guards)
+      text += "\n  if " + toString(g.left) + relations[int(g.relation)] + toString(g.right);
+    for (const Loop& l : access.loops)
+      text += "\n  for " + toString(l.count);
+  }
   for (unsigned d = 0; d < of.range.dimensions; ++d)
     text += "\n  global " + std::to_string(of.range.global[d]) + " local " +
             std::to_string(of.range.local[d]) + " offset " + std::to_string(of.range.offset[d]);
@@ -202,6 +212,67 @@ public:
       access.guards.push_back({expr(access.loops.size(), 2),
                                static_cast<Guard::Relation>(pick(random_, 0, 3)),
                                expr(access.loops.size(), 2)});
+    return made;
+  }
+
+  /// What changes places, often of each work-item's own, as sorted numbers and colours have it.
+  Case changing() {
+    Case made = (*this)();
+    made.kernel.accesses.clear();
+    made.size = 32768; // room for 16 bytes for each item, and some
+    const NDRange& range = made.range;
+    const std::uint64_t items = range.global[0] * range.global[1] * range.global[2];
+    std::vector<std::int32_t> order(std::max<std::uint64_t>(items + 2, 64));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random_);
+    if (chance(random_, 30))
+      order[static_cast<std::size_t>(pick(random_, 0, std::int64_t(items) - 1))] = order[0];
+    made.buffers[1] = bufferOf(order);
+    std::shuffle(order.begin(), order.end(), random_);
+    made.buffers[2] = bufferOf(order);
+    const auto place = [&](unsigned d) {
+      return Expr::id(Op::GlobalId, d) + c(-std::int64_t(range.offset[d]));
+    };
+    const Expr item = place(0) + c(std::int64_t(range.global[0])) * place(1) +
+                      c(std::int64_t(range.global[0] * range.global[1])) * place(2);
+    for (auto n = pick(random_, 1, 3); n > 0; --n) {
+      Access access;
+      access.changes = true;
+      access.length = chance(random_, 70) ? 4 : 8;
+      const Expr first = intAt(1, item);
+      switch (pick(random_, 0, 6)) {
+      case 0:
+        access.offset = c(4) * intAt(2, first);
+        break;
+      case 1:
+        access.offset = c(4) * Expr::node(Op::Xor, {first, c(1)});
+        break;
+      case 2: // as many places as it has iterations
+        access.loops = {{Expr::node(Op::And, {intAt(2, item), c(3)})}};
+        access.offset = c(16) * first + c(4) * Expr::loop(0);
+        access.length = 4;
+        break;
+      case 3: // the same place in each iteration
+        access.loops = {{Expr::node(Op::And, {intAt(2, item), c(3)})}};
+        access.offset = c(4) * first;
+        break;
+      case 4:
+        access.offset = c(4) * Expr::node(Op::And, {expr(0, 2), c(255)});
+        break;
+      default:
+        access.offset = c(std::int64_t(access.length)) * first;
+      }
+      if (chance(random_, 30))
+        access.offset = access.offset + c(2048);
+      if (chance(random_, 30))
+        access.guards.push_back(
+            {expr(0, 2), static_cast<Guard::Relation>(pick(random_, 0, 3)), expr(0, 2)});
+      made.kernel.accesses.push_back(access);
+      if (chance(random_, 20)) { // once more, on a condition
+        access.guards.push_back({expr(0, 1), Guard::Relation::Less, expr(0, 1)});
+        made.kernel.accesses.push_back(access);
+      }
+    }
     return made;
   }
 
@@ -320,6 +391,68 @@ TEST_F(InspectorProperty, cellsHoldTheBytesThatBruteForceTouchesAndNoOthers) {
     EXPECT_GT(compared, 500u);
     EXPECT_GT(nonEmpty, 300u);
     EXPECT_GT(unknown, 50u);
+  }
+}
+
+/// Whether each work-item has bytes of its own, by brute force. `cantTell`: one comes to the same
+/// bytes again by another access, or some are no whole units.
+enum class Places { Distinct, Shared, NotKnown };
+Places placesOf(const Case& of, bool& cantTell) {
+  const NDRange& range = of.range;
+  const std::uint64_t unit = placesToClaim(of.kernel, 0)->unit;
+  std::set<std::uint64_t> taken;
+  for (std::uint64_t cell = 0; cell < range.groups(); ++cell) {
+    const GroupBox box = boxOf(range, gridOf(range), cell);
+    std::set<std::uint64_t> own;
+    for (const Access& access : of.kernel.accesses) {
+      KernelSummary alone = of.kernel;
+      alone.accesses = {access};
+      const auto bytes = execute(alone, range, of.arguments(), box, 0, of.buffers);
+      if (!bytes || inspectOnHost(access, range, of.arguments(), box, of.buffers) == everything)
+        return Places::NotKnown;
+      const std::set<std::uint64_t>& touched = (*bytes)[0].reads;
+      for (const std::uint64_t byte : touched)
+        cantTell = !own.insert(byte).second || !touched.contains(byte / unit * unit) ||
+                   !touched.contains(byte / unit * unit + unit - 1) || cantTell;
+    }
+    for (const std::uint64_t byte : own)
+      if (!taken.insert(byte).second)
+        return Places::Shared;
+  }
+  return Places::Distinct;
+}
+
+TEST_F(InspectorProperty, placesAreClaimedAsDistinctWhereBruteForceFindsNoneTwiceAndOnlyThere) {
+  constexpr std::size_t casesPerProgram = 8;
+  unsigned distinct = 0, shared = 0;
+  forEachSeed(12, [&](std::mt19937& random) {
+    std::vector<Case> cases;
+    while (cases.size() < casesPerProgram) {
+      Case made = Generator(random).changing();
+      if (chance(random, 80)) // else groups are compared with each other, and not items
+        made.range.local = {1, 1, 1};
+      if (placesToClaim(made.kernel, 0))
+        cases.push_back(std::move(made));
+    }
+    const auto claimed = inspect(*InspectorProperty::shared, cases, chance(random, 50) ? 4096 : 5,
+                                 chance(random, 30) ? 1 : 0);
+    ASSERT_EQ(claimed.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const Case& each = cases[i];
+      const bool says = std::ranges::find(claimed[i], everything) == claimed[i].end();
+      bool cantTell = false;
+      const Places places = placesOf(each, cantTell);
+      if (says)
+        ASSERT_NE(places, Places::Shared) << describe(each);
+      else if (places == Places::Distinct && !cantTell && each.range.local[0] == 1)
+        ADD_FAILURE() << "not known to be distinct: " << describe(each);
+      distinct += says && places == Places::Distinct;
+      shared += places == Places::Shared;
+    }
+  });
+  if (!std::getenv("LIBSPLIT_TEST_FIRST_SEED")) {
+    EXPECT_GT(distinct, 20u);
+    EXPECT_GT(shared, 20u);
   }
 }
 

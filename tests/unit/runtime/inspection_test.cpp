@@ -172,6 +172,65 @@ TEST(InspectorSource, checksForOverflowOnlyWhereTypesDoNotRuleItOut) {
   EXPECT_NE(text(Expr::wrap(narrow + at, 32, true)), text(narrow + at));
 }
 
+/// A kernel that changes elements of argument 0 that 1 and 2 name.
+KernelSummary changing(std::initializer_list<std::pair<unsigned, std::uint64_t>> changes) {
+  KernelSummary kernel = kernelOf({});
+  const Expr at = Expr::constant(4) * Expr::id(Expr::Op::GlobalId, 0);
+  for (const auto& [index, length] : changes) {
+    Access& access = kernel.accesses.emplace_back();
+    access.effect = Effect::Write;
+    access.changes = true;
+    access.length = length;
+    access.offset = Expr::constant(8) * Expr::load(index, at, 32, true);
+  }
+  return kernel;
+}
+
+TEST(PlacesToClaim, areThoseThatDataDecideEachOnce) {
+  KernelSummary kernel = changing({{1, 4}, {2, 8}, {1, 4}});
+  kernel.accesses[2].guards = {
+      {Expr::constant(0), Guard::Relation::Less, Expr::id(Expr::Op::GlobalId, 0)}};
+  const auto places = placesToClaim(kernel, 0);
+  ASSERT_TRUE(places);
+  EXPECT_EQ(places->unit, 4u);
+  EXPECT_EQ(places->accesses,
+            (std::vector<const Access*>{&kernel.accesses[0], &kernel.accesses[1]}));
+  EXPECT_FALSE(placesToClaim(kernel, 1)) << "nothing is changed there";
+  kernel.accesses[1].changes = false;
+  EXPECT_EQ(placesToClaim(kernel, 0)->accesses.size(), 1u);
+}
+
+TEST(PlacesToClaim, areNoneWhereIdsTellOrNothingDoes) {
+  KernelSummary kernel = changing({{1, 4}});
+  kernel.accesses[0].offset = Expr::constant(4) * Expr::id(Expr::Op::GlobalId, 0);
+  EXPECT_FALSE(placesToClaim(kernel, 0));
+  kernel = changing({{1, 4}, {2, 4}});
+  kernel.accesses[1].offset = Expr::unknown("pointer", 3);
+  EXPECT_FALSE(placesToClaim(kernel, 0)) << "some are not known";
+  kernel = changing({{1, 4}, {2, 4096}});
+  EXPECT_FALSE(placesToClaim(kernel, 0)) << "too many for one work-item";
+}
+
+TEST(InspectorSource, claimsABitForEachPlaceOfTheArgumentThatIsChanged) {
+  const KernelSummary kernel = changing({{1, 4}});
+  const InspectorSource source(*placesToClaim(kernel, 0));
+  const auto bytes = [&](std::uint64_t size) {
+    const std::vector<ArgumentValue> arguments{{{}, size}, {{}, 4096}, {{}, 8192}};
+    return source.claimBytes(arguments);
+  };
+  EXPECT_EQ(bytes(4 * 32), 4u);
+  EXPECT_EQ(bytes(4 * 33), 8u);
+  EXPECT_EQ(bytes(0), 4u);
+  // The same change of another argument is another question.
+  KernelSummary other = kernel;
+  other.accesses[0].parameter = 2;
+  const KernelSummary* const summaries[] = {&kernel, &other};
+  const Inspections inspections(summaries);
+  EXPECT_EQ(inspections.claimsOf(kernel, 0), 0u);
+  EXPECT_EQ(inspections.claimsOf(other, 2), 1u);
+  EXPECT_EQ(inspections.claimsOf(kernel, 1), std::nullopt);
+}
+
 TEST(InspectorSource, takesNoNumbersThatDoNotFit) {
   const KernelSummary kernel = kernelOf({4});
   const InspectorSource source(kernel.accesses[0]);

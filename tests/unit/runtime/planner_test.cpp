@@ -165,6 +165,46 @@ TEST(Planner, RefusesToMergeWhatEachDeviceWouldChangeForItself) {
   EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(request(64), apart, 0, groups)));
 }
 
+TEST(Planner, MergesWhatIsChangedWhereEachWorkItemHasPlacesOfItsOwn) {
+  class Distinct : public Contents {
+  public:
+    std::optional<Interval> values(const ElementSlice&) override { return std::nullopt; }
+    bool areDistinct(std::span<const KernelSummary* const> summaries, unsigned parameter) override {
+      asked.push_back(parameter);
+      return known && summaries.size() == 2;
+    }
+    bool known = true;
+    std::vector<unsigned> asked;
+  };
+  KernelSummary summary = stencil(false);
+  Access& write = summary.accesses[2];
+  write.offset = Expr::constant(4) *
+                 Expr::load(1, Expr::constant(4) * Expr::id(Expr::Op::GlobalId, 0), 32, true);
+  write.grain = 4;
+  write.changes = true;
+  const std::vector<std::uint64_t> groups = {4, 4};
+  const std::vector<PlanDevice> apart = {{1, &summary}, {2, &summary}};
+  Distinct contents;
+  LaunchRequest launch = request(64);
+  launch.contents = &contents;
+  const PlanResult merged = planCut(launch, apart, 0, groups);
+  ASSERT_TRUE(std::holds_alternative<LaunchPlan>(merged)) << std::get<Reason>(merged).text;
+  EXPECT_EQ(std::get<LaunchPlan>(merged).rung, Rung::Difference);
+  EXPECT_EQ(contents.asked, (std::vector<unsigned>{write.parameter}));
+  contents.known = false;
+  EXPECT_TRUE(std::holds_alternative<Reason>(planCut(launch, apart, 0, groups)));
+  // By way of another argument the same bytes may be somebody else's.
+  contents.known = true;
+  const unsigned written = write.parameter, other = written == 0 ? 1 : 0;
+  Access again = write;
+  again.parameter = other;
+  summary.accesses.push_back(again);
+  for (BufferArgument& argument : launch.buffers)
+    argument.buffer =
+        argument.parameter == other ? launch.buffers[written].buffer : argument.buffer;
+  EXPECT_TRUE(std::holds_alternative<Reason>(planCut(launch, apart, 0, groups)));
+}
+
 TEST(Planner, MergesUnknownWritesByDifferenceOrLeavesThemInOneMemory) {
   KernelSummary summary = stencil(false);
   summary.accesses[2].offset = Expr::unknown("index loaded from `col`", 7);

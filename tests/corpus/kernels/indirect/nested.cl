@@ -1,6 +1,7 @@
 // Elements that are found by elements that are found by elements.
 //@ splits gather
 //@ splits blocks
+//@ splits blocks_onto
 //@ splits rows
 //@ splits bytes
 //@ splits tiles
@@ -37,7 +38,7 @@ kernel void gather(global const uint* p, global const uint* q, global const uint
 kernel void blocks(global const int* p, global const int* q, global uint* y) {
   y[16 * q[p[get_group_id(0)]] + get_local_id(0)] = get_global_id(0);
 }
-// The same onto what is there: that no two have the same place nobody knows.
+// The same onto what is there: that no two have the same place is found out.
 kernel void blocks_onto(global const int* p, global const int* q, global uint* y) {
   y[16 * q[p[get_group_id(0)]] + get_local_id(0)] ^= get_global_id(0);
 }

@@ -1,5 +1,5 @@
 // Sparse matrices by all sorts of formats.
-//@ splits ell csr_scalar csr_vector bsr4 coo_atomic sell dia_mv bitmap_mv jacobi_row rows_len csr_halfrows
+//@ splits ell csr_scalar csr_vector bsr4 coo_atomic sell dia_mv bitmap_mv jacobi_row rows_len csr_halfrows csc_scatter
 //@ buffer x 512*4 float 1
 //@ buffer y 512*4 zero
 //@ buffer ec 16*512*4 below:512 2
