@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -90,9 +91,13 @@ bool setArgument(const OpenCl& cl, cl_context context, cl_kernel kernel, cl_uint
   ::_exit(1);
 }
 
-/// Kernels have other ways to crash.
+/// Kernels have other ways to crash. This program itself never calls exit, as LLVM does where the
+/// disk is full.
 void hearOfAborts() {
   std::signal(SIGABRT, endAsDriverGaveUp);
+}
+void hearOfExits() {
+  std::atexit([] { endAsDriverGaveUp(); });
 }
 
 /// Null if the driver refuses.
@@ -108,6 +113,21 @@ cl_program build(const OpenCl& cl, cl_context context, cl_device_id device, cons
   return isBuilt ? program : nullptr;
 }
 
+/// To see whether the driver still can. It compiles no kernel before it is launched.
+bool runNothing(const OpenCl& cl, cl_context context, cl_device_id device) {
+  const cl_program program = build(cl, context, device, "kernel void nothing() {}", "");
+  if (!program)
+    return false;
+  hearOfAborts();
+  cl_int error = CL_SUCCESS;
+  const cl_kernel kernel = cl.clCreateKernel(program, "nothing", &error);
+  const cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &error);
+  const std::size_t one = 1;
+  return cl.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr) ==
+             CL_SUCCESS &&
+         cl.clFinish(queue) == CL_SUCCESS;
+}
+
 /// Whether it did.
 bool compile(const OpenCl& cl, const CompileOrder& order) {
   cl_device_id device = deviceOf(cl, order);
@@ -118,11 +138,11 @@ bool compile(const OpenCl& cl, const CompileOrder& order) {
   if (error != CL_SUCCESS)
     endAsDriverGaveUp();
   const cl_program program = build(cl, context, device, order.text, order.options);
-  if (!program) { // unless it builds nothing at all, headers may be gone that the program found
-    if (!build(cl, context, device, "kernel void nothing(void) {}", ""))
-      endAsDriverGaveUp();
-    return false;
-  }
+  // Unless it builds nothing at all, headers may be gone that the program found.
+  if ((!program || order.launches.empty()) && !runNothing(cl, context, device))
+    endAsDriverGaveUp();
+  if (!program || order.launches.empty())
+    return program;
   hearOfAborts(); // the compiler has its own way of that
   const cl_kernel kernel = cl.clCreateKernel(program, order.kernel.c_str(), &error);
   if (error != CL_SUCCESS)
@@ -152,6 +172,7 @@ void endWithWhoAsked() {
 } // namespace
 
 void compileAhead(std::istream& input) {
+  hearOfExits();
   hearOfAborts();
   // Kernels may crash, of which nobody wants to be told. They may also not end.
   const rlimit none{0, 0};
@@ -168,7 +189,7 @@ void compileAhead(std::istream& input) {
   const bool isAll = orders && cl.loader && std::ranges::all_of(*orders, [&](const auto& order) {
                        return compile(cl, order);
                      });
-  const std::string_view answer = isAll ? runtime::allCompiled : "";
+  const std::string_view answer = isAll ? runtime::allCompiled : runtime::notCompiled;
   const bool isTold = ::write(STDOUT_FILENO, answer.data(), answer.size()) >= 0;
   ::_exit(isAll && isTold ? 0 : 1); // what a kernel left of the process may not end well
 }

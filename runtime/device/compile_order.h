@@ -39,7 +39,7 @@ struct CompileOrder {
   std::string kernel;
   std::vector<Argument> arguments;
   unsigned dimensions = 1;
-  std::vector<EnqueuedRange> launches;
+  std::vector<EnqueuedRange> launches; ///< none: it is only built, and the linker tried
 };
 
 /// The least NDRanges for which drivers would compile the same as for `range` and for those of its
@@ -58,9 +58,11 @@ std::string brokenOffAfter(double seconds);
 /// Seconds that are left for an order of which this is noted.
 double patienceLeft(const std::optional<std::string>& note);
 
-/// What the process says when it is done, and when the driver gave up: PoCL ends the process where
-/// it finds no compiler or can't write to its cache.
+/// What the process says when it is done, when the driver refused something, and when it gave up:
+/// PoCL ends the process where it finds no compiler or can't write to its cache. It says nothing
+/// where it came to another end.
 inline constexpr const char* allCompiled = "compiled\n";
+inline constexpr const char* notCompiled = "refused\n";
 inline constexpr const char* driverGaveUp = "given up\n";
 
 /// For a process's standard input.

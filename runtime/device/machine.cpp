@@ -232,17 +232,32 @@ void Machine::addSubDevices(const ListedDevice& listed, const std::vector<unsign
   }
 }
 
+namespace {
+
+bool isOfPocl(const Dispatch& cl, cl_device_id device) {
+  const auto platform = property<cl_platform_id>(cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  return stringProperty(cl.clGetPlatformInfo, platform, CL_PLATFORM_NAME) == keepsCompiledKernels;
+}
+
+bool isGpu(const Dispatch& cl, cl_device_id device) {
+  return !(property<cl_device_type>(cl.clGetDeviceInfo, device, CL_DEVICE_TYPE) &
+           CL_DEVICE_TYPE_CPU);
+}
+
+} // namespace
+
+bool keepsWhatItCompiles(const Dispatch& cl, cl_device_id device) {
+  return isOfPocl(cl, device) && !isGpu(cl, device);
+}
+
 void Machine::describe(Device& device) const {
   cl_device_id id = device.id.get();
   auto query = cl_.clGetDeviceInfo;
   device.name = stringProperty(query, id, CL_DEVICE_NAME);
   device.driver = stringProperty(query, id, CL_DRIVER_VERSION);
-  auto type = property<cl_device_type>(query, id, CL_DEVICE_TYPE);
-  device.isGpu = !(type & CL_DEVICE_TYPE_CPU);
-  const auto platform = property<cl_platform_id>(query, id, CL_DEVICE_PLATFORM);
-  device.needsOwnOptions =
-      stringProperty(cl_.clGetPlatformInfo, platform, CL_PLATFORM_NAME) == keepsCompiledKernels;
-  device.keepsCompiled = !device.isGpu && device.needsOwnOptions;
+  device.isGpu = isGpu(cl_, id);
+  device.needsOwnOptions = isOfPocl(cl_, id);
+  device.keepsCompiled = keepsWhatItCompiles(cl_, id);
   device.computeUnits = property<cl_uint>(query, id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
   device.megahertz = property<cl_uint>(query, id, CL_DEVICE_MAX_CLOCK_FREQUENCY, 1);
   device.maxItems = arrayProperty<std::size_t>(query, id, CL_DEVICE_MAX_WORK_ITEM_SIZES);

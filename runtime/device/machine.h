@@ -39,6 +39,9 @@ struct ListedDevice {
 /// disk for other processes, by name.
 inline constexpr const char* keepsCompiledKernels = "Portable Computing Language";
 
+/// Whether that goes for the device.
+bool keepsWhatItCompiles(const Dispatch& cl, cl_device_id device);
+
 /// Every device of every platform, in the loader's order.
 std::vector<ListedDevice> listDevices(const Dispatch& cl);
 

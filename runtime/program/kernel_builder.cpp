@@ -103,6 +103,9 @@ Ref<cl_program> KernelBuilder::programIn(const Program& program, Build& build, c
   cl_device_id id = on.id.get();
   const std::string ours = optionsFor(device);
   const bool isLinked = kindOf(source) == ProgramKind::Linked;
+  if (!(kindOf(source) == ProgramKind::OpenclC ? trial_.allows(id, source, origin.options + ours)
+                                               : trial_.allowsAny(id)))
+    return {};
   Ref<cl_program> made;
   if (isLinked)
     beside([&] { made = createLinked(context, id, source, ours); });

@@ -7,6 +7,7 @@
 
 #include "analysis-pass/summary/kernel_summary.h"
 #include "runtime/device/machine.h"
+#include "runtime/program/driver_trial.h"
 #include "runtime/program/program.h"
 
 #include <functional>
@@ -20,8 +21,9 @@ class KernelBuilder {
 public:
   /// `machine` is there when something is to be built. `yields`: drivers are called below the
   /// program's own priority. All must outlive this.
-  KernelBuilder(const Dispatch& cl, const std::unique_ptr<Machine>& machine, bool yields)
-      : cl_(cl), machine_(machine), yields_(yields) {}
+  KernelBuilder(const Dispatch& cl, const std::unique_ptr<Machine>& machine, DriverTrial& trial,
+                bool yields)
+      : cl_(cl), machine_(machine), trial_(trial), yields_(yields) {}
 
   /// The program that has `kernel`, one of `summary`'s, for a device; null if it can't be built
   /// there.
@@ -55,6 +57,7 @@ private:
 
   const Dispatch& cl_;
   const std::unique_ptr<Machine>& machine_;
+  DriverTrial& trial_;
   const bool yields_;
 };
 

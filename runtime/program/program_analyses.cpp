@@ -13,8 +13,8 @@
 namespace libsplit::runtime {
 
 ProgramAnalyses::ProgramAnalyses(const Dispatch& cl, const Options& options, const DiskCache& cache,
-                                 bool yields, RetainContext retain)
-    : cl_(cl), options_(options), yields_(yields), retain_(std::move(retain)),
+                                 DriverTrial& trial, bool yields, RetainContext retain)
+    : cl_(cl), options_(options), trial_(trial), yields_(yields), retain_(std::move(retain)),
       analyzer_(options.splitc.empty() ? defaultSplitc() : options.splitc, cache,
                 options.analysisTimeoutSeconds),
       macroProbe_(cl, cache) {}
@@ -60,7 +60,7 @@ std::shared_ptr<const ProgramSummary> ProgramAnalyses::find(const Origin& origin
       return summary;
     const Ref<cl_context> keep = retain_(place.context);
     const std::optional<std::string> options = optionsOfAll(origin);
-    if (!keep || !options ||
+    if (!keep || !options || !trial_.allowsAny(place.device) ||
         !macroProbe_.ask(place.context, place.device, *options, summary->unknownMacros, macros))
       return summary;
   }

@@ -5,6 +5,7 @@
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/options.h"
 #include "runtime/program/analyzer.h"
+#include "runtime/program/driver_trial.h"
 #include "runtime/program/macro_probe.h"
 #include "runtime/program/program.h"
 
@@ -28,8 +29,8 @@ public:
   using RetainContext = std::function<Ref<cl_context>(cl_context)>;
 
   /// `yields`: analyses run below the program's own priority. All references must outlive this.
-  ProgramAnalyses(const Dispatch& cl, const Options& options, const DiskCache& cache, bool yields,
-                  RetainContext retain);
+  ProgramAnalyses(const Dispatch& cl, const Options& options, const DiskCache& cache,
+                  DriverTrial& trial, bool yields, RetainContext retain);
 
   /// The summary for a device with these `macros`, kept with the build; where there can't be one it
   /// says why. Null only if nothing is kept on disk and `recallOnly` is set.
@@ -52,6 +53,7 @@ private:
 
   const Dispatch& cl_;
   const Options& options_;
+  DriverTrial& trial_;
   const bool yields_;
   const RetainContext retain_;
   Analyzer analyzer_;

@@ -4,12 +4,11 @@
 #include "runtime/core/child_process.h"
 #include "runtime/core/log.h"
 #include "runtime/plan/piece_range.h"
-#include "runtime/program/analyzer.h"
+#include "runtime/program/driver_trial.h"
 #include "runtime/session/executor.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -17,15 +16,6 @@
 namespace libsplit::runtime {
 
 namespace {
-
-/// Beside splitc; empty if it is not there.
-std::string splitrunOf(const Options& options) {
-  namespace fs = std::filesystem;
-  const fs::path splitc = options.splitc.empty() ? defaultSplitc() : options.splitc;
-  const fs::path splitrun = splitc.parent_path() / "splitrun";
-  std::error_code error;
-  return fs::exists(splitrun, error) ? splitrun.string() : std::string();
-}
 
 CompletionPtr nothingToDo(const Dispatch& cl) {
   auto done = std::make_shared<Completion>(cl);

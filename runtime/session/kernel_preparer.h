@@ -22,10 +22,11 @@ class KernelPreparer {
 public:
   /// `onlyWhatPays`: nobody waits for it, so it keeps below the program's own priority, and devices
   /// that join late are left for later.
-  KernelPreparer(Shared& shared, ProgramAnalyses& analyses, Merger& merger, bool onlyWhatPays)
+  KernelPreparer(Shared& shared, ProgramAnalyses& analyses, DriverTrial& trial, Merger& merger,
+                 bool onlyWhatPays)
       : shared_(shared), cl_(shared.cl), options_(shared.options), machine_(shared.machine),
         analyses_(analyses), merger_(merger), onlyWhatPays_(onlyWhatPays),
-        builder_(cl_, machine_, onlyWhatPays) {}
+        builder_(cl_, machine_, trial, onlyWhatPays) {}
 
   /// What is known of a kernel on the program's own device.
   struct Analysed {

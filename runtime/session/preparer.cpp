@@ -26,9 +26,10 @@ Preparer::Preparer(Shared& shared, const DiskCache& cache, BinaryOrigins& binari
                    const Contexts& contexts, Merger& merger)
     : shared_(shared), cl_(shared.cl), options_(shared.options), cache_(cache), binaries_(binaries),
       contexts_(contexts), onlyWhatPays_(preparesOnlyWhatPays(options_)), earlierRuns_(cache),
-      analyses_(cl_, options_, cache, onlyWhatPays_,
+      trial_(cl_, options_, cache, shared.ending),
+      analyses_(cl_, options_, cache, trial_, onlyWhatPays_,
                 [&contexts](cl_context context) { return contexts.retainIfAlive(context); }),
-      kernels_(shared, analyses_, merger, onlyWhatPays_) {}
+      kernels_(shared, analyses_, trial_, merger, onlyWhatPays_) {}
 
 // --- what the program does
 

@@ -128,7 +128,8 @@ private:
   /// Nothing is prepared that does not seem to pay, and nobody waits for it.
   const bool onlyWhatPays_;
   const EarlierRuns earlierRuns_;
-  ProgramAnalyses analyses_; ///< the worker's, as the next
+  DriverTrial trial_; ///< the worker's, as the next two
+  ProgramAnalyses analyses_;
   KernelPreparer kernels_;
   bool cacheTrimmed_ = false;
   std::size_t unkeptOrigins_ = 0; ///< of binaries, still being flattened

@@ -1,6 +1,9 @@
-"""What has a driver compile kernels beside a program: another process, which may have a kernel that does not end."""
+"""What has a driver compile kernels beside a program: another process, which may have a kernel that does not end, or which
+the driver ends."""
 
+import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -47,6 +50,36 @@ def tells_whether_the_driver_gave_up(bench):
             raise Failure(f"it said {done.stdout}, not {expected}, with {more}")
 
 
+def a_driver_that_ends_processes_ends_no_program(bench):
+    """A program on a GPU never asked for PoCL, which aborts where it finds no linker: it goes on alone, and is told once."""
+    vendors = bench.tmp / "vendors"
+    vendors.mkdir()
+    for icd in (bench.build / "fake_opencl" / "fake.icd", "/etc/OpenCL/vendors/pocl.icd"):
+        shutil.copy(icd, vendors)
+    fake = {"platforms": [{"name": "Fake", "devices": [{"name": "gpu", "launch_us": 2000, "item_ns": 0}]}],
+            "clock": "real", "cache": str(bench.tmp)}
+    env = {"OCL_ICD_VENDORS": str(vendors), "FAKE_OPENCL": json.dumps(fake), "POCL_DEVICES": "pthread"}
+    listed = bench.run([str(bench.build / "bin" / "splitrun"), "--list-devices"], None, {}, env=env).stdout
+    home, helper = (next(line.split()[0] for line in listed.splitlines() if word in line)
+                    for word in ("(Fake)", "(Portable"))
+    command = bench.sample("vector_add", "--device", home, "--iterations", "400")
+    native = bench.native(command, env=env, dump=True)
+    native.require_success()
+    for policy in ("static:1,1", "auto"):
+        for number, path in enumerate((os.environ["PATH"], str(bench.tmp))):
+            pocl = bench.tmp / f"pocl-{policy}-{number}"
+            pocl.mkdir()
+            run = bench.run(command, "preload", {"POLICY": policy, "MIN_LAUNCH": "0", "CACHE_DIR": f"{pocl}.split"},
+                            env=env | {"PATH": path, "POCL_CACHE_DIR": str(pocl)}, dump=True)
+            if number == 0:
+                run.require_same_as(native)
+                continue
+            run.require_same_as(native, stderr=False)
+            if run.stderr:  # on a busy machine the program may be over before it comes to that
+                run.require_one_complaint(f"device {helper} takes no part")
+            run.require(run.total("split_launches") == 0, "something was split")
+
+
 def ends_with_who_asked(bench):
     """Whatever ends that, in the midst of an endless kernel."""
     order = write_order(bench, ENDLESS, "endless")
@@ -73,4 +106,5 @@ def ends_with_who_asked(bench):
         process.wait()
 
 
-main({test.__name__: test for test in (ends_with_who_asked, tells_whether_the_driver_gave_up)})
+main({test.__name__: test for test in (ends_with_who_asked, tells_whether_the_driver_gave_up,
+                                          a_driver_that_ends_processes_ends_no_program)})

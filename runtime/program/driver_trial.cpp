@@ -1,0 +1,93 @@
+#include "runtime/program/driver_trial.h"
+
+#include "runtime/core/child_process.h"
+#include "runtime/core/log.h"
+#include "runtime/device/compile_order.h"
+#include "runtime/device/machine.h"
+#include "runtime/program/analyzer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+namespace libsplit::runtime {
+
+std::string splitrunOf(const Options& options) {
+  namespace fs = std::filesystem;
+  const fs::path splitc = options.splitc.empty() ? defaultSplitc() : options.splitc;
+  const fs::path splitrun = splitc.parent_path() / "splitrun";
+  std::error_code error;
+  return fs::exists(splitrun, error) ? splitrun.string() : std::string();
+}
+
+/// Who waits for the analysis has his way at once.
+DriverTrial::DriverTrial(const Dispatch& cl, const Options& options, const DiskCache& cache,
+                         const std::atomic<bool>& ending)
+    : cl_(cl), cache_(cache), ending_(ending),
+      splitrun_(options.waitAnalysis ? std::string() : splitrunOf(options)) {}
+
+/// Null if it is not to be tried.
+DriverTrial::Address* DriverTrial::addressOf(cl_device_id device) {
+  const auto [entry, isNew] = addresses_.try_emplace(device);
+  std::optional<Address>& address = entry->second;
+  if (!isNew || !keepsWhatItCompiles(cl_, device))
+    return address ? &*address : nullptr;
+  const auto own = property<cl_platform_id>(cl_.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  cl_uint count = 0;
+  cl_.clGetPlatformIDs(0, nullptr, &count);
+  std::vector<cl_platform_id> platforms(count);
+  cl_.clGetPlatformIDs(count, platforms.data(), nullptr);
+  const auto platform = std::ranges::find(platforms, own);
+  count = 0;
+  cl_.clGetDeviceIDs(own, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+  std::vector<cl_device_id> devices(count);
+  cl_.clGetDeviceIDs(own, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
+  const auto found = std::ranges::find(devices, device);
+  if (platform == platforms.end() || found == devices.end())
+    return nullptr;
+  address = {static_cast<unsigned>(platform - platforms.begin()),
+             static_cast<unsigned>(found - devices.begin()),
+             stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_NAME) + '\n' +
+                 stringProperty(cl_.clGetDeviceInfo, device, CL_DRIVER_VERSION),
+             false};
+  return &*address;
+}
+
+bool DriverTrial::allows(cl_device_id device, const std::string& text, const std::string& options) {
+  if (splitrun_.empty())
+    return true;
+  Address* address = addressOf(device);
+  if (!address || address->hasGivenUp)
+    return !address;
+  const std::string name = hashOf({text, options, address->driver}) + ".built";
+  if (cache_.read(name))
+    return true;
+  address->hasGivenUp = !survives(*address, text, options);
+  if (ending_) // a build in this process can't be broken off
+    return false;
+  if (!address->hasGivenUp)
+    cache_.write(name, wasCompiled);
+  return !address->hasGivenUp;
+}
+
+/// Also if nobody can tell.
+bool DriverTrial::survives(const Address& address, const std::string& text,
+                           const std::string& options) const {
+  CompileOrder order;
+  order.platform = address.platform;
+  order.device = address.device;
+  order.text = text;
+  order.options = options;
+  const ChildResult child = runChild({splitrun_, "--compile-ahead"}, serialize({&order, 1}),
+                                     patienceWithCompiling, &ending_, {}, Parent::Nobody);
+  const bool isTold = child.output == allCompiled || child.output == notCompiled;
+  if (isTold || !child.succeeded) // it was not started, or takes long
+    return true;
+  writeLogOnce(LogLevel::Warn, "device " + std::to_string(address.platform) + '.' +
+                                   std::to_string(address.device) +
+                                   " takes no part: its driver ends the process in which it is to "
+                                   "compile (is the disk of its cache full, or a linker missing?)");
+  return false;
+}
+
+} // namespace libsplit::runtime
