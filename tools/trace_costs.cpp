@@ -1,5 +1,7 @@
 #include "tools/trace_costs.h"
 
+#include "tools/busy_time.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -84,12 +86,25 @@ void learn(solver::ShareSolver& model, const RecordedLaunch& launch, std::uint64
   model.observeChunks(chunks, groups);
 }
 
+/// By device, its kernels for a call, in microseconds.
+std::vector<BusyTime> runningOf(const TraceContents& contents, const TraceCall& call) {
+  std::vector<BusyTime> running(contents.devices.size());
+  for (const std::size_t index : call.works)
+    if (const TraceWork& work = contents.works[index]; work.track == Track::Kernels)
+      running[work.device].add(work.begin, work.end);
+  return running;
+}
+
 } // namespace
 
 double longestSeconds(const TraceContents& contents, const TraceCall& call) {
+  const std::vector<BusyTime> running = runningOf(contents, call);
   std::vector<double> seconds(contents.devices.size());
   for (const std::size_t index : call.works)
-    seconds[contents.works[index].device] += secondsOf(contents.works[index]);
+    if (const TraceWork& work = contents.works[index]; work.track != Track::Kernels)
+      seconds[work.device] += secondsOf(work);
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    seconds[i] += running[i].length() * 1e-6;
   return seconds.empty() ? 0 : *std::ranges::max_element(seconds);
 }
 
@@ -102,6 +117,7 @@ std::vector<RecordedLaunch> recordedLaunches(const TraceContents& contents) {
     RecordedLaunch& launch = launches.emplace_back();
     launch.call = c;
     launch.seconds = longestSeconds(contents, call);
+    const std::vector<BusyTime> running = runningOf(contents, call);
     if (const auto found = contents.launches.find(call.launch); found != contents.launches.end())
       launch.launch = &found->second;
     for (const std::size_t index : call.works) {
@@ -116,7 +132,8 @@ std::vector<RecordedLaunch> recordedLaunches(const TraceContents& contents) {
       const std::uint64_t first = work.arguments.at("first_group");
       const std::uint64_t groups = work.arguments.at("groups");
       launch.dimension = work.arguments.at("dimension").get<unsigned>();
-      launch.parts.push_back({work.device, first, first + groups, secondsOf(work)});
+      launch.parts.push_back(
+          {work.device, first, first + groups, secondsOf(work) * running[work.device].part()});
     }
   }
   std::ranges::stable_sort(launches, {}, [&](const RecordedLaunch& launch) {

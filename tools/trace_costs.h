@@ -22,7 +22,7 @@ namespace libsplit::tools {
 struct Part {
   std::size_t device = 0;
   std::uint64_t begin = 0, end = 0;
-  double seconds = 0; ///< running, nothing moved
+  double seconds = 0; ///< running, nothing moved; where parts overlap, of what they took together
 };
 
 /// What a launch of the trace was and took.

@@ -2,6 +2,7 @@
 
 #include "runtime/trace/trace_format.h"
 #include "runtime/trace/trace_layout.h"
+#include "tools/busy_time.h"
 #include "tools/device_tracks.h"
 
 #include <algorithm>
@@ -312,8 +313,9 @@ private:
     bool isSplit = false; ///< it has pieces
     std::string kernel;
     std::uint64_t allGroups = 0;
-    std::vector<double> groups, seconds; ///< by device
-    HostTime begin = 0;                  ///< of the first work
+    std::vector<double> groups; ///< by device
+    std::vector<BusyTime> busy; ///< by device, in nanoseconds
+    HostTime begin = 0;         ///< of the first work
   };
 
   void addTask(Parts& parts) {
@@ -332,7 +334,7 @@ private:
     }
     Balance balance;
     balance.groups.resize(devices_.size());
-    balance.seconds.resize(devices_.size());
+    balance.busy.resize(devices_.size());
     balance.begin = task.retired;
     for (std::uint32_t i = 0; i < task.works; ++i)
       addWork(task, parts, balance);
@@ -384,7 +386,7 @@ private:
     arrow(task, process, place.thread, begin);
     balance.begin = std::min(balance.begin, begin);
     if (work.end > work.start)
-      balance.seconds[work.device] += static_cast<double>(work.end - work.start) * 1e-9;
+      balance.busy[work.device].add(static_cast<double>(work.start), static_cast<double>(work.end));
     if (track == Layout::Track::Kernels && work.groups > 0) {
       balance.isSplit = true;
       balance.kernel = text(work.name);
@@ -423,8 +425,8 @@ private:
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       shares[devices_[i].label] =
           std::min(balance.groups[i] / static_cast<double>(balance.allGroups), 1.0);
-      slowest = std::max(slowest, balance.seconds[i]);
-      sum += balance.groups[i] > 0 ? balance.seconds[i] : 0;
+      slowest = std::max(slowest, balance.busy[i].length());
+      sum += balance.groups[i] > 0 ? balance.busy[i].length() : 0;
       busy += balance.groups[i] > 0;
     }
     counter("shares of " + balance.kernel, balance.begin, std::move(shares));

@@ -1,6 +1,7 @@
 #include "tools/trace_summary.h"
 
 #include "runtime/core/text_table.h"
+#include "tools/busy_time.h"
 #include "tools/median.h"
 #include "tools/trace_reader.h"
 
@@ -109,10 +110,10 @@ private:
     bool isUnsplit = false;
     std::string reason;
     std::vector<double> groups(contents_.devices.size());
+    std::vector<BusyTime> busy(contents_.devices.size()); // in microseconds
     double all = 0;
     for (const std::size_t index : call.works) {
       const TraceWork& work = contents_.works[index];
-      const double seconds = (work.end - work.begin) * 1e-6;
       begin = index == call.works.front() ? work.begin : std::min(begin, work.begin);
       end = std::max(end, work.end);
       if (work.arguments.contains("bytes")) {
@@ -120,7 +121,7 @@ private:
       } else if (work.arguments.contains("groups") && kernel) {
         DevicePart& part = kernel->parts[work.device];
         ++part.pieces;
-        part.seconds += seconds;
+        busy[work.device].add(work.begin, work.end);
         part.startSeconds += work.idleBefore * 1e-6;
         groups[work.device] += work.arguments.at("groups").get<double>();
         all = work.arguments.at("all_groups").get<double>();
@@ -132,6 +133,8 @@ private:
     }
     if (!kernel)
       return;
+    for (std::size_t i = 0; i < busy.size(); ++i)
+      kernel->parts[i].seconds += busy[i].length() * 1e-6;
     bool isSplit = false;
     for (std::size_t i = 0; i < groups.size(); ++i)
       isSplit = isSplit || (groups[i] > 0 && !contents_.devices[i].ends_with(", home"));

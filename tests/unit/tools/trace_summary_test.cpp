@@ -1,5 +1,7 @@
 #include "tools/trace_summary.h"
 
+#include "tools/trace_costs.h"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -99,6 +101,31 @@ TEST(TraceSummary, AddsUpSharesSecondsAndBytes) {
   EXPECT_EQ(summary.bytesBetweenNodes, 1000U) << "a stopover is no arrival";
   EXPECT_NEAR(kernel.medianSeconds, 810e-6, 1e-12);
   EXPECT_DOUBLE_EQ(kernel.idle, 0) << "of the last quarter of the launches";
+}
+
+TEST(TraceSummary, CountsPartsThatOverlapNoLongerThanFromTheFirstStartToTheLastEnd) {
+  TraceText trace;
+  const auto part = [](int first, int groups) {
+    return R"("dimension":0,"all_groups":100,"first_group":)" + std::to_string(first) +
+           R"(,"groups":)" + std::to_string(groups);
+  };
+  // A boundary beside the rest; on the other device one after the other, with a gap.
+  trace.call(10, "k")
+      .work(0, 1, 20, 300, part(0, 5))
+      .work(0, 1, 30, 400, part(5, 45))
+      .work(1, 1, 20, 100, part(95, 5))
+      .work(1, 1, 150, 200, part(50, 45));
+  const KernelSummary kernel = trace.summary().kernels.at(0);
+  EXPECT_NEAR(kernel.parts[0].seconds, 410e-6, 1e-12);
+  EXPECT_NEAR(kernel.parts[1].seconds, 300e-6, 1e-12);
+  std::istringstream stream(trace.text() + "\n]\n");
+  const TraceContents contents = readTrace(stream);
+  const RecordedLaunch launch = recordedLaunches(contents).at(0);
+  EXPECT_NEAR(launch.seconds, 410e-6, 1e-12);
+  double first = 0;
+  for (const Part& each : launch.parts)
+    first += each.device == 0 ? each.seconds : 0;
+  EXPECT_NEAR(first, 410e-6, 1e-12);
 }
 
 TEST(TraceSummary, KnowsHowLongDevicesWereIdle) {
