@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
@@ -11,21 +12,25 @@ namespace libsplit {
 
 using llvm::dyn_cast;
 using llvm::isa;
+using llvm::isa_and_present;
 
 namespace {
 
 class Place {
 public:
-  Place(const llvm::Value* pointer, const llvm::Value* index)
-      : pointer_(pointer->stripPointerCasts()), index_(index) {}
+  Place(const llvm::Value* pointer, const llvm::Value* index,
+        llvm::ArrayRef<const llvm::Instruction*> reads)
+      : pointer_(pointer->stripPointerCasts()), index_(index), reads_(reads.begin(), reads.end()) {}
 
   /// Whether anything may be read there; most places are only stored to.
   bool mayBeRead() const {
-    return llvm::any_of(pointer_->users(),
-                        [](const llvm::User* user) { return !isa<llvm::StoreInst>(user); });
+    return !reads_.empty() || llvm::any_of(pointer_->users(), [](const llvm::User* user) {
+      return !isa<llvm::StoreInst>(user);
+    });
   }
   /// Calls `visit(value)` for all that was read there.
   template <class Visit> void eachRead(const Visit& visit) const {
+    llvm::for_each(reads_, visit);
     llvm::SmallVector<const llvm::Value*, 8> places{pointer_};
     while (!places.empty())
       for (const llvm::User* user : places.pop_back_val()->users())
@@ -38,6 +43,8 @@ public:
   bool isRead(const llvm::Value* value) const {
     while (isa<llvm::ExtractElementInst>(value) || isa<llvm::BitCastInst>(value))
       value = llvm::cast<llvm::Instruction>(value)->getOperand(0);
+    if (reads_.contains(value))
+      return true;
     if (auto* load = dyn_cast<llvm::LoadInst>(value))
       return !index_ && load->getPointerOperand()->stripPointerCasts() == pointer_;
     auto* call = dyn_cast<llvm::CallBase>(value);
@@ -52,7 +59,34 @@ public:
 private:
   const llvm::Value* pointer_;
   const llvm::Value* index_;
+  const llvm::SmallPtrSet<const llvm::Value*, 8> reads_;
 };
+
+/// All that is stored or copied into the private memory that `value` is loaded or copied from;
+/// nothing if it is nothing like that.
+llvm::SmallVector<const llvm::Value*, 8> keptFor(const llvm::Value* value) {
+  llvm::SmallVector<const llvm::Value*, 8> kept;
+  const llvm::Value* source = nullptr;
+  if (auto* load = dyn_cast<llvm::LoadInst>(value))
+    source = load->getPointerOperand();
+  else if (auto* copy = dyn_cast<llvm::MemTransferInst>(value))
+    source = copy->getRawSource();
+  const llvm::Value* memory = source ? llvm::getUnderlyingObject(source, 0) : nullptr;
+  if (!isa_and_present<llvm::AllocaInst>(memory))
+    return kept;
+  llvm::SmallPtrSet<const llvm::Value*, 16> seen{memory};
+  llvm::SmallVector<const llvm::Value*, 16> places{memory};
+  while (!places.empty())
+    for (const llvm::User* user : places.pop_back_val()->users())
+      if (auto* store = dyn_cast<llvm::StoreInst>(user))
+        kept.push_back(store->getValueOperand());
+      else if (auto* copy = dyn_cast<llvm::MemTransferInst>(user);
+               copy && llvm::getUnderlyingObject(copy->getRawDest(), 0) == memory)
+        kept.push_back(copy);
+      else if (user->getType()->isPointerTy() && seen.insert(user).second)
+        places.push_back(user);
+  return kept;
+}
 
 /// Follows what is stored back to where it comes from.
 class Trace {
@@ -87,6 +121,8 @@ private:
       const auto* parts = llvm::cast<llvm::Instruction>(value);
       return stores(parts->getOperand(0)) || stores(parts->getOperand(1));
     }
+    if (const auto kept = keptFor(value); !kept.empty())
+      return llvm::any_of(kept, [this](const llvm::Value* each) { return stores(each); });
     return comesFromThere(value);
   }
 
@@ -99,7 +135,9 @@ private:
     if (!affords())
       return true;
     return llvm::any_of(instruction->operands(),
-                        [this](const llvm::Use& each) { return comesFromThere(each); });
+                        [this](const llvm::Use& each) { return comesFromThere(each); }) ||
+           llvm::any_of(keptFor(value),
+                        [this](const llvm::Value* each) { return comesFromThere(each); });
   }
 
   /// As the greatest and the least are looked for: what was read there, or came to be from that, is
@@ -172,8 +210,8 @@ private:
 } // namespace
 
 bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
-                      const llvm::Value* index) {
-  const Place place(pointer, index);
+                      const llvm::Value* index, llvm::ArrayRef<const llvm::Instruction*> reads) {
+  const Place place(pointer, index, reads);
   return place.mayBeRead() && Trace(place).changes(value);
 }
 

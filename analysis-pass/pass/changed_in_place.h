@@ -11,6 +11,8 @@
 // first. Neither is a vector's store that leaves some components as they were.
 #pragma once
 
+#include <llvm/ADT/ArrayRef.h>
+
 namespace llvm {
 class Instruction;
 class Value;
@@ -21,9 +23,11 @@ namespace libsplit {
 /// Whether `value`, which is stored into the place of `pointer`, comes from that very place, or
 /// shares what it comes from with what was compared with what stood there: `if (z < d[p]) d[p] =
 /// z`, also of other types or a little off, and where what is stored goes with the winner. `index`:
-/// the place is that of a vector builtin (vstoren) by these two; else null. A value that takes
-/// thousands of others counts as if; what went by way of local memory is not seen.
+/// the place is that of a vector builtin (vstoren) by these two; else null. `reads`: what reads
+/// there otherwise (reads_in_place.h). What is kept in private memory meanwhile is seen by the
+/// variable or array that it is kept in. A value that takes thousands of others counts as if; what
+/// went by way of local memory is not seen.
 bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
-                      const llvm::Value* index = nullptr);
+                      const llvm::Value* index, llvm::ArrayRef<const llvm::Instruction*> reads);
 
 } // namespace libsplit

@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/kernel_access_analysis.h"
 
 #include "analysis-pass/pass/access_collector.h"
+#include "analysis-pass/pass/address_flow.h"
 #include "analysis-pass/pass/atomic_updates.h"
 #include "analysis-pass/pass/barriers.h"
 #include "analysis-pass/pass/builtins.h"
@@ -11,6 +12,7 @@
 #include "analysis-pass/pass/pointer_targets.h"
 #include "analysis-pass/pass/prepare.h"
 #include "analysis-pass/pass/read_only_buffers.h"
+#include "analysis-pass/pass/reads_in_place.h"
 #include "analysis-pass/pass/report.h"
 #include "analysis-pass/pass/search_reads.h"
 #include "analysis-pass/pass/source_names.h"
@@ -100,7 +102,8 @@ public:
                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
                  analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
         paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
-        readOnly_(readOnlyBuffers(function)), pointers_(builder_, readOnly_), updates_(function),
+        readOnly_(readOnlyBuffers(function)), pointers_(builder_, readOnly_), addresses_(pointers_),
+        readsInPlace_(function, builder_, pointers_, readOnly_), updates_(function),
         names_(function, builder_),
         searchReads_(searchReads(function, analyses.getResult<llvm::LoopAnalysis>(function),
                                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
@@ -110,6 +113,7 @@ public:
 
   KernelSummary run() {
     readSignature();
+    addresses_.follow(function_);
     for (llvm::BasicBlock& block : function_)
       if (builder_.dominators().isReachableFromEntry(&block))
         for (llvm::Instruction& instruction : block)
@@ -152,12 +156,11 @@ private:
   void load(llvm::LoadInst& load);
   void store(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type,
              std::uint64_t alignment);
+  bool changesInPlace(llvm::StoreInst& store);
   bool storeComponents(llvm::StoreInst& store);
   void touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
-  using Addresses = std::map<llvm::Value*, std::optional<unsigned>>;
-  std::optional<unsigned> addressIn(llvm::Value* value, Addresses& known);
-  std::optional<unsigned> findAddress(llvm::Value* value, Addresses& known);
+  void checkDecisions(llvm::Instruction& instruction);
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
@@ -172,6 +175,8 @@ private:
   PathConditions paths_;
   std::vector<bool> readOnly_; ///< by parameter
   PointerResolver pointers_;
+  AddressFlow addresses_;
+  ReadsInPlace readsInPlace_;
   AtomicUpdates updates_;
   SourceNames names_;
   SearchReads searchReads_;
@@ -274,64 +279,43 @@ bool KernelWalk::isSearchRead(const llvm::Instruction& instruction) {
          });
 }
 
-/// Whether its low bits are others of what it is made from.
-bool isShifted(const llvm::Value* value) {
-  auto* operation = dyn_cast<llvm::BinaryOperator>(value);
-  return operation && (operation->isShift() || operation->isIntDivRem());
+bool isAssumption(const llvm::CallInst& call) {
+  auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(&call);
+  return intrinsic && intrinsic->isAssumeLikeIntrinsic();
 }
 
-/// The parameter whose buffer's address goes into `value`, other than by its distance to another or
-/// by bits that are the same for all. `known`: of others, or being found out.
-std::optional<unsigned> KernelWalk::addressIn(llvm::Value* value, Addresses& known) {
-  if (isa<llvm::Constant>(value))
-    return std::nullopt;
-  const auto [entry, isNew] = known.try_emplace(value);
-  if (isNew)
-    entry->second = findAddress(value, known);
-  return entry->second;
+/// What work-items do must not depend on where buffers lie.
+void KernelWalk::checkDecisions(llvm::Instruction& instruction) {
+  llvm::SmallVector<llvm::Value*, 4> decides;
+  if (auto* branch = dyn_cast<llvm::BranchInst>(&instruction); branch && branch->isConditional())
+    decides.push_back(branch->getCondition());
+  else if (auto* cases = dyn_cast<llvm::SwitchInst>(&instruction))
+    decides.push_back(cases->getCondition());
+  else if (auto* choice = dyn_cast<llvm::SelectInst>(&instruction))
+    decides.push_back(choice->getCondition());
+  else if (auto* place = dyn_cast<llvm::GetElementPtrInst>(&instruction))
+    decides.append(place->idx_begin(), place->idx_end());
+  else if (auto* call = dyn_cast<llvm::CallInst>(&instruction); call && !isAssumption(*call))
+    decides.append(call->arg_begin(), call->arg_end());
+  for (llvm::Value* value : decides)
+    if (const auto parameter =
+            value->getType()->isPointerTy() ? std::nullopt : addresses_.in(value))
+      obstacle(Kind::Other, instruction,
+               "what it does depends on the address of `" + summary_.parameters[*parameter].name +
+                   "`");
 }
 
-std::optional<unsigned> KernelWalk::findAddress(llvm::Value* value, Addresses& known) {
-  auto* pointer = value->getType()->isPointerTy() ? value : nullptr;
-  if (auto* cast = dyn_cast<llvm::PtrToIntInst>(value))
-    pointer = cast->getPointerOperand();
-  if (pointer) {
-    for (const PointerTarget& target : pointers_.targets(pointer))
-      if (target.kind == PointerTarget::Kind::Parameter)
-        return target.parameter;
-    return std::nullopt;
-  }
-  if (!isa<llvm::CastInst, llvm::BinaryOperator, llvm::SelectInst, llvm::PHINode, llvm::FreezeInst,
-           llvm::InsertElementInst, llvm::ExtractElementInst, llvm::ShuffleVectorInst,
-           llvm::InsertValueInst, llvm::ExtractValueInst>(value))
-    return std::nullopt;
-  // Buffers, and copies of them, begin where all of these bits are 0.
-  constexpr std::uint64_t alignment = 128; // of a long16
-  auto* operation = dyn_cast<llvm::BinaryOperator>(value);
-  auto* mask = operation && operation->getOpcode() == llvm::Instruction::And
-                   ? dyn_cast<llvm::ConstantInt>(operation->getOperand(1))
-                   : nullptr;
-  if (mask && mask->getValue().ult(alignment) && !isShifted(operation->getOperand(0)))
-    return std::nullopt;
-  std::optional<unsigned> found;
-  for (llvm::Value* operand : llvm::cast<llvm::User>(value)->operands()) {
-    const std::optional<unsigned> in = addressIn(operand, known);
-    if (found && in && operation && operation->getOpcode() == llvm::Instruction::Sub)
-      return std::nullopt;
-    found = found ? found : in;
-  }
-  return found;
-}
-
-/// Each device has its own copies of buffers, and their addresses are others.
+/// The same of what they store.
 void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
                              llvm::Value* pointer) {
   using Target = PointerTarget::Kind;
-  const bool isKept = llvm::any_of(pointers_.targets(pointer), [](const PointerTarget& target) {
-    return target.kind != Target::Private && target.kind != Target::Local;
-  });
-  Addresses known;
-  if (const auto parameter = isKept ? addressIn(value, known) : std::nullopt)
+  // A pointer into a buffer may be kept meanwhile.
+  const bool isPointer = value->getType()->isPointerTy();
+  const bool isKept =
+      !isPointer || llvm::any_of(pointers_.targets(pointer), [](const PointerTarget& target) {
+        return target.kind != Target::Private && target.kind != Target::Local;
+      });
+  if (const auto parameter = isKept ? addresses_.in(value) : std::nullopt)
     obstacle(Kind::Other, instruction,
              "stores the address of `" + summary_.parameters[*parameter].name + "`");
 }
@@ -339,6 +323,7 @@ void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
 void KernelWalk::visit(llvm::Instruction& instruction) {
   if (isSearchRead(instruction))
     return;
+  checkDecisions(instruction);
   if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) {
     if (updates_.isPartOfUpdate(*load))
       return;
@@ -374,12 +359,15 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
     auto* length = dyn_cast<llvm::ConstantInt>(memory->getLength());
     Expr displacement = length ? Expr() : Expr::unknown("copy of a computed size", lineOf(&call));
     std::uint64_t bytes = length ? length->getZExtValue() : 0;
+    const bool changes = isChangedInPlace(&call, memory->getRawDest(), nullptr,
+                                          readsInPlace_.of(memory->getRawDest(), {}, bytes));
     touch(call, {.pointer = memory->getRawDest(),
                  .effect = Effect::Write,
                  .displacement = displacement,
                  .length = bytes,
                  .certain = false,
-                 .grain = wholeBlock(bytes, memory->getDestAlign().valueOrOne().value())});
+                 .grain = wholeBlock(bytes, memory->getDestAlign().valueOrOne().value()),
+                 .changes = changes});
     if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory))
       touch(call, {.pointer = transfer->getRawSource(),
                    .effect = Effect::Read,
@@ -436,8 +424,9 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
                  .length = access.length,
                  .grain = access.element};
     if (builtin.kind == BuiltinKind::VectorStore)
-      vector.changes = isChangedInPlace(call.getArgOperand(0), vector.pointer,
-                                        call.getArgOperand(access.indexOperand));
+      vector.changes = isChangedInPlace(
+          call.getArgOperand(0), vector.pointer, call.getArgOperand(access.indexOperand),
+          readsInPlace_.of(vector.pointer, vector.displacement, vector.length));
     touch(call, vector);
     return touchPadding(call, std::move(vector), access.padding);
   }
@@ -637,6 +626,15 @@ void KernelWalk::load(llvm::LoadInst& load) {
   }
 }
 
+/// Whether what it stores comes from what stood there.
+bool KernelWalk::changesInPlace(llvm::StoreInst& store) {
+  llvm::Value* pointer = store.getPointerOperand();
+  const std::uint64_t length =
+      layout_.getTypeStoreSize(store.getValueOperand()->getType()).getFixedValue();
+  return isChangedInPlace(store.getValueOperand(), pointer, nullptr,
+                          readsInPlace_.of(pointer, {}, length));
+}
+
 /// A vector's store by runs of components of one kind. False if all of it is written.
 bool KernelWalk::storeComponents(llvm::StoreInst& store) {
   const std::vector<Component> components = storedComponents(store, builder_.dominators());
@@ -646,7 +644,7 @@ bool KernelWalk::storeComponents(llvm::StoreInst& store) {
     return false;
   const std::uint64_t size = layout_.getTypeStoreSize(type->getScalarType()).getFixedValue();
   const std::uint64_t alignment = store.getAlign().value();
-  const bool changes = isChangedInPlace(store.getValueOperand(), store.getPointerOperand());
+  const bool changes = changesInPlace(store);
   for (std::size_t i = 0, end = 0; i < components.size(); i = end) {
     while (end < components.size() && components[end] == components[i])
       ++end;
@@ -702,7 +700,7 @@ void KernelWalk::store(llvm::Instruction& instruction, llvm::Value* pointer, llv
               .certain = !type->isAggregateType(),
               .grain = wholeBlock(written, alignment)};
   if (auto* stored = dyn_cast<llvm::StoreInst>(&instruction))
-    whole.changes = isChangedInPlace(stored->getValueOperand(), pointer);
+    whole.changes = changesInPlace(*stored);
   touch(instruction, whole);
   touchPadding(instruction, std::move(whole), allocated - written);
 }

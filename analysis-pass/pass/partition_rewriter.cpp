@@ -50,6 +50,11 @@ public:
   std::vector<Call> calls;
   std::set<std::string> misleading; ///< names of called work-item functions that a part gets wrong
   std::set<const FunctionDecl*> misled; ///< functions that call them
+  struct Literal {
+    std::string text;
+    SourceLocation where;
+  };
+  std::vector<Literal> literals; ///< strings, in their order
 
   bool TraverseFunctionDecl(FunctionDecl* function) { // NOLINT: Clang calls it by this name
     const FunctionDecl* before = std::exchange(current_, function->getCanonicalDecl());
@@ -70,6 +75,11 @@ public:
       misled.insert(current_);
     }
     calls.push_back({call, current_, callee->getCanonicalDecl()});
+    return true;
+  }
+
+  bool VisitStringLiteral(clang::StringLiteral* literal) {
+    literals.push_back({literal->getBytes().str(), literal->getExprLoc()});
     return true;
   }
 
@@ -301,6 +311,7 @@ public:
   RewriteAction(std::string prefix, const std::set<std::string>& askingElsewhere)
       : prefix_(std::move(prefix)), askingElsewhere_(askingElsewhere) {}
   PartitionRewrite result;
+  std::vector<CallCollector::Literal> literals; ///< of the source as it is
 
 protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
@@ -315,6 +326,7 @@ protected:
         action_.result =
             Editor(context, program, action_.macros_, action_.prefix_, action_.askingElsewhere_)
                 .run();
+        action_.literals = std::move(program.literals);
       }
 
     private:
@@ -329,11 +341,14 @@ private:
   Macros macros_;
 };
 
-/// Of the rewritten source: where the program still asks the device itself. A macro that puts the
-/// parentheses after the name hides the name from the prelude's macros.
+/// Of the rewritten source: where the program still asks the device itself, and where it says
+/// something else than before. A macro that puts the parentheses after the name hides the name from
+/// the prelude's macros; one that makes a string of its argument (`#x`) sees what these make of it.
 class CheckAction : public clang::ASTFrontendAction {
 public:
-  explicit CheckAction(std::string prefix) : prefix_(std::move(prefix)) {}
+  /// `literals`: the strings of the source as it was.
+  CheckAction(std::string prefix, std::vector<CallCollector::Literal> literals)
+      : prefix_(std::move(prefix)), literals_(std::move(literals)) {}
   std::optional<PartitionRewrite> refused;
 
 protected:
@@ -350,15 +365,23 @@ protected:
           if (!program.misleading.contains(name) ||
               call.caller->getNameAsString().starts_with(action_.prefix_))
             continue;
-          action_.refused.emplace();
-          action_.refused->failure =
-              "`" + name + "` and its parentheses come from different places";
-          action_.refused->where.line = lineOf(context.getSourceManager(), call.expr->getExprLoc());
-          return;
+          return refuse("`" + name + "` and its parentheses come from different places", context,
+                        call.expr->getExprLoc());
         }
+        for (std::size_t i = 0; i < program.literals.size(); ++i)
+          if (i >= action_.literals_.size() ||
+              program.literals[i].text != action_.literals_[i].text)
+            return refuse("a macro makes a string of what asks for work-groups", context,
+                          program.literals[i].where);
       }
 
     private:
+      void refuse(std::string why, const clang::ASTContext& context, SourceLocation where) {
+        action_.refused.emplace();
+        action_.refused->failure = std::move(why);
+        action_.refused->where.line = lineOf(context.getSourceManager(), where);
+      }
+
       CheckAction& action_;
     };
     return std::make_unique<Consumer>(*this);
@@ -366,6 +389,7 @@ protected:
 
 private:
   std::string prefix_;
+  std::vector<CallCollector::Literal> literals_;
 };
 
 } // namespace
@@ -404,7 +428,7 @@ PartitionRewrite rewriteUnitForPartitions(const ProgramInput& input,
   if (result.source.empty())
     return result;
   program.text = result.source;
-  CheckAction check(prefix);
+  CheckAction check(prefix, std::move(rewrite.literals));
   if (auto error = runClang(program, check)) {
     result.source.clear();
     result.failure = "the rewritten source does not compile: " + *error;

@@ -154,3 +154,41 @@ kernel void by_difference(global float* out, global const float* x, global int* 
   if (out[a] - z > 1e-6f)
     out[a] = z;
 }
+
+// The place read and written in two forms, or by two loads of the index.
+// CHECK-LABEL: kernel "one_of_a_vector"
+// CHECK: access 0 write {{.*}} (changes)
+kernel void one_of_a_vector(global float* out, global const int* at, float q) {
+  const int a = at[get_global_id(0)];
+  const float4 v = vload4(a, out);
+  out[4 * a + 1] = v.y * q;
+}
+
+// CHECK-LABEL: kernel "looked_up_again"
+// CHECK: access 0 write {{.*}} (changes)
+kernel void looked_up_again(global float* y, global const int* index, global float* x) {
+  const int i = get_global_id(0);
+  const float old = y[index[i]];
+  x[i] = old;
+  y[index[i]] = old + 1;
+}
+
+// Beside it.
+// CHECK-LABEL: kernel "the_next_one"
+// CHECK-NOT: (changes)
+kernel void the_next_one(global float* out, global const int* at, float q) {
+  const int a = at[get_global_id(0)];
+  out[4 * a] = out[4 * a + 1] * q;
+}
+
+// Kept meanwhile.
+// CHECK-LABEL: kernel "by_way_of_an_array"
+// CHECK: access 0 write {{.*}} (changes)
+kernel void by_way_of_an_array(global float* out, global const int* at, int n, float q) {
+  const int a = at[get_global_id(0)];
+  float kept[16];
+  for (int k = 0; k < n; ++k)
+    kept[k & 15] = out[16 * a + k];
+  for (int k = 0; k < n; ++k)
+    out[16 * a + k] = kept[(k + 1) & 15] + q;
+}

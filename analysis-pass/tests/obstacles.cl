@@ -63,6 +63,45 @@ struct Node { global float* first; int count; };
 kernel void keeps_pointer(global float* a, global struct Node* nodes) {
   nodes[get_global_id(0)].first = a + 4 * get_global_id(0);
 }
+// CHECK-LABEL: kernel keeps_low_bits(
+// CHECK: can't be split: stores the address of `a`
+kernel void keeps_low_bits(global float* a, global uint* o) {
+  o[get_global_id(0)] = (uint)(ulong)a & 15;
+}
+// CHECK-LABEL: kernel asks_for_alignment(
+// CHECK: line [[#@LINE+3]]: can't be split: what it does depends on the address of `a`
+kernel void asks_for_alignment(global const int* a, global int* o) {
+  const int i = get_global_id(0);
+  if (((ulong)a & 31) == 0)
+    vstore2(vload2(i, a), i, o);
+  else
+    o[i] = a[i];
+}
+// CHECK-LABEL: kernel begins_at_a_line(
+// CHECK: can't be split: what it does depends on the address of `a`
+kernel void begins_at_a_line(global const int* a, global int* o, int n) {
+  const int begin = 16 * get_global_id(0) - ((uint)(ulong)a & 63) / 4;
+  for (int k = max(begin, 0); k < min(begin + 16, n); ++k)
+    o[k] = a[k];
+}
+// CHECK-LABEL: kernel stores_by_its_bits(
+// CHECK: can't be split: what it does depends on the address of `o`
+kernel void stores_by_its_bits(global const int2* a, global int* o) {
+  const int i = get_global_id(0);
+  vstore2(a[i], i ^ ((uint)(ulong)o & 16), o);
+}
+// CHECK-LABEL: kernel asks_which_is_first(
+// CHECK: can't be split: what it does depends on the address of
+kernel void asks_which_is_first(global const int* a, global int* o, int n) {
+  const int i = get_global_id(0);
+  o[(ulong)a < (ulong)o ? i : n - 1 - i] = a[i];
+}
+// CHECK-LABEL: kernel asks_whether_it_is_there(
+// CHECK-NOT: can't be split
+kernel void asks_whether_it_is_there(global const int* a, global int* o) {
+  const int i = get_global_id(0);
+  o[i] = a && a != o ? a[i] : i;
+}
 // CHECK-LABEL: kernel keeps_distance(
 // CHECK-NOT: can't be split
 kernel void keeps_distance(global const char* text, global int* lengths, int most) {
