@@ -226,6 +226,25 @@ bool areDistinct(const LaunchRequest& request, std::span<const PlanDevice> devic
   return request.contents && request.contents->areDistinct(summaries, parameter);
 }
 
+/// By parameter, whether it is bound to the buffer of `merge`, and the kernel reads what is merged
+/// through another one: `out[p] = in[p] + 1` changes that where both are one buffer.
+std::vector<bool> readOtherwise(const LaunchRequest& request, const KernelSummary& summary,
+                                const Merge& merge) {
+  std::vector<bool> reads(summary.parameters.size()), otherwise(reads.size());
+  for (const Access& access : summary.accesses)
+    reads[access.parameter] = reads[access.parameter] || access.effect == Effect::Read;
+  for (const BufferArgument& read : request.buffers) {
+    const std::uint64_t end = read.origin + request.arguments[read.parameter].bufferSize;
+    if (read.buffer != merge.buffer || !reads[read.parameter] ||
+        !merge.bytes.intersects(ByteSet(read.origin, end)))
+      continue;
+    for (const BufferArgument& written : request.buffers)
+      if (written.buffer == merge.buffer && written.parameter != read.parameter)
+        otherwise[written.parameter] = true;
+  }
+  return otherwise;
+}
+
 /// Of several devices that change one place, each from what it found there, the work of all but one
 /// would be lost. Not so where each work-item is known to have places of its own, all of them by
 /// way of one argument.
@@ -235,14 +254,16 @@ std::optional<Reason> findLostWork(const LaunchRequest& request,
   for (const Merge& merge : merges) {
     if (merge.update)
       continue;
-    const auto mayLose = [&](const Access& access) {
-      return access.changes &&
-             std::ranges::any_of(request.buffers, [&](const BufferArgument& argument) {
-               return argument.buffer == merge.buffer && argument.parameter == access.parameter;
-             });
-    };
     for (const Piece& piece : pieces) {
       const KernelSummary& summary = *devices[piece.device].summary;
+      const std::vector<bool> isReadOtherwise = readOtherwise(request, summary, merge);
+      const auto mayLose = [&](const Access& access) {
+        return access.effect == Effect::Write &&
+               (access.changes || isReadOtherwise[access.parameter]) &&
+               std::ranges::any_of(request.buffers, [&](const BufferArgument& argument) {
+                 return argument.buffer == merge.buffer && argument.parameter == access.parameter;
+               });
+      };
       const auto change = std::ranges::find_if(summary.accesses, mayLose);
       if (change == summary.accesses.end())
         continue;
@@ -254,7 +275,7 @@ std::optional<Reason> findLostWork(const LaunchRequest& request,
       if (!regions.effects.buffers[merge.buffer].possibleWrites.intersects(merge.bytes))
         continue;
       const bool byOneArgument = std::ranges::all_of(changes.accesses, [&](const Access& access) {
-        return access.parameter == change->parameter;
+        return access.parameter == change->parameter && access.changes;
       });
       if (byOneArgument && areDistinct(request, devices, pieces, change->parameter))
         break; // for all pieces

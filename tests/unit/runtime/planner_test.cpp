@@ -163,6 +163,16 @@ TEST(Planner, RefusesToMergeWhatEachDeviceWouldChangeForItself) {
   exact.accesses[2].changes = true;
   apart = {{1, &exact}, {2, &exact}};
   EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(request(64), apart, 0, groups)));
+  // What is read through another parameter, but from the same buffer, was there before as well.
+  summary.accesses[2].changes = false;
+  apart = {{1, &summary}, {2, &summary}};
+  LaunchRequest launch = request(64);
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(launch, apart, 0, groups)));
+  launch.buffers = {{0, 0, 0}, {1, 0, 0}};
+  launch.bufferCount = 1;
+  EXPECT_TRUE(std::holds_alternative<Reason>(planCut(launch, apart, 0, groups)));
+  launch.buffers = {{0, 0, 0}, {1, 0, 256}}; // two parts of it
+  EXPECT_TRUE(std::holds_alternative<LaunchPlan>(planCut(launch, apart, 0, groups)));
 }
 
 TEST(Planner, MergesWhatIsChangedWhereEachWorkItemHasPlacesOfItsOwn) {
