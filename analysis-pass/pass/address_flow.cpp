@@ -11,17 +11,20 @@ using llvm::isa;
 
 namespace {
 
-/// The pointer that `value` is the address of, with some number added maybe; null if it is none.
-llvm::Value* pointerIn(llvm::Value* value) {
+/// The pointer that `value` is the address of, with some number added maybe; null if it is none, or
+/// found only by a longer look.
+llvm::Value* pointerIn(llvm::Value* value, unsigned depth = 8) {
   if (value->getType()->isPointerTy())
     return value;
+  if (depth == 0)
+    return nullptr;
   if (isa<llvm::CastInst, llvm::FreezeInst>(value)) // a part of it, for a pointer's lower half
-    return pointerIn(cast<llvm::Instruction>(value)->getOperand(0));
+    return pointerIn(cast<llvm::Instruction>(value)->getOperand(0), depth - 1);
   auto* sum = dyn_cast<llvm::BinaryOperator>(value);
   if (!sum || sum->getOpcode() != llvm::Instruction::Add)
     return nullptr;
-  llvm::Value* const first = pointerIn(sum->getOperand(0));
-  return first ? first : pointerIn(sum->getOperand(1));
+  llvm::Value* const first = pointerIn(sum->getOperand(0), depth - 1);
+  return first ? first : pointerIn(sum->getOperand(1), depth - 1);
 }
 
 bool isNull(const llvm::Value* value) {
@@ -95,11 +98,14 @@ bool AddressFlow::isSameOnEachDevice(const llvm::User& operation) const {
     return false;
   llvm::Value* const first = pointerIn(operation.getOperand(0));
   llvm::Value* const second = pointerIn(operation.getOperand(1));
-  if (compared && compared->isEquality() && first && isNull(operation.getOperand(1)))
+  const bool areCompared = compared && compared->isEquality();
+  if (areCompared &&
+      ((first && isNull(operation.getOperand(1))) || (second && isNull(operation.getOperand(0)))))
     return true;
   if (!first || !second)
     return false;
-  if (binary || compared->isEquality())
+  const bool arePlain = first == operation.getOperand(0) && second == operation.getOperand(1);
+  if (areCompared && arePlain)
     return true;
   const auto buffer = bufferOf(first), other = bufferOf(second);
   return !buffer || !other || buffer == other;

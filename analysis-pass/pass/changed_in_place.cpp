@@ -16,6 +16,8 @@ using llvm::isa_and_present;
 
 namespace {
 
+using KeptValues = std::vector<const llvm::Value*>;
+
 class Place {
 public:
   Place(const llvm::Value* pointer, const llvm::Value* index,
@@ -62,18 +64,20 @@ private:
   const llvm::SmallPtrSet<const llvm::Value*, 8> reads_;
 };
 
-/// All that is stored or copied into the private memory that `value` is loaded or copied from;
-/// nothing if it is nothing like that.
-llvm::SmallVector<const llvm::Value*, 8> keptFor(const llvm::Value* value) {
-  llvm::SmallVector<const llvm::Value*, 8> kept;
+/// The private memory that `value` is loaded or copied from; null if it is nothing like that.
+const llvm::Value* privateSource(const llvm::Value* value) {
   const llvm::Value* source = nullptr;
   if (auto* load = dyn_cast<llvm::LoadInst>(value))
     source = load->getPointerOperand();
   else if (auto* copy = dyn_cast<llvm::MemTransferInst>(value))
     source = copy->getRawSource();
   const llvm::Value* memory = source ? llvm::getUnderlyingObject(source, 0) : nullptr;
-  if (!isa_and_present<llvm::AllocaInst>(memory))
-    return kept;
+  return isa_and_present<llvm::AllocaInst>(memory) ? memory : nullptr;
+}
+
+/// All that is stored or copied into it.
+KeptValues valuesKeptIn(const llvm::Value* memory) {
+  KeptValues kept;
   llvm::SmallPtrSet<const llvm::Value*, 16> seen{memory};
   llvm::SmallVector<const llvm::Value*, 16> places{memory};
   while (!places.empty())
@@ -91,7 +95,7 @@ llvm::SmallVector<const llvm::Value*, 8> keptFor(const llvm::Value* value) {
 /// Follows what is stored back to where it comes from.
 class Trace {
 public:
-  explicit Trace(const Place& place) : place_(place) {}
+  Trace(const Place& place, const ChangesInPlace& changes) : place_(place), changes_(changes) {}
 
   /// Whether `value`, which is stored, comes from there, or was chosen by a comparison with what
   /// was read there.
@@ -121,8 +125,10 @@ private:
       const auto* parts = llvm::cast<llvm::Instruction>(value);
       return stores(parts->getOperand(0)) || stores(parts->getOperand(1));
     }
-    if (const auto kept = keptFor(value); !kept.empty())
-      return llvm::any_of(kept, [this](const llvm::Value* each) { return stores(each); });
+    if (const llvm::Value* memory = privateSource(value))
+      return stored_.insert(memory).second &&
+             llvm::any_of(changes_.keptIn(memory),
+                          [this](const llvm::Value* each) { return stores(each); });
     return comesFromThere(value);
   }
 
@@ -134,10 +140,12 @@ private:
       return false;
     if (!affords())
       return true;
+    if (const llvm::Value* memory = privateSource(value))
+      return followed_.insert(memory).second &&
+             llvm::any_of(changes_.keptIn(memory),
+                          [this](const llvm::Value* each) { return comesFromThere(each); });
     return llvm::any_of(instruction->operands(),
-                        [this](const llvm::Use& each) { return comesFromThere(each); }) ||
-           llvm::any_of(keptFor(value),
-                        [this](const llvm::Value* each) { return comesFromThere(each); });
+                        [this](const llvm::Use& each) { return comesFromThere(each); });
   }
 
   /// As the greatest and the least are looked for: what was read there, or came to be from that, is
@@ -203,16 +211,25 @@ private:
   }
 
   const Place& place_;
-  llvm::SmallPtrSet<const llvm::Value*, 32> stored_, followed_;
+  const ChangesInPlace& changes_;
+  llvm::SmallPtrSet<const llvm::Value*, 32> stored_, followed_; ///< private memory as well
   unsigned left_ = 10000; ///< values that may still be looked at
 };
 
 } // namespace
 
-bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
-                      const llvm::Value* index, llvm::ArrayRef<const llvm::Instruction*> reads) {
+bool ChangesInPlace::isOne(const llvm::Value* value, const llvm::Value* pointer,
+                           const llvm::Value* index,
+                           llvm::ArrayRef<const llvm::Instruction*> reads) const {
   const Place place(pointer, index, reads);
-  return place.mayBeRead() && Trace(place).changes(value);
+  return place.mayBeRead() && Trace(place, *this).changes(value);
+}
+
+llvm::ArrayRef<const llvm::Value*> ChangesInPlace::keptIn(const llvm::Value* memory) const {
+  const auto [entry, isNew] = kept_.try_emplace(memory);
+  if (isNew)
+    entry->second = valuesKeptIn(memory);
+  return entry->second;
 }
 
 } // namespace libsplit

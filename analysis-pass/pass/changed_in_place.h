@@ -13,6 +13,9 @@
 
 #include <llvm/ADT/ArrayRef.h>
 
+#include <map>
+#include <vector>
+
 namespace llvm {
 class Instruction;
 class Value;
@@ -20,14 +23,24 @@ class Value;
 
 namespace libsplit {
 
-/// Whether `value`, which is stored into the place of `pointer`, comes from that very place, or
-/// shares what it comes from with what was compared with what stood there: `if (z < d[p]) d[p] =
-/// z`, also of other types or a little off, and where what is stored goes with the winner. `index`:
-/// the place is that of a vector builtin (vstoren) by these two; else null. `reads`: what reads
-/// there otherwise (reads_in_place.h). What is kept in private memory meanwhile is seen by the
-/// variable or array that it is kept in. A value that takes thousands of others counts as if; what
-/// went by way of local memory is not seen.
-bool isChangedInPlace(const llvm::Value* value, const llvm::Value* pointer,
-                      const llvm::Value* index, llvm::ArrayRef<const llvm::Instruction*> reads);
+/// Of one kernel. Not thread-safe.
+class ChangesInPlace {
+public:
+  /// Whether `value`, which is stored into the place of `pointer`, comes from that very place, or
+  /// shares what it comes from with what was compared with what stood there: `if (z < d[p]) d[p] =
+  /// z`, also of other types or a little off, and where what is stored goes with the winner.
+  /// `index`: the place is that of a vector builtin (vstoren) by these two; else null. `reads`:
+  /// what reads there otherwise (reads_in_place.h). A value that takes thousands of others counts
+  /// as if. What is kept in private memory meanwhile is followed where it gets there by a store or
+  /// a copy; what went by way of local memory is not seen.
+  bool isOne(const llvm::Value* value, const llvm::Value* pointer, const llvm::Value* index,
+             llvm::ArrayRef<const llvm::Instruction*> reads) const;
+
+  /// All that is stored or copied into `memory`, which is private.
+  llvm::ArrayRef<const llvm::Value*> keptIn(const llvm::Value* memory) const;
+
+private:
+  mutable std::map<const llvm::Value*, std::vector<const llvm::Value*>> kept_;
+};
 
 } // namespace libsplit

@@ -177,6 +177,7 @@ private:
   PointerResolver pointers_;
   AddressFlow addresses_;
   ReadsInPlace readsInPlace_;
+  ChangesInPlace changesInPlace_;
   AtomicUpdates updates_;
   SourceNames names_;
   SearchReads searchReads_;
@@ -359,8 +360,8 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
     auto* length = dyn_cast<llvm::ConstantInt>(memory->getLength());
     Expr displacement = length ? Expr() : Expr::unknown("copy of a computed size", lineOf(&call));
     std::uint64_t bytes = length ? length->getZExtValue() : 0;
-    const bool changes = isChangedInPlace(&call, memory->getRawDest(), nullptr,
-                                          readsInPlace_.of(memory->getRawDest(), {}, bytes));
+    const bool changes = changesInPlace_.isOne(&call, memory->getRawDest(), nullptr,
+                                               readsInPlace_.of(memory->getRawDest(), {}, bytes));
     touch(call, {.pointer = memory->getRawDest(),
                  .effect = Effect::Write,
                  .displacement = displacement,
@@ -424,7 +425,7 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
                  .length = access.length,
                  .grain = access.element};
     if (builtin.kind == BuiltinKind::VectorStore)
-      vector.changes = isChangedInPlace(
+      vector.changes = changesInPlace_.isOne(
           call.getArgOperand(0), vector.pointer, call.getArgOperand(access.indexOperand),
           readsInPlace_.of(vector.pointer, vector.displacement, vector.length));
     touch(call, vector);
@@ -631,8 +632,8 @@ bool KernelWalk::changesInPlace(llvm::StoreInst& store) {
   llvm::Value* pointer = store.getPointerOperand();
   const std::uint64_t length =
       layout_.getTypeStoreSize(store.getValueOperand()->getType()).getFixedValue();
-  return isChangedInPlace(store.getValueOperand(), pointer, nullptr,
-                          readsInPlace_.of(pointer, {}, length));
+  return changesInPlace_.isOne(store.getValueOperand(), pointer, nullptr,
+                               readsInPlace_.of(pointer, {}, length));
 }
 
 /// A vector's store by runs of components of one kind. False if all of it is written.

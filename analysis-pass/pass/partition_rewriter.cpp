@@ -368,11 +368,12 @@ protected:
           return refuse("`" + name + "` and its parentheses come from different places", context,
                         call.expr->getExprLoc());
         }
-        for (std::size_t i = 0; i < program.literals.size(); ++i)
-          if (i >= action_.literals_.size() ||
-              program.literals[i].text != action_.literals_[i].text)
-            return refuse("a macro makes a string of what asks for work-groups", context,
-                          program.literals[i].where);
+        const auto other =
+            std::ranges::mismatch(program.literals, action_.literals_, {},
+                                  &CallCollector::Literal::text, &CallCollector::Literal::text);
+        if (other.in1 != program.literals.end() || other.in2 != action_.literals_.end())
+          refuse("a string is made of what asks for work-groups", context,
+                 other.in1 != program.literals.end() ? other.in1->where : SourceLocation());
       }
 
     private:

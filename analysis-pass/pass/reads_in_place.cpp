@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/reads_in_place.h"
 
 #include "analysis-pass/pass/builtins.h"
+#include "analysis-pass/summary/checked_int.h"
 
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -113,8 +114,8 @@ ReadsInPlace::of(llvm::Value* pointer, const Expr& displacement, std::uint64_t l
     if (reads == reads_.end())
       continue;
     for (const Read& read : reads->second)
-      if (read.constant < place.constant + static_cast<std::int64_t>(length) &&
-          place.constant < read.constant + static_cast<std::int64_t>(read.length))
+      if (read.constant < Int{place.constant} + length &&
+          place.constant < Int{read.constant} + read.length)
         found.push_back(read.by);
   }
   return found;

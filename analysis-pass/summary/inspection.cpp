@@ -13,6 +13,7 @@ constexpr std::size_t maxLoops = 8;
 constexpr unsigned maxNodes = 512;
 constexpr std::uint64_t maxLength = 1 << 30; ///< bytes
 constexpr std::uint64_t maxClaims = 64;      ///< that one work-item makes for one access
+constexpr std::size_t maxClaiming = 64;      ///< accesses, each with a loop over work-items
 
 /// The ids and loop variables that an expression names, one bit each: group and local ids by
 /// dimension, then loops. A global id is both.
@@ -157,6 +158,8 @@ std::optional<ClaimedPlaces> placesToClaim(const KernelSummary& kernel, unsigned
       continue;
     std::erase_if(places.accesses, [&](const Access* other) { return covers(access, *other); });
     places.accesses.push_back(&access);
+    if (places.accesses.size() > maxClaiming)
+      return std::nullopt;
   }
   const bool isLong = std::ranges::any_of(places.accesses, [&](const Access* access) {
     return access->length / places.unit > maxClaims;

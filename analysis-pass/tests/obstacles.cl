@@ -96,11 +96,16 @@ kernel void asks_which_is_first(global const int* a, global int* o, int n) {
   const int i = get_global_id(0);
   o[(ulong)a < (ulong)o ? i : n - 1 - i] = a[i];
 }
+// CHECK-LABEL: kernel keeps_distance_of_two(
+// CHECK: can't be split: stores the address of
+kernel void keeps_distance_of_two(global const int* a, global int* o) {
+  o[get_global_id(0)] = (int)((ulong)a - (ulong)o);
+}
 // CHECK-LABEL: kernel asks_whether_it_is_there(
 // CHECK-NOT: can't be split
 kernel void asks_whether_it_is_there(global const int* a, global int* o) {
   const int i = get_global_id(0);
-  o[i] = a && a != o ? a[i] : i;
+  o[i] = a && a != o && 0 != (ulong)a ? a[i] : i;
 }
 // CHECK-LABEL: kernel keeps_distance(
 // CHECK-NOT: can't be split

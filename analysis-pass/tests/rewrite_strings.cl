@@ -15,5 +15,5 @@ int group_of(int d) { return get_group_id(d); }
 // CHECK-LABEL: kernel told(
 // CHECK-NOT: can't be split
 // EXPANDED-LABEL: kernel told(
-// EXPANDED: can't be split: no partition-ready source: a macro makes a string of what asks for work-groups
+// EXPANDED: can't be split: no partition-ready source: a string is made of what asks for work-groups
 kernel void told(global int* a) { a[get_global_id(0)] = group_of(0) + sizeof(TOLD(get_group_id(0))); }

@@ -75,6 +75,7 @@ public:
 
   /// The cells that it is best run for.
   CellGrid grid(const NDRange& range) const;
+  bool makesClaims() const { return claimed_.has_value(); }
   /// Of the table of claims, for a launch with these; 0 if it makes none.
   std::uint64_t claimBytes(std::span<const ArgumentValue> arguments) const;
 

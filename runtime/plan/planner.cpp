@@ -218,8 +218,8 @@ std::optional<Reason> findImage(const LaunchRequest& request, const KernelSummar
 
 /// Whether all that the launch changes in argument `parameter` is known to lie at places of each
 /// work-item's own.
-bool areDistinct(const LaunchRequest& request, std::span<const PlanDevice> devices,
-                 std::span<const Piece> pieces, unsigned parameter) {
+bool haveTheirOwnPlaces(const LaunchRequest& request, std::span<const PlanDevice> devices,
+                        std::span<const Piece> pieces, unsigned parameter) {
   std::vector<const KernelSummary*> summaries;
   for (const Piece& piece : pieces)
     summaries.push_back(devices[piece.device].summary);
@@ -277,8 +277,8 @@ std::optional<Reason> findLostWork(const LaunchRequest& request,
       const bool byOneArgument = std::ranges::all_of(changes.accesses, [&](const Access& access) {
         return access.parameter == change->parameter && access.changes;
       });
-      if (byOneArgument && areDistinct(request, devices, pieces, change->parameter))
-        break; // for all pieces
+      if (byOneArgument && haveTheirOwnPlaces(request, devices, pieces, change->parameter))
+        continue;
       return Reason{"work-groups of several devices may change the same bytes of `" +
                         summary.parameters[change->parameter].name +
                         "`, each from what it found there",

@@ -48,31 +48,42 @@ DriverTrial::Address* DriverTrial::addressOf(cl_device_id device) {
   address = {static_cast<unsigned>(platform - platforms.begin()),
              static_cast<unsigned>(found - devices.begin()),
              stringProperty(cl_.clGetDeviceInfo, device, CL_DEVICE_NAME) + '\n' +
-                 stringProperty(cl_.clGetDeviceInfo, device, CL_DRIVER_VERSION),
-             false};
+                 stringProperty(cl_.clGetDeviceInfo, device, CL_DRIVER_VERSION)};
   return &*address;
 }
 
+bool DriverTrial::allows(cl_device_id device) {
+  Address* address = splitrun_.empty() ? nullptr : addressOf(device);
+  if (address && !address->isUsable) {
+    if (tryOut(*address, "kernel void nothing() {}\n", "") != Outcome::Survived)
+      return giveUp(*address);
+    address->isUsable = true;
+  }
+  return !address || (*address->isUsable && !ending_);
+}
+
 bool DriverTrial::allows(cl_device_id device, const std::string& text, const std::string& options) {
-  if (splitrun_.empty())
+  Address* address = splitrun_.empty() ? nullptr : addressOf(device);
+  if (!address)
     return true;
-  Address* address = addressOf(device);
-  if (!address || address->hasGivenUp)
-    return !address;
+  if (!address->isUsable.value_or(true))
+    return false;
   const std::string name = hashOf({text, options, address->driver}) + ".built";
   if (cache_.read(name))
     return true;
-  address->hasGivenUp = !survives(*address, text, options);
+  const Outcome outcome = tryOut(*address, text, options);
+  if (outcome == Outcome::GaveUp)
+    return giveUp(*address);
   if (ending_) // a build in this process can't be broken off
     return false;
-  if (!address->hasGivenUp)
+  if (outcome == Outcome::Survived)
     cache_.write(name, wasCompiled);
-  return !address->hasGivenUp;
+  return outcome == Outcome::Survived;
 }
 
-/// Also if nobody can tell.
-bool DriverTrial::survives(const Address& address, const std::string& text,
-                           const std::string& options) const {
+/// Survived, also if nobody can tell.
+DriverTrial::Outcome DriverTrial::tryOut(const Address& address, const std::string& text,
+                                         const std::string& options) const {
   CompileOrder order;
   order.platform = address.platform;
   order.device = address.device;
@@ -80,9 +91,19 @@ bool DriverTrial::survives(const Address& address, const std::string& text,
   order.options = options;
   const ChildResult child = runChild({splitrun_, "--compile-ahead"}, serialize({&order, 1}),
                                      patienceWithCompiling, &ending_, {}, Parent::Nobody);
-  const bool isTold = child.output == allCompiled || child.output == notCompiled;
+  // Drivers may print something.
+  if (child.output.ends_with(driverGaveUp))
+    return Outcome::GaveUp;
+  const bool isTold = child.output.ends_with(allCompiled) || child.output.ends_with(notCompiled);
   if (isTold || !child.succeeded) // it was not started, or takes long
-    return true;
+    return Outcome::Survived;
+  log(LogLevel::Info, "device ", address.platform, '.', address.device,
+      " ends the process that has it build a program");
+  return Outcome::Died;
+}
+
+bool DriverTrial::giveUp(Address& address) const {
+  address.isUsable = false;
   writeLogOnce(LogLevel::Warn, "device " + std::to_string(address.platform) + '.' +
                                    std::to_string(address.device) +
                                    " takes no part: its driver ends the process in which it is to "

@@ -7,8 +7,8 @@
 // disk, where the build in this process finds it. That is noted in libsplit's cache, and later runs
 // build at once.
 //
-// Not tried are devices that are part of another, which that process does not find, and what is no
-// OpenCL C.
+// Not tried are devices that are part of another, which that process does not find, what is no
+// OpenCL C, and all of it with LIBSPLIT_WAIT_ANALYSIS=1, which wants launches split at once.
 #pragma once
 
 #include "runtime/core/disk_cache.h"
@@ -32,22 +32,24 @@ public:
   DriverTrial(const Dispatch& cl, const Options& options, const DiskCache& cache,
               const std::atomic<bool>& ending);
 
-  /// Whether the driver of `device` may be asked to build `text`, also if it refuses. Blocks for as
-  /// long as it builds. Where it would end the process that is said on stderr, and it may be asked
-  /// for nothing any more. Nothing is to be built either once the process ends.
+  /// Whether the driver of `device` may be asked to build anything: tried once in each run. Blocks
+  /// for as long as that takes. Where it would end the process, that is said on stderr. Nothing is
+  /// to be built either once this process ends.
+  bool allows(cl_device_id device);
+  /// The same of `text`, also if the driver refuses it.
   bool allows(cl_device_id device, const std::string& text, const std::string& options);
-  /// The same of as little as can be built.
-  bool allowsAny(cl_device_id device) { return allows(device, "kernel void nothing() {}\n", ""); }
 
 private:
+  enum class Outcome { Survived, Died, GaveUp };
   /// As the loader and the platform count them.
   struct Address {
     unsigned platform = 0, device = 0;
-    std::string driver; ///< which, and of what version
-    bool hasGivenUp = false;
+    std::string driver;             ///< which, and of what version
+    std::optional<bool> isUsable{}; ///< as far as it was tried in this run
   };
   Address* addressOf(cl_device_id device);
-  bool survives(const Address& address, const std::string& text, const std::string& options) const;
+  Outcome tryOut(const Address& address, const std::string& text, const std::string& options) const;
+  bool giveUp(Address& address) const;
 
   const Dispatch& cl_;
   const DiskCache& cache_;

@@ -18,7 +18,7 @@ constexpr std::uint64_t maxKnownCells = 1 << 21; // of some 32 bytes for each di
 } // namespace
 
 TouchedCells::TouchedCells(const CellGrid& grid, std::span<const Interval> cells)
-    : grid_(grid), all_(std::ranges::find(cells, everything) == cells.end()) {
+    : grid_(grid), isAllKnown_(std::ranges::find(cells, everything) == cells.end()) {
   std::array<std::vector<Interval>, 3> slabs;
   for (unsigned d = 0; d < 3; ++d)
     slabs[d].assign(grid.cells[d], nothing);
@@ -107,7 +107,7 @@ void Inspections::keep(InspectionKey key, std::shared_ptr<const TouchedCells> ce
   }
 }
 
-cl_int InspectionPass::enqueue(const Dispatch& cl, cl_event* last) {
+cl_int InspectionPass::enqueue(const Dispatch& cl, Completion& done, cl_event* last) {
   written.resize(2 * grid.count());
   cl_int status = CL_SUCCESS;
   auto create = [&](cl_mem_flags flags, std::vector<std::int64_t>& of) {
@@ -121,9 +121,16 @@ cl_int InspectionPass::enqueue(const Dispatch& cl, cl_event* last) {
   };
   numbers_ = create(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, key.numbers);
   out_ = create(CL_MEM_WRITE_ONLY, written);
-  if (claimBytes > 0) {
-    std::vector<std::int64_t> unclaimed((claimBytes + 7) / 8);
-    claims_ = create(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, unclaimed);
+  if (claimBytes > 0 && status == CL_SUCCESS) {
+    claims_ = Ref<cl_mem>::adopt(
+        cl, cl.clCreateBuffer(context, CL_MEM_READ_WRITE, claimBytes, nullptr, &status));
+    const cl_uint unclaimed = 0;
+    cl_event filled = nullptr;
+    if (status == CL_SUCCESS)
+      status = cl.clEnqueueFillBuffer(queue, claims_.get(), &unclaimed, sizeof unclaimed, 0,
+                                      claimBytes, 0, nullptr, &filled);
+    if (filled)
+      done.precede(Ref<cl_event>::adopt(cl, filled));
   }
   cl_uint arguments = 0;
   auto set = [&](cl_mem memory) {

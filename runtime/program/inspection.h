@@ -37,14 +37,13 @@ public:
   /// `everything` where nothing is known of a group in `box`. Exact for slabs of whole cells; else
   /// more.
   Interval within(const GroupBox& box) const;
-  /// Something is known of each group.
-  bool all() const { return all_; }
+  bool isAllKnown() const { return isAllKnown_; } ///< of each group
   std::uint64_t count() const { return grid_.count(); }
 
 private:
   CellGrid grid_;
   std::array<Hulls, 3> slabs_; ///< of the cells at each place in a dimension
-  bool all_ = true;
+  bool isAllKnown_ = true;
 };
 
 /// What decides where the work-groups of one launch go.
@@ -111,7 +110,7 @@ struct InspectionPass {
 
   /// Enqueue the kernel, and the reading of what it wrote. On the lane's thread; this must live
   /// until the events are complete.
-  cl_int enqueue(const Dispatch& cl, cl_event* last);
+  cl_int enqueue(const Dispatch& cl, Completion& done, cl_event* last);
   cl_int readBack(const Dispatch& cl, cl_event* last);
 
 private:

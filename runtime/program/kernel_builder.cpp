@@ -103,8 +103,11 @@ Ref<cl_program> KernelBuilder::programIn(const Program& program, Build& build, c
   cl_device_id id = on.id.get();
   const std::string ours = optionsFor(device);
   const bool isLinked = kindOf(source) == ProgramKind::Linked;
-  if (!(kindOf(source) == ProgramKind::OpenclC ? trial_.allows(id, source, origin.options + ours)
-                                               : trial_.allowsAny(id)))
+  // A program that builds for such a device itself has tried that.
+  const bool isTried = machine_->homeDevice().keepsCompiled;
+  const bool isText = kindOf(source) == ProgramKind::OpenclC;
+  if (((!isTried || !isText) && !trial_.allows(id)) ||
+      (isText && !trial_.allows(id, source, origin.options + ours)))
     return {};
   Ref<cl_program> made;
   if (isLinked)

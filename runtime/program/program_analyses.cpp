@@ -60,7 +60,7 @@ std::shared_ptr<const ProgramSummary> ProgramAnalyses::find(const Origin& origin
       return summary;
     const Ref<cl_context> keep = retain_(place.context);
     const std::optional<std::string> options = optionsOfAll(origin);
-    if (!keep || !options || !trial_.allowsAny(place.device) ||
+    if (!keep || !options || !trial_.allows(place.device) ||
         !macroProbe_.ask(place.context, place.device, *options, summary->unknownMacros, macros))
       return summary;
   }

@@ -5,6 +5,7 @@
 #include "runtime/session/stream.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace libsplit::runtime {
 
@@ -156,6 +157,14 @@ std::optional<Interval> LaunchContents::touched(const KernelSummary& summary, st
   return std::nullopt;
 }
 
+std::vector<InspectionKey> LaunchContents::inspections(bool ofClaims) const {
+  std::vector<InspectionKey> wanted;
+  std::ranges::copy_if(inspections_, std::back_inserter(wanted), [&](const InspectionKey& key) {
+    return ofClaims || !known_->source(key.inspector).makesClaims();
+  });
+  return wanted;
+}
+
 bool LaunchContents::areDistinct(std::span<const KernelSummary* const> summaries,
                                  unsigned parameter) {
   std::optional<std::size_t> inspector;
@@ -169,7 +178,7 @@ bool LaunchContents::areDistinct(std::span<const KernelSummary* const> summaries
     return false;
   const Inspected& answer = answerOf(*inspector);
   return answer.state == Inspected::State::Demanded || // it is planned again
-         (answer.state == Inspected::State::Known && answer.cells->all());
+         (answer.state == Inspected::State::Known && answer.cells->isAllKnown());
 }
 
 } // namespace libsplit::runtime

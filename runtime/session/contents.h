@@ -64,8 +64,9 @@ public:
   bool areDistinct(std::span<const KernelSummary* const> summaries, unsigned parameter) override;
 
   const std::vector<ContentsDemand>& demands() const { return demands_; }
-  /// Inspections without which the planning is worth little.
-  const std::vector<InspectionKey>& inspections() const { return inspections_; }
+  /// Inspections without which the planning is worth little. `ofClaims`: those that tell whether
+  /// places are distinct, which only a plan that merges has to know.
+  std::vector<InspectionKey> inspections(bool ofClaims) const;
 
 private:
   bool mayBeWritten(const BufferArgument& argument) const;

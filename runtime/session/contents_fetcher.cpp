@@ -80,6 +80,20 @@ struct ContentsFetch {
     return status >= 0;
   }
 
+  /// With the lock, if `run` failed: maybe there was no room for a table of claims. Then nothing is
+  /// known of these. False if there were none.
+  bool forgoClaims(KernelCode& code) {
+    bool wereAny = false;
+    for (Inspected& each : inspected)
+      if (each.pass->claimBytes > 0 && code.inspections) {
+        const Interval unknown[] = {everything};
+        code.inspections->keep(std::move(each.pass->key),
+                               std::make_shared<TouchedCells>(CellGrid{}, unknown));
+        wereAny = true;
+      }
+    return wereAny;
+  }
+
   /// With the lock, if `run` succeeded.
   void keep(Inspections* inspections) {
     for (Inspected& each : inspected)
@@ -262,7 +276,7 @@ bool ContentsFetcher::fetch(Task& task, const std::shared_ptr<Launch>& launch) {
       found = false;
     }
     launch->withoutContents = launch->withoutContents || !found;
-    if (!found && !fetch->inspected.empty())
+    if (!found && !fetch->inspected.empty() && !fetch->forgoClaims(*launch->code))
       launch->code->inspections = nullptr; // not again
     LaunchHistory& spender = launch->code->histories.at(launch->key);
     spender.budget.spent(fetch->seconds);
@@ -316,8 +330,8 @@ std::shared_ptr<InspectionPass> ContentsFetcher::issueInspection(Task& work, con
       throw std::runtime_error("no memory for a buffer's copy");
   }
   instruction.compiles = true;
-  instruction.run = [this, pass](WaitList, Completion&, cl_event* last) {
-    return pass->enqueue(cl_, last);
+  instruction.run = [this, pass](WaitList, Completion& done, cl_event* last) {
+    return pass->enqueue(cl_, done, last);
   };
   instruction.traced = tracer_.step("inspect addresses");
   Instruction reading;

@@ -193,7 +193,8 @@ std::string KernelPreparer::build(const Program& program, Build& build, KernelCo
   code.comparers.assign(devices.size(), nullptr);
   if (mayBeMerged(*homeSummary))
     for (std::size_t i = 0; i < devices.size(); ++i)
-      if (code.summaries[i] && devices[i].node != hostNode)
+      if (code.summaries[i] && devices[i].node != hostNode &&
+          (code.kernels[i] || trial_.allows(devices[i].id.get())))
         code.comparers[i] = merger_.makeComparer(i, program.context);
   code.origin = origin;
   std::vector<bool> writes(homeSummary->parameters.size());

@@ -25,7 +25,7 @@ public:
   KernelPreparer(Shared& shared, ProgramAnalyses& analyses, DriverTrial& trial, Merger& merger,
                  bool onlyWhatPays)
       : shared_(shared), cl_(shared.cl), options_(shared.options), machine_(shared.machine),
-        analyses_(analyses), merger_(merger), onlyWhatPays_(onlyWhatPays),
+        analyses_(analyses), trial_(trial), merger_(merger), onlyWhatPays_(onlyWhatPays),
         builder_(cl_, machine_, trial, onlyWhatPays) {}
 
   /// What is known of a kernel on the program's own device.
@@ -69,6 +69,7 @@ private:
   const Options& options_;
   const std::unique_ptr<Machine>& machine_;
   ProgramAnalyses& analyses_;
+  DriverTrial& trial_;
   Merger& merger_;
   const bool onlyWhatPays_;
   KernelBuilder builder_;

@@ -499,7 +499,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
   history.planning.spend(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   launch.demands = contents.demands();
-  launch.inspections = contents.inspections();
+  launch.inspections = contents.inspections(/*ofClaims=*/best && !best->merges.empty());
   if (!launch.demands.empty() || !launch.inspections.empty())
     return nullptr;
   if (!best) {

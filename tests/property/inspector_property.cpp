@@ -425,7 +425,7 @@ Places placesOf(const Case& of, bool& cantTell) {
 TEST_F(InspectorProperty, placesAreClaimedAsDistinctWhereBruteForceFindsNoneTwiceAndOnlyThere) {
   constexpr std::size_t casesPerProgram = 8;
   unsigned distinct = 0, shared = 0;
-  forEachSeed(12, [&](std::mt19937& random) {
+  forEachSeed(8, [&](std::mt19937& random) {
     std::vector<Case> cases;
     while (cases.size() < casesPerProgram) {
       Case made = Generator(random).changing();
@@ -451,8 +451,8 @@ TEST_F(InspectorProperty, placesAreClaimedAsDistinctWhereBruteForceFindsNoneTwic
     }
   });
   if (!std::getenv("LIBSPLIT_TEST_FIRST_SEED")) {
-    EXPECT_GT(distinct, 20u);
-    EXPECT_GT(shared, 20u);
+    EXPECT_GT(distinct, 10u);
+    EXPECT_GT(shared, 10u);
   }
 }
 

@@ -200,7 +200,7 @@ TEST(Planner, MergesWhatIsChangedWhereEachWorkItemHasPlacesOfItsOwn) {
   const PlanResult merged = planCut(launch, apart, 0, groups);
   ASSERT_TRUE(std::holds_alternative<LaunchPlan>(merged)) << std::get<Reason>(merged).text;
   EXPECT_EQ(std::get<LaunchPlan>(merged).rung, Rung::Difference);
-  EXPECT_EQ(contents.asked, (std::vector<unsigned>{write.parameter}));
+  EXPECT_EQ(contents.asked, (std::vector<unsigned>{write.parameter, write.parameter}));
   contents.known = false;
   EXPECT_TRUE(std::holds_alternative<Reason>(planCut(launch, apart, 0, groups)));
   // By way of another argument the same bytes may be somebody else's.

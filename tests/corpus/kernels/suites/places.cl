@@ -1,7 +1,7 @@
 // Pointers in all ways: compared, subtracted, cast, chosen, in loops; loads of vectors at any place; asynchronous copies;
 // structures by value; constants; halves; wide atomics.
-//@ splits null_or difference walks chosen chosen_each any_place by_struct async async_strided to_half from_half wide ends cursor far_unused row_pointers swap_in_loop back_to_front arrays prefetched do_while jumps table
-//@ splits_never unused_volatile low_bits
+//@ splits null_or walks chosen chosen_each any_place by_struct async async_strided to_half from_half wide ends cursor far_unused row_pointers swap_in_loop back_to_front arrays prefetched do_while jumps table
+//@ splits_never unused_volatile low_bits difference
 //@ options -cl-std=CL1.2
 //@ buffer a 4096*4 float 1
 //@ buffer b 4096*4 float 2
