@@ -1,5 +1,6 @@
 #include "analysis-pass/pass/address_flow.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
@@ -11,20 +12,14 @@ using llvm::isa;
 
 namespace {
 
-/// The pointer that `value` is the address of, with some number added maybe; null if it is none, or
-/// found only by a longer look.
-llvm::Value* pointerIn(llvm::Value* value, unsigned depth = 8) {
+/// The pointer that `value` is the whole address of; null if it is none.
+llvm::Value* pointerIn(llvm::Value* value) {
   if (value->getType()->isPointerTy())
     return value;
-  if (depth == 0)
-    return nullptr;
-  if (isa<llvm::CastInst, llvm::FreezeInst>(value)) // a part of it, for a pointer's lower half
-    return pointerIn(cast<llvm::Instruction>(value)->getOperand(0), depth - 1);
-  auto* sum = dyn_cast<llvm::BinaryOperator>(value);
-  if (!sum || sum->getOpcode() != llvm::Instruction::Add)
-    return nullptr;
-  llvm::Value* const first = pointerIn(sum->getOperand(0), depth - 1);
-  return first ? first : pointerIn(sum->getOperand(1), depth - 1);
+  if (isa<llvm::PtrToIntInst, llvm::BitCastInst, llvm::FreezeInst>(value) &&
+      value->getType()->getScalarSizeInBits() == 64)
+    return pointerIn(cast<llvm::Instruction>(value)->getOperand(0));
+  return nullptr;
 }
 
 bool isNull(const llvm::Value* value) {
@@ -80,6 +75,8 @@ std::optional<unsigned> AddressFlow::pointedTo(llvm::Value* pointer) const {
   for (const PointerTarget& target : pointers_.targets(pointer))
     if (target.kind == PointerTarget::Kind::Parameter)
       return target.parameter;
+    else if (target.kind == PointerTarget::Kind::Unknown)
+      return anyBuffer;
   return std::nullopt;
 }
 
@@ -104,11 +101,14 @@ bool AddressFlow::isSameOnEachDevice(const llvm::User& operation) const {
     return true;
   if (!first || !second)
     return false;
-  const bool arePlain = first == operation.getOperand(0) && second == operation.getOperand(1);
-  if (areCompared && arePlain)
+  if (areCompared) // buffers are the same or not wherever they lie
+    return pointedTo(first) && pointedTo(second);
+  if (llvm::getUnderlyingObject(first, 0) == llvm::getUnderlyingObject(second, 0))
     return true;
   const auto buffer = bufferOf(first), other = bufferOf(second);
-  return !buffer || !other || buffer == other;
+  // Of two pointers C asks which is first only where they point into one buffer.
+  const bool arePlain = first == operation.getOperand(0) && second == operation.getOperand(1);
+  return buffer && other ? buffer == other : compared && arePlain;
 }
 
 } // namespace libsplit

@@ -26,7 +26,8 @@ public:
 
   /// To be called before others.
   void follow(llvm::Function& function);
-  /// The parameter whose buffer's address goes into `value`.
+  static constexpr unsigned anyBuffer = ~0U;
+  /// The parameter whose buffer's address goes into `value`; `anyBuffer` if it is not known which.
   std::optional<unsigned> in(llvm::Value* value) const;
 
 private:

@@ -160,8 +160,10 @@ private:
   bool storeComponents(llvm::StoreInst& store);
   void touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
+  std::string nameOf(unsigned parameter) const;
   void checkDecisions(llvm::Instruction& instruction);
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
+  void checkTakenOut(llvm::Instruction& instruction, llvm::Value* source);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
   void checkBarriers();
@@ -285,6 +287,12 @@ bool isAssumption(const llvm::CallInst& call) {
   return intrinsic && intrinsic->isAssumeLikeIntrinsic();
 }
 
+/// In words, also where it is not known which.
+std::string KernelWalk::nameOf(unsigned parameter) const {
+  return parameter == AddressFlow::anyBuffer ? "a buffer"
+                                             : "`" + summary_.parameters[parameter].name + "`";
+}
+
 /// What work-items do must not depend on where buffers lie.
 void KernelWalk::checkDecisions(llvm::Instruction& instruction) {
   llvm::SmallVector<llvm::Value*, 4> decides;
@@ -302,23 +310,33 @@ void KernelWalk::checkDecisions(llvm::Instruction& instruction) {
     if (const auto parameter =
             value->getType()->isPointerTy() ? std::nullopt : addresses_.in(value))
       obstacle(Kind::Other, instruction,
-               "what it does depends on the address of `" + summary_.parameters[*parameter].name +
-                   "`");
+               "what it does depends on the address of " + nameOf(*parameter));
 }
 
 /// The same of what they store.
 void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
                              llvm::Value* pointer) {
   using Target = PointerTarget::Kind;
-  // A pointer into a buffer may be kept meanwhile.
+  // A pointer into a buffer may be kept in private memory meanwhile.
   const bool isPointer = value->getType()->isPointerTy();
   const bool isKept =
       !isPointer || llvm::any_of(pointers_.targets(pointer), [](const PointerTarget& target) {
-        return target.kind != Target::Private && target.kind != Target::Local;
+        return target.kind != Target::Private;
       });
   if (const auto parameter = isKept ? addresses_.in(value) : std::nullopt)
-    obstacle(Kind::Other, instruction,
-             "stores the address of `" + summary_.parameters[*parameter].name + "`");
+    obstacle(Kind::Other, instruction, "stores the address of " + nameOf(*parameter));
+}
+
+/// Pointers into buffers that are kept in private memory must come out of it as what they are: not
+/// copied with the struct that they are in, nor as the number that a union makes of them.
+void KernelWalk::checkTakenOut(llvm::Instruction& instruction, llvm::Value* source) {
+  const llvm::Value* memory = llvm::getUnderlyingObject(source, 0);
+  if (!isa<llvm::AllocaInst>(memory))
+    return;
+  for (const llvm::Value* kept : changesInPlace_.keptIn(memory))
+    if (kept->getType()->isPointerTy())
+      if (const auto parameter = addresses_.in(const_cast<llvm::Value*>(kept)))
+        return obstacle(Kind::Other, instruction, "stores the address of " + nameOf(*parameter));
 }
 
 void KernelWalk::visit(llvm::Instruction& instruction) {
@@ -328,6 +346,8 @@ void KernelWalk::visit(llvm::Instruction& instruction) {
   if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) {
     if (updates_.isPartOfUpdate(*load))
       return;
+    if (load->getType()->isIntegerTy(64))
+      checkTakenOut(*load, load->getPointerOperand());
     if (load->isAtomic())
       return atomic(*load, load->getPointerOperand());
     this->load(*load);
@@ -369,7 +389,10 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
                  .certain = false,
                  .grain = wholeBlock(bytes, memory->getDestAlign().valueOrOne().value()),
                  .changes = changes});
-    if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory))
+    auto* transfer = dyn_cast<llvm::MemTransferInst>(memory);
+    if (transfer && !isa<llvm::AllocaInst>(llvm::getUnderlyingObject(memory->getRawDest(), 0)))
+      checkTakenOut(call, transfer->getRawSource());
+    if (transfer)
       touch(call, {.pointer = transfer->getRawSource(),
                    .effect = Effect::Read,
                    .displacement = displacement,

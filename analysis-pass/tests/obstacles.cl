@@ -101,6 +101,45 @@ kernel void asks_which_is_first(global const int* a, global int* o, int n) {
 kernel void keeps_distance_of_two(global const int* a, global int* o) {
   o[get_global_id(0)] = (int)((ulong)a - (ulong)o);
 }
+// CHECK-LABEL: kernel keeps_a_chosen_distance(
+// CHECK: can't be split: stores the address of
+kernel void keeps_a_chosen_distance(global const int* a, global const int* b, global int* o) {
+  const int i = get_global_id(0);
+  global const int* p = i & 1 ? a : b;
+  o[i] = (int)((ulong)p - (ulong)a) & 63;
+}
+// CHECK-LABEL: kernel compares_lowest_bytes(
+// CHECK: can't be split: what it does depends on the address of `b`
+kernel void compares_lowest_bytes(global const int* b, global int* o) {
+  const int i = get_global_id(0);
+  if ((uchar)(ulong)(b + i) < (uchar)(ulong)b)
+    o[i] = 1;
+}
+// CHECK-LABEL: kernel asks_a_kept_pointer(
+// CHECK: can't be split: what it does depends on the address of
+typedef struct {
+  global int* p;
+  int n;
+} Row;
+kernel void asks_a_kept_pointer(global int* a, global int* b, int n) {
+  Row rows[4];
+  for (int k = 0; k < 4; ++k) {
+    rows[k].p = k & 1 ? a : b;
+    rows[k].n = k;
+  }
+  Row r = rows[n & 3];
+  if (((ulong)r.p & 15) == 0)
+    a[get_global_id(0)] = r.n;
+}
+// CHECK-LABEL: kernel keeps_a_struct(
+// CHECK: can't be split: stores the address of
+kernel void keeps_a_struct(global int* a, global Row* out, int n) {
+  Row row[2];
+  row[0].p = a;
+  row[1].p = a + n;
+  row[0].n = row[1].n = n;
+  out[get_global_id(0)] = row[n & 1];
+}
 // CHECK-LABEL: kernel asks_whether_it_is_there(
 // CHECK-NOT: can't be split
 kernel void asks_whether_it_is_there(global const int* a, global int* o) {

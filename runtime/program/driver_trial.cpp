@@ -7,6 +7,7 @@
 #include "runtime/program/analyzer.h"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <vector>
 
@@ -52,7 +53,25 @@ DriverTrial::Address* DriverTrial::addressOf(cl_device_id device) {
   return &*address;
 }
 
+namespace {
+
+/// Whether the end of a child reaches who started it: not where the program ignores these, or may
+/// wait for any in a handler.
+bool hearsOfItsChildren() {
+  struct sigaction now{};
+  return ::sigaction(SIGCHLD, nullptr, &now) == 0 && (now.sa_flags & SA_NOCLDWAIT) == 0 &&
+         (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL;
+}
+
+} // namespace
+
 bool DriverTrial::allows(cl_device_id device) {
+  if (keepsWhatItCompiles(cl_, device) && !hearsOfItsChildren()) {
+    writeLogOnce(LogLevel::Info,
+                 "PoCL's devices take no part: the program does something else about "
+                 "SIGCHLD than usual, and PoCL waits for a linker");
+    return false;
+  }
   Address* address = splitrun_.empty() ? nullptr : addressOf(device);
   if (address && !address->isUsable) {
     if (tryOut(*address, "kernel void nothing() {}\n", "") != Outcome::Survived)

@@ -7,6 +7,9 @@
 // disk, where the build in this process finds it. That is noted in libsplit's cache, and later runs
 // build at once.
 //
+// PoCL starts a linker and waits for it, and ends the process if it can't. So where the program
+// ignores the ends of its children, or has a handler for these, PoCL is not asked either.
+//
 // Not tried are devices that are part of another, which that process does not find, what is no
 // OpenCL C, and all of it with LIBSPLIT_WAIT_ANALYSIS=1, which wants launches split at once.
 #pragma once

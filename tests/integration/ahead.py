@@ -65,6 +65,13 @@ def a_driver_that_ends_processes_ends_no_program(bench):
     command = bench.sample("vector_add", "--device", home, "--iterations", "400")
     native = bench.native(command, env=env, dump=True)
     native.require_success()
+    ignoring = ["bash", "-c", "trap '' CHLD; exec \"$@\"", "-", *command]  # no child's end is ever seen
+    for wait in ("0", "1"):
+        run = bench.run(ignoring, "preload", {"POLICY": "static:1,1", "MIN_LAUNCH": "0", "WAIT_ANALYSIS": wait,
+                                              "CACHE_DIR": str(bench.tmp / f"ignoring{wait}")},
+                        env=env | {"POCL_CACHE_DIR": str(bench.tmp)}, dump=True)
+        run.require_same_as(native, stderr=False)
+        run.require(run.total("split_launches") == 0, "something was split")
     for policy in ("static:1,1", "auto"):
         for number, path in enumerate((os.environ["PATH"], str(bench.tmp))):
             pocl = bench.tmp / f"pocl-{policy}-{number}"
