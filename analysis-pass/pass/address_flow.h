@@ -3,8 +3,8 @@
 // Each device has its own copies of buffers, and these lie elsewhere. So nothing that a kernel
 // stores, and nothing that decides what it does, may come from an address: neither from all of it
 // nor from some bits, since a copy of what the program has at &host[4] need not begin at such a
-// place. Not so whether two pointers are equal, and, unless they surely lie in different buffers,
-// their distance and which comes first:
+// place. Not so whether two pointers are equal, their distance where both lie in one buffer, and
+// which of two pointers comes first unless they surely lie in different ones:
 //
 //     while (p < end && *p != ' ') ++p;  length[i] = p - begin;      // the same everywhere
 //     if (((ulong)p & 31) == 0) …                                    // not so
