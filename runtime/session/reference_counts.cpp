@@ -3,11 +3,16 @@
 #include "runtime/core/completion.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <cstdlib>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -89,13 +94,12 @@ template <class Call> auto ofHandle(const References::Object& object, const Call
   return decltype(call(cl_mem())){};
 }
 
-/// By how much counts grow with an object that `make` makes, and that goes with who owns it: what
-/// so many more tries say than anything else, since other threads may make and release some as
-/// well. Nothing if none is said so often, or none can be made.
+/// By how much counts that nobody else changes grow with an object that `make` makes, and that goes
+/// with who owns it: what two more tries say than anything else, since drivers may let go of things
+/// meanwhile. Nothing if none is said so often, or none can be made.
 template <class Counts, class Make>
-auto growthOf(const Counts& counts, const Make& make, int moreOften)
-    -> std::optional<decltype(counts())> {
-  constexpr int tries = 64;
+auto growthOf(const Counts& counts, const Make& make) -> std::optional<decltype(counts())> {
+  constexpr int tries = 64, moreOften = 2;
   std::map<decltype(counts()), int> said;
   for (int i = 0; i < tries; ++i) {
     const auto before = counts();
@@ -118,16 +122,32 @@ auto growthOf(const Counts& counts, const Make& make, int moreOften)
   return std::nullopt;
 }
 
-/// Counts a measurement when it begins, and when it is over.
+/// How long is waited for another's measurement. It may be one that this thread is in the midst of:
+/// drivers call back whom they like.
+constexpr std::chrono::milliseconds othersPatience(100);
+
+/// The only measurement at a time; one begun and one over when it is. None if another goes on.
 class Measurement {
 public:
-  explicit Measurement(std::atomic<unsigned>& count) : count_(count) { ++count_; }
+  Measurement(std::binary_semaphore& only, std::atomic<unsigned>& count)
+      : only_(only), count_(count), isOurs_(only.try_acquire_for(othersPatience)) {
+    if (isOurs_)
+      ++count_;
+  }
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
-  ~Measurement() { ++count_; }
+  ~Measurement() {
+    if (!isOurs_)
+      return;
+    ++count_;
+    only_.release();
+  }
+  explicit operator bool() const { return isOurs_; }
 
 private:
+  std::binary_semaphore& only_;
   std::atomic<unsigned>& count_;
+  const bool isOurs_;
 };
 
 /// Owns what a driver made; released by it.
@@ -160,14 +180,14 @@ long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel exampl
   const bool isOfKernels = weight == Weight::Kernel || weight == Weight::KernelOnProgram;
   if (isOfKernels && !example)
     return 0;
-  const std::lock_guard one(measuring_);
+  const Measurement underWay(measuring_, measurements_);
   if (const auto before = known(device, weight)) // meanwhile
     return *before;
+  if (!underWay)
+    return 0;
   bool isSettled = true;
-  std::map<Weight, long> measured = [&] {
-    const Measurement underWay(measurements_);
-    return isOfKernels ? measureAsOf(example, context) : measure(device, weight, isSettled);
-  }();
+  std::map<Weight, long> measured =
+      isOfKernels ? measureAsOf(example, context) : measure(device, weight, isSettled);
   isSettled = isSettled && !measured.empty();
   measured.try_emplace(weight, 0);
   constexpr std::chrono::seconds soon(1);
@@ -185,7 +205,6 @@ long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel exampl
 std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id device, Weight weight,
                                                                  bool& isSettled) const {
   using Counts = std::vector<long>;
-  constexpr int twice = 2;
   cl_int error = CL_SUCCESS;
   const auto context = owned(cl_.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error),
                              cl_.clReleaseContext);
@@ -202,14 +221,14 @@ std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id de
                  cl_.clReleaseCommandQueue);
   };
   const auto one = [&](const auto& make) -> std::map<Weight, long> {
-    const auto growth = growthOf(onContext, make, twice);
+    const auto growth = growthOf(onContext, make);
     return growth ? std::map<Weight, long>{{weight, (*growth)[0]}} : std::map<Weight, long>{};
   };
   /// Of what is made of `whole`, which counts it as well.
   const auto both = [&](auto* whole, const auto& make, Weight of,
                         Weight on) -> std::map<Weight, long> {
-    const auto growth = growthOf(
-        [&] { return Counts{countOf(cl_, context.get()), countOf(cl_, whole)}; }, make, twice);
+    const auto growth =
+        growthOf([&] { return Counts{countOf(cl_, context.get()), countOf(cl_, whole)}; }, make);
     return growth ? std::map<Weight, long>{{of, (*growth)[0]}, {on, (*growth)[1]}}
                   : std::map<Weight, long>{};
   };
@@ -278,21 +297,44 @@ std::map<ReferenceCounts::Weight, long> ReferenceCounts::measure(cl_device_id de
   return {};
 }
 
-/// By another one like that: nothing is built for it. The program's other threads may be at work on
-/// the same.
+/// By others like that: nothing is built for them. The program's other threads may be at work on
+/// the same, so it is by many at once, beside which what others make and give back meanwhile is
+/// little.
 std::map<ReferenceCounts::Weight, long> ReferenceCounts::measureAsOf(cl_kernel kernel,
                                                                      cl_context context) const {
-  constexpr int farMoreOften = 8;
+  constexpr int tries = 8;
+  constexpr long many = 64, few = many / 4;
   cl_int error = CL_SUCCESS;
   auto* of = property<cl_program>(cl_.clGetKernelInfo, kernel, CL_KERNEL_PROGRAM);
   const std::string name = stringProperty(cl_.clGetKernelInfo, kernel, CL_KERNEL_FUNCTION_NAME);
-  const auto growth = growthOf(
-      [&] { return std::vector<long>{countOf(cl_, context), countOf(cl_, of)}; },
-      [&] { return owned(cl_.clCreateKernel(of, name.c_str(), &error), cl_.clReleaseKernel); },
-      farMoreOften);
-  if (!growth)
-    return {};
-  return {{Weight::Kernel, (*growth)[0]}, {Weight::KernelOnProgram, (*growth)[1]}};
+  using Counts = std::array<long, 2>;
+  const auto counts = [&] { return Counts{countOf(cl_, context), countOf(cl_, of)}; };
+  const auto another = [&] {
+    return owned(cl_.clCreateKernel(of, name.c_str(), &error), cl_.clReleaseKernel);
+  };
+  for (int i = 0; i < tries; ++i) {
+    const Counts before = counts();
+    std::vector<decltype(another())> made;
+    while (std::ssize(made) < many) {
+      made.push_back(another());
+      if (!made.back())
+        return {};
+    }
+    const Counts with = counts();
+    made.clear();
+    const Counts after = counts();
+    Counts each{};
+    bool isClear = true;
+    for (std::size_t at = 0; at < each.size(); ++at) {
+      const long twice = 2 * with[at] - before[at] - after[at]; // made, and given back
+      each[at] = std::lround(static_cast<double>(twice) / (2 * many));
+      isClear = isClear && std::abs(twice - 2 * many * each[at]) <= few &&
+                std::abs(after[at] - before[at]) <= few;
+    }
+    if (isClear)
+      return {{Weight::Kernel, each[0]}, {Weight::KernelOnProgram, each[1]}};
+  }
+  return {};
 }
 
 /// A kernel that is kept while it may be needed to find out what kernels add.
@@ -508,6 +550,8 @@ template <class Handle> long ReferenceCounts::now(Handle handle) {
 /// holds it, or to find out what one adds.
 template <class Handle> cl_uint ReferenceCounts::of(Handle handle) {
   constexpr int often = 100;
+  if (measurements_ % 2 != 0 && measuring_.try_acquire_for(othersPatience))
+    measuring_.release();
   long count = now(handle);
   for (int i = 0; i < often; ++i) {
     const unsigned measurements = measurements_;

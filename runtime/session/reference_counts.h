@@ -31,6 +31,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -79,7 +80,7 @@ private:
 
   const Dispatch& cl_;
   EventTable& events_;
-  std::mutex measuring_;                   ///< one thread at a time
+  std::binary_semaphore measuring_{1};     ///< one thread at a time
   std::atomic<unsigned> measurements_ = 0; ///< begun and over; odd: one is under way
   std::mutex mutex_;                       ///< of what follows
   struct Found {

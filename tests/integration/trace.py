@@ -213,15 +213,16 @@ def chrome(bench):
     for command in ([splittrace], [splittrace, "whatif"], [splittrace, "whatif", "--policy", "static:2,1"]):
         first, second = (subprocess.run([*command, str(each)], check=True, capture_output=True).stdout for each in (file, made))
         assert first == second and first, f"{command} says {first} and {second}"
-    failed = subprocess.run([splittrace, "chrome", "-o", "/nonexistent/run.json", str(file)], capture_output=True, text=True)
+    failed = subprocess.run([splittrace, "chrome", "-o", str(bench.tmp / "missing" / "run.json"), str(file)], capture_output=True, text=True)
     assert failed.returncode == 1 and failed.stderr.count("\n") == 1, failed
 
 
 def unwritable(bench):
     """One complaint, and the program runs as before."""
     native = bench.native(bench.sample("saxpy"), dump=True)
-    run = bench.run(bench.sample("saxpy"), "preload", {"TRACE": "/nonexistent/run.trace"}, dump=True)
-    run.require_one_complaint("trace", "/nonexistent/run.trace")
+    file = str(bench.tmp / "missing" / "run.trace")
+    run = bench.run(bench.sample("saxpy"), "preload", {"TRACE": file}, dump=True)
+    run.require_one_complaint("trace", file)
     run.require_same_as(native, stderr=False)
 
 
