@@ -153,7 +153,13 @@ bool compile(const OpenCl& cl, const CompileOrder& order) {
   const cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &error);
   if (error != CL_SUCCESS)
     return false;
-  for (const EnqueuedRange& each : order.launches)
+  // Larger ones last: a driver that has compiled for such takes that for smaller ones as well, as
+  // long as the process lasts.
+  std::vector<EnqueuedRange> launches = order.launches;
+  std::ranges::stable_sort(launches, {}, [](const EnqueuedRange& each) {
+    return *std::ranges::max_element(each.global);
+  });
+  for (const EnqueuedRange& each : launches)
     if (cl.clEnqueueNDRangeKernel(queue, kernel, order.dimensions, each.offset.data(),
                                   each.global.data(), each.localGiven ? each.local.data() : nullptr,
                                   0, nullptr, nullptr) != CL_SUCCESS)

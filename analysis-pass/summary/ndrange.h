@@ -27,6 +27,10 @@ struct GroupBox {
   std::array<std::uint64_t, 3> end{1, 1, 1};
 
   bool empty() const { return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2]; }
+  /// Groups in it, which is not empty.
+  std::uint64_t groups() const {
+    return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]);
+  }
   bool operator==(const GroupBox&) const = default;
 };
 

@@ -102,6 +102,11 @@ struct LaunchHistory {
   StartSkew starts;       ///< of its split launches, by device
   PlanningBudget planning, learning;
   CompletionPtr compiled; ///< over when drivers have what its pieces take; null: nobody has asked
+  struct Joining {
+    std::uint64_t groups = 0; ///< that are rehearsed
+    CompletionPtr compiled{};
+  };
+  std::vector<Joining> joining;   ///< by device; of latecomers whose drivers compile ahead
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains

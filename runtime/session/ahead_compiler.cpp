@@ -43,8 +43,19 @@ AheadCompiler::AheadCompiler(Shared& shared, const DiskCache& cache)
 
 /// Who asks for launches to be split at once has his way.
 bool AheadCompiler::isUsed() const {
-  return shared_.options.policy.kind == Policy::Kind::Auto && !shared_.options.waitAnalysis &&
-         !splitrun_.empty();
+  return (shared_.options.policy.kind == Policy::Kind::Auto || isForeignToProgram()) &&
+         !shared_.options.waitAnalysis && !splitrun_.empty();
+}
+
+/// Whether the program would have none of these drivers compile anything.
+bool AheadCompiler::isForeignToProgram() const {
+  bool isForeign = false;
+  for (const Device& device : shared_.devices()) {
+    if (device.isHome && device.keepsCompiled)
+      return false;
+    isForeign = isForeign || (device.participates && !device.failed && device.keepsCompiled);
+  }
+  return isForeign;
 }
 
 bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
@@ -55,7 +66,34 @@ bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
   // What is compiled for other launches takes a processor on which a part of this one would run,
   // and what its parts take would not be seen.
   const bool isDisturbed = history.splits == 0 && isAnyUnderWay() && usesProcessors();
-  return (!history.compiled->over() || isDisturbed) && isShort(launch, history);
+  return (!history.compiled->over() || isDisturbed) && mustWait(launch, history);
+}
+
+bool AheadCompiler::mayJoin(std::size_t device, const Launch& launch, LaunchHistory& history,
+                            const GroupBox* rehearsed) {
+  if (!isUsed() || !isForeignToProgram() || !shared_.devices()[device].keepsCompiled)
+    return true;
+  history.joining.resize(shared_.devices().size());
+  auto& [groups, compiled] = history.joining[device];
+  const std::uint64_t wanted = rehearsed ? rehearsed->groups() : 0;
+  if (!compiled || groups != wanted) {
+    Parts parts = partsOf(launch, history);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < shared_.devices().size(); ++i) {
+      at = i == device ? parts.devices.size() : at;
+      if (i == device || (shared_.devices()[i].participates && !shared_.devices()[i].failed))
+        parts.devices.push_back(i);
+    }
+    const auto arguments = argumentsOf(launch);
+    if (!arguments || cancelled_)
+      return false;
+    std::vector<Named> orders;
+    if (auto order = orderFor(launch, parts, at, *arguments, rehearsed))
+      orders.push_back(std::move(*order));
+    groups = wanted;
+    compiled = begin(std::move(orders));
+  }
+  return compiled->over() && !compiled->hasFailed();
 }
 
 bool AheadCompiler::isAnyUnderWay() const {
@@ -70,7 +108,8 @@ bool AheadCompiler::usesProcessors() const {
 }
 
 bool AheadCompiler::forbidsChunks(const Launch& launch, const LaunchHistory& history) const {
-  return isUsed() && isShort(launch, history) &&
+  return isUsed() && shared_.options.policy.kind == Policy::Kind::Auto &&
+         mustWait(launch, history) &&
          std::ranges::any_of(shared_.devices(), [](const Device& device) {
            return device.participates && device.keepsCompiled;
          });
@@ -79,8 +118,9 @@ bool AheadCompiler::forbidsChunks(const Launch& launch, const LaunchHistory& his
 std::vector<double> AheadCompiler::aloneOnce(const Launch& launch) const {
   std::vector<double> seconds;
   bool isBehind = false; // another's part lies before its own
+  const bool isAhead = isUsed() && isForeignToProgram();
   for (const Device& device : shared_.devices()) {
-    const bool mustCompile = device.keepsCompiled && !device.isHome && isBehind;
+    const bool mustCompile = device.keepsCompiled && !device.isHome && isBehind && !isAhead;
     seconds.push_back(mustCompile ? compilingSeconds(launch) : 0);
     isBehind = isBehind || (device.participates && !device.failed);
   }
@@ -93,8 +133,10 @@ double AheadCompiler::compilingSeconds(const Launch& launch) {
   return std::max({build.compiling, build.earlierCompiling, guessedPreparation});
 }
 
-/// Whether it takes less at home than that.
-bool AheadCompiler::isShort(const Launch& launch, const LaunchHistory& history) const {
+/// Whether it takes less at home than that, or what compiles may end the program.
+bool AheadCompiler::mustWait(const Launch& launch, const LaunchHistory& history) const {
+  if (isForeignToProgram())
+    return true;
   const double known = history.controller->expectedHomeSeconds();
   const double home = known > 0 ? known : launch.code->times.secondsOf(itemsOf(launch.range));
   return home < compilingSeconds(launch);
@@ -103,7 +145,10 @@ bool AheadCompiler::isShort(const Launch& launch, const LaunchHistory& history) 
 CompletionPtr AheadCompiler::begin(const Launch& launch, const LaunchHistory& history) {
   if (!isUsed() || cancelled_)
     return nothingToDo(shared_.cl);
-  std::vector<Named> orders = ordersFor(launch, history);
+  return begin(ordersFor(launch, history));
+}
+
+CompletionPtr AheadCompiler::begin(std::vector<Named> orders) {
   if (orders.empty())
     return nothingToDo(shared_.cl);
   std::vector<std::string> names;
@@ -159,61 +204,82 @@ AheadCompiler::argumentsOf(const Launch& launch) {
 std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
                                                            const LaunchHistory& history) const {
   const std::vector<Device>& devices = shared_.machine->devices();
-  const KernelCode& code = *launch.code;
-  std::vector<std::size_t> members;
+  Parts parts = partsOf(launch, history);
   for (std::size_t i = 0; i < devices.size(); ++i)
-    if (devices[i].participates && !devices[i].failed && code.kernels[i] &&
+    if (devices[i].participates && !devices[i].failed && launch.code->kernels[i] &&
         !isLatecomer(*shared_.machine, shared_.options.policy, i))
-      members.push_back(i);
+      parts.devices.push_back(i);
+  const auto arguments = argumentsOf(launch);
+  std::vector<Named> orders;
+  if (parts.devices.size() < 2 || parts.groups < parts.devices.size() || !arguments)
+    return orders;
+  for (std::size_t at = 0; at < parts.devices.size(); ++at)
+    if (auto order = orderFor(launch, parts, at, *arguments, nullptr))
+      orders.push_back(std::move(*order));
+  return orders;
+}
+
+AheadCompiler::Parts AheadCompiler::partsOf(const Launch& launch, const LaunchHistory& history) {
   const unsigned dimension = history.usualDimension(launch.range.dimensions)
                                  .value_or(launch.range.dimensions - 1); // contiguous slabs
-  const std::uint64_t groups = launch.range.groups(dimension);
-  const auto arguments = argumentsOf(launch);
-  if (members.size() < 2 || groups < members.size() || !arguments)
-    return {};
-  std::vector<Named> orders;
-  for (std::size_t m = 0; m < members.size(); ++m) {
-    const Device& device = devices[members[m]];
-    const LaneKernel& kernel = *code.kernels[members[m]];
-    CompileOrder order;
-    if (!device.keepsCompiled || !kernel.madeOf ||
-        std::sscanf(device.label.c_str(), "%u.%u", &order.platform, &order.device) != 2)
-      continue;
-    order.text = kernel.madeOf->text;
-    order.options = kernel.madeOf->options;
-    order.kernel = code.name;
-    order.arguments = *arguments;
-    order.dimensions = launch.range.dimensions;
-    const KernelSummary& summary = *code.summaries[members[m]];
-    const std::uint64_t part = groups / members.size();
-    const auto add = [&](std::uint64_t begin, std::uint64_t end) {
-      const GroupBox box = slab(launch.range, dimension, begin, end);
-      const PieceRange range = launch.localGiven
-                                   ? PieceRange{enqueuedRange(launch.range, true, box), {}}
-                                   : pieceRange(launch.range, false, box, dimension,
-                                                groupLimits(code, devices), summary.idsFromGroups);
-      std::vector<EnqueuedRange> forms = leastLike(range.body, dimension);
-      forms.insert(forms.end(), range.rests.begin(), range.rests.end());
-      std::ranges::copy_if(forms, std::back_inserter(order.launches), [&](const auto& form) {
-        return std::ranges::find(order.launches, form) == order.launches.end();
-      });
-      return box;
-    };
-    const GroupBox box = add(m * part, (m + 1) * part);
-    if (launch.localGiven) // a part may come to be nearly all
-      add(m == 0 ? 0 : 1, m == 0 ? groups - 1 : groups);
-    if (summary.needsPartitionArgument) {
-      const PartitionArgument partition = partitionOf(launch.range, box);
-      const auto* bytes = reinterpret_cast<const std::uint8_t*>(&partition);
-      order.arguments.push_back({CompileOrder::Argument::Kind::Value,
-                                 sizeof partition,
-                                 {bytes, bytes + sizeof partition}});
-    }
-    std::string name = nameOf(order, device.driver);
-    if (const double left = patienceLeft(cache_.read(name)); left > 0)
-      orders.push_back({std::move(order), std::move(name), left});
+  return {dimension, launch.range.groups(dimension), {}};
+}
+
+/// What is left to compile of the part of the device at `at`, and of `box`, if that is one.
+std::optional<AheadCompiler::Named>
+AheadCompiler::orderFor(const Launch& launch, const Parts& parts, std::size_t at,
+                        const std::vector<CompileOrder::Argument>& arguments,
+                        const GroupBox* box) const {
+  const std::vector<Device>& devices = shared_.machine->devices();
+  const KernelCode& code = *launch.code;
+  const std::size_t index = parts.devices[at];
+  const Device& device = devices[index];
+  const LaneKernel& kernel = *code.kernels[index];
+  CompileOrder order;
+  if (!device.keepsCompiled || !kernel.madeOf ||
+      std::sscanf(device.label.c_str(), "%u.%u", &order.platform, &order.device) != 2)
+    return std::nullopt;
+  order.text = kernel.madeOf->text;
+  order.options = kernel.madeOf->options;
+  order.kernel = code.name;
+  order.arguments = arguments;
+  order.dimensions = launch.range.dimensions;
+  const KernelSummary& summary = *code.summaries[index];
+  const auto add = [&](const GroupBox& piece) {
+    const PieceRange range = launch.localGiven
+                                 ? PieceRange{enqueuedRange(launch.range, true, piece), {}}
+                                 : pieceRange(launch.range, false, piece, parts.dimension,
+                                              groupLimits(code, devices), summary.idsFromGroups);
+    std::vector<EnqueuedRange> forms = leastLike(range.body, parts.dimension);
+    forms.insert(forms.end(), range.rests.begin(), range.rests.end());
+    std::ranges::copy_if(forms, std::back_inserter(order.launches), [&](const auto& form) {
+      return std::ranges::find(order.launches, form) == order.launches.end();
+    });
+  };
+  const auto addSlab = [&](std::uint64_t begin, std::uint64_t end) {
+    add(slab(launch.range, parts.dimension, begin, end));
+  };
+  const std::uint64_t part = std::max<std::uint64_t>(parts.groups / parts.devices.size(), 1);
+  const std::uint64_t begin = std::min(at * part, parts.groups - 1);
+  addSlab(begin, begin + part);
+  if (launch.localGiven && parts.groups > 1) // a part may come to be nearly all
+    addSlab(at == 0 ? 0 : 1, at == 0 ? parts.groups - 1 : parts.groups);
+  if (isForeignToProgram()) // … or all
+    addSlab(0, parts.groups);
+  if (box)
+    add(*box);
+  if (summary.needsPartitionArgument) {
+    const PartitionArgument partition =
+        partitionOf(launch.range, slab(launch.range, parts.dimension, begin, begin + part));
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&partition);
+    order.arguments.push_back(
+        {CompileOrder::Argument::Kind::Value, sizeof partition, {bytes, bytes + sizeof partition}});
   }
-  return orders;
+  std::string name = nameOf(order, device.driver);
+  const double left = patienceLeft(cache_.read(name));
+  if (!(left > 0))
+    return std::nullopt;
+  return Named{std::move(order), std::move(name), left};
 }
 
 /// On the worker's thread. An error if the driver would end the process that has it compile; else,

@@ -11,6 +11,12 @@
 // each device's part are compiled, whatever part it may come to be. A launch that takes longer at
 // home than compiling its kernel does is not held back, since what it would gain by being split is
 // worth more, and only such a one is given out in chunks, by which devices get parts of all forms.
+//
+// But where the program's own device needs none of this, all are held back, under given shares as
+// well, those who join late do not even rehearse before, and none is given out in chunks unless
+// that is asked for: PoCL starts a linker when it compiles, and ends the process where it doesn't
+// hear of the linker's end, for which the program may wait in a thread of its own
+// (program/driver_trial.h).
 #pragma once
 
 #include "runtime/core/disk_cache.h"
@@ -40,6 +46,11 @@ public:
   /// Whether the launch is better not given out in chunks, for which drivers would compile yet
   /// other forms of its kernel.
   bool forbidsChunks(const Launch& launch, const LaunchHistory& history) const;
+  /// Whether a device that is not at work on such launches yet may be, or may do `rehearsed` of one
+  /// (null: it need not), as far as it must be compiled for that by another process first. Begins
+  /// that.
+  bool mayJoin(std::size_t device, const Launch& launch, LaunchHistory& history,
+               const GroupBox* rehearsed);
   /// Seconds, by device, that the first launch on it alone would take more than others, for what
   /// its driver would have to compile then: no device's part but the first begins where the NDRange
   /// does.
@@ -54,13 +65,25 @@ private:
     std::string name;
     double left = 0;
   };
+  /// How launches are cut, and among whom.
+  struct Parts {
+    unsigned dimension = 0;
+    std::uint64_t groups = 0; ///< in it
+    std::vector<std::size_t> devices;
+  };
+  static Parts partsOf(const Launch& launch, const LaunchHistory& history);
   static std::optional<std::vector<CompileOrder::Argument>> argumentsOf(const Launch& launch);
   bool isUsed() const;
   bool isAnyUnderWay() const;
   bool usesProcessors() const;
   static double compilingSeconds(const Launch& launch);
-  bool isShort(const Launch& launch, const LaunchHistory& history) const;
+  bool isForeignToProgram() const;
+  bool mustWait(const Launch& launch, const LaunchHistory& history) const;
   CompletionPtr begin(const Launch& launch, const LaunchHistory& history);
+  CompletionPtr begin(std::vector<Named> orders);
+  std::optional<Named> orderFor(const Launch& launch, const Parts& parts, std::size_t at,
+                                const std::vector<CompileOrder::Argument>& arguments,
+                                const GroupBox* box) const;
   std::vector<Named> ordersFor(const Launch& launch, const LaunchHistory& history) const;
   cl_int carryOut(std::vector<Named> orders) const;
 

@@ -58,7 +58,7 @@ public:
 
 private:
   double movingSeconds(const Launch& launch) const;
-  bool hasNewcomer(const Launch& launch, const LaunchHistory& history);
+  bool hasNewcomer(const Launch& launch, LaunchHistory& history);
   bool isFasterElsewhere(const Launch& launch) const;
   void takeControl(const Launch& launch, LaunchHistory& history);
   bool decideWithout(std::size_t device, Launch& launch);

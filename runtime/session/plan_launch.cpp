@@ -142,7 +142,7 @@ bool LaunchPlanner::isFasterElsewhere(const Launch& launch) const {
 }
 
 /// Whether a device joins that the controller knows nothing of.
-bool LaunchPlanner::hasNewcomer(const Launch& launch, const LaunchHistory& history) {
+bool LaunchPlanner::hasNewcomer(const Launch& launch, LaunchHistory& history) {
   for (std::size_t i = 0; i < history.rehearsals.size(); ++i)
     if (history.rehearsals[i].joins() && !history.controller->canUse(i) &&
         rehearsals_.canTakePart(i, launch, history))

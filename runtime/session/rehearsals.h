@@ -1,6 +1,7 @@
 // Devices that join late: rehearse.cpp tells how.
 #pragma once
 
+#include "runtime/session/ahead_compiler.h"
 #include "runtime/session/executor.h"
 #include "runtime/session/launch.h"
 #include "runtime/session/preparer.h"
@@ -15,14 +16,14 @@ namespace libsplit::runtime {
 class Rehearsals {
 public:
   Rehearsals(Shared& shared, Preparer& preparer, Provider& provider, Scheduler& scheduler,
-             Issuer& issuer, Mover& mover, Executor& executor)
+             Issuer& issuer, Mover& mover, Executor& executor, AheadCompiler& ahead)
       : shared_(shared), options_(shared.options), machine_(shared.machine),
         knownSpeeds_(shared.knownSpeeds), preparer_(preparer), provider_(provider),
-        scheduler_(scheduler), issuer_(issuer), mover_(mover), executor_(executor) {}
+        scheduler_(scheduler), issuer_(issuer), mover_(mover), executor_(executor), ahead_(ahead) {}
 
   /// Whether the device can take part in the launch by now. What an earlier run knew to be worth it
   /// is built as soon as it is missed.
-  bool canTakePart(std::size_t device, const Launch& launch, const LaunchHistory& history);
+  bool canTakePart(std::size_t device, const Launch& launch, LaunchHistory& history);
   /// Whoever is known well enough from other launches or earlier runs need not rehearse.
   void settle(const Launch& launch, LaunchHistory& history,
               const ShareController::Prior& prior) const;
@@ -46,6 +47,7 @@ private:
   Issuer& issuer_;
   Mover& mover_;
   Executor& executor_;
+  AheadCompiler& ahead_;
 };
 
 } // namespace libsplit::runtime

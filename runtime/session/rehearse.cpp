@@ -37,13 +37,6 @@ double secondsOf(const KernelCode& code) {
   return code.times.seconds() + code.readySeconds;
 }
 
-std::uint64_t groupsOf(const GroupBox& box) {
-  std::uint64_t groups = 1;
-  for (unsigned d = 0; d < 3; ++d)
-    groups *= box.end[d] - box.begin[d];
-  return groups;
-}
-
 /// Groups of the least piece that can be cut off.
 double leastPieceOf(const NDRange& range, const LaunchHistory& history) {
   std::uint64_t slabs = std::max({range.groups(0), range.groups(1), range.groups(2)});
@@ -64,7 +57,7 @@ Rehearsal::Launch launchWithout(const NDRange& range, const LaunchHistory& histo
 
 } // namespace
 
-bool Rehearsals::canTakePart(std::size_t i, const Launch& launch, const LaunchHistory& history) {
+bool Rehearsals::canTakePart(std::size_t i, const Launch& launch, LaunchHistory& history) {
   const Device& device = machine_->devices()[i];
   const auto& kernel = launch.code->kernels[i];
   if (isLatecomer(*machine_, options_.policy, i)) {
@@ -72,6 +65,8 @@ bool Rehearsals::canTakePart(std::size_t i, const Launch& launch, const LaunchHi
       return false;
     if (!kernel)
       preparer_.buildForLatecomers(launch.program, launch.code);
+    else if (!ahead_.mayJoin(i, launch, history, nullptr))
+      return false;
   }
   return device.participates && kernel && !history.lacksRoom[i] &&
          (!launch.localGiven || (groupItems(launch.range) <= kernel->maxGroup &&
@@ -115,10 +110,13 @@ void Rehearsals::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try
         !history.lacksRoom[i]) {
       const std::uint64_t groups =
           history.rehearsals[i].next(without, groupsAtOnce(machine_->devices()[i]));
-      if (groups > 0 && launch->code->kernels[i])
-        rehearseOn(i, middleOf(launch->range, groups), task, *launch, history);
-      else if (groups > 0 && preparer_.latecomersPay(secondsOf(*launch->code)))
+      if (groups > 0 && launch->code->kernels[i]) {
+        const GroupBox box = middleOf(launch->range, groups);
+        if (ahead_.mayJoin(i, *launch, history, &box))
+          rehearseOn(i, box, task, *launch, history);
+      } else if (groups > 0 && preparer_.latecomersPay(secondsOf(*launch->code))) {
         preparer_.buildForLatecomers(launch->program, launch->code);
+      }
     }
 } catch (const std::exception& error) {
   launch->lacksRoom.reset();
@@ -180,7 +178,7 @@ void Rehearsals::rehearseOn(std::size_t device, const GroupBox& box, Task& task,
     }
     buffer.accesses().add({on.node, piece.uses[b].needs, stores, instruction.done, false});
   }
-  work->retired = [this, device, groups = groupsOf(box), code = launch.code, key = launch.key,
+  work->retired = [this, device, groups = box.groups(), code = launch.code, key = launch.key,
                    range = launch.range, kernel = instruction.done](Task&) {
     rehearsed(device, groups, *code, key, range, *kernel);
   };

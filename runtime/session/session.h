@@ -165,7 +165,8 @@ private:
 
   LaunchObserver observer_{shared_, merger_, groupShapes_};
   AheadCompiler ahead_{shared_, cache_};
-  Rehearsals rehearsals_{shared_, preparer_, provider_, scheduler_, issuer_, mover_, executor_};
+  Rehearsals rehearsals_{shared_, preparer_, provider_, scheduler_,
+                         issuer_, mover_,    executor_, ahead_};
   ChunkedLaunches chunks_{shared_, scheduler_, tracked_, provider_, issuer_, mover_, executor_};
   Prefetcher prefetcher_{shared_, provider_, scheduler_, mover_, executor_};
   LaunchPlanner planner_{shared_, nativeWork_,  contentsFetcher_, executor_, homeCommands_,

@@ -50,18 +50,43 @@ def tells_whether_the_driver_gave_up(bench):
             raise Failure(f"it said {done.stdout}, not {expected}, with {more}")
 
 
-def a_driver_that_ends_processes_ends_no_program(bench):
-    """A program on a GPU never asked for PoCL, which aborts where it finds no linker: it goes on alone, and is told once."""
+def beside_a_gpu(bench, **gpu):
+    """The environment in which PoCL is beside a (fake) GPU, and both as libsplit lists them."""
     vendors = bench.tmp / "vendors"
     vendors.mkdir()
     for icd in (bench.build / "fake_opencl" / "fake.icd", "/etc/OpenCL/vendors/pocl.icd"):
         shutil.copy(icd, vendors)
-    fake = {"platforms": [{"name": "Fake", "devices": [{"name": "gpu", "launch_us": 2000, "item_ns": 0}]}],
+    fake = {"platforms": [{"name": "Fake", "devices": [{"name": "gpu", "launch_us": 2000, "item_ns": 0, **gpu}]}],
             "clock": "real", "cache": str(bench.tmp)}
     env = {"OCL_ICD_VENDORS": str(vendors), "FAKE_OPENCL": json.dumps(fake), "POCL_DEVICES": "pthread"}
     listed = bench.run([str(bench.build / "bin" / "splitrun"), "--list-devices"], None, {}, env=env).stdout
     home, helper = (next(line.split()[0] for line in listed.splitlines() if word in line)
                     for word in ("(Fake)", "(Portable"))
+    return env, home, helper
+
+
+def who_waits_for_any_child_meets_no_linker(bench):
+    """A program on a GPU may take the end of the linker from PoCL, which aborts then: it is another process that links."""
+    env, home, _ = beside_a_gpu(bench, units=3)
+    command = bench.sample("vector_add", "--device", home, "--iterations", "700")
+    native = bench.native(command, env=env, dump=True)
+    native.require_success()
+    reaping = env | {"LD_PRELOAD": str(bench.build / "doors" / "libdoor_reaping.so")}
+    for policy in ("static:1,1", "auto"):  # under which it rehearses first
+        where = {"POLICY": policy, "MIN_LAUNCH": "0", "CACHE_DIR": str(bench.tmp / f"split-{policy}")}
+        pocl = bench.tmp / f"pocl-{policy}"
+        pocl.mkdir()
+        for _ in range(6):  # a program may be over before all is compiled
+            run = bench.run(command, "splitrun", where, env=reaping | {"POCL_CACHE_DIR": str(pocl)}, dump=True)
+            run.require_same_as(native)
+            if run.total("split_launches") > 0:
+                break
+        run.require(run.total("split_launches") > 0, "nothing was split")
+
+
+def a_driver_that_ends_processes_ends_no_program(bench):
+    """A program on a GPU never asked for PoCL, which aborts where it finds no linker: it goes on alone, and is told once."""
+    env, home, helper = beside_a_gpu(bench)
     command = bench.sample("vector_add", "--device", home, "--iterations", "400")
     native = bench.native(command, env=env, dump=True)
     native.require_success()
@@ -114,4 +139,5 @@ def ends_with_who_asked(bench):
 
 
 main({test.__name__: test for test in (ends_with_who_asked, tells_whether_the_driver_gave_up,
-                                          a_driver_that_ends_processes_ends_no_program)})
+                                       who_waits_for_any_child_meets_no_linker,
+                                       a_driver_that_ends_processes_ends_no_program)})
