@@ -412,6 +412,8 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
                                                             std::span<const double> shares,
                                                             std::string& why) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
+  launch.demands.clear(); // of the plan before, which was to be made of more
+  launch.inspections.clear();
   PlanKey& key = planKey_;
   describe(launch, key);
   groupsOf(launch.range, shares, key.groups);

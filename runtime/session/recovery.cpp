@@ -125,7 +125,7 @@ bool Recovery::redoAll(Lock& lock) {
       if (before->status < 0)
         task->failBehind(*before);
     if (std::ranges::any_of(task->events, isFailed))
-      task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+      task->failBehind();
     if (task->status >= 0)
       tryRedo(*task);
     if (task->status < 0)

@@ -243,7 +243,7 @@ void Scheduler::addBarriers(const std::shared_ptr<Task>& task, const Command& co
 void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event) {
   const cl_int status = executionStatus(cl_, event);
   if (status < 0) {
-    task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    task->failBehind();
   } else if (status != CL_COMPLETE && !shared_.userEvents) {
     task->events.push_back(Completion::of(cl_, event));
   } else if (status != CL_COMPLETE) {
@@ -252,7 +252,7 @@ void Scheduler::addNativeEvent(const std::shared_ptr<Task>& task, cl_event event
       if (auto waiting = weak.lock()) {
         --waiting->unresolved;
         if (ended < 0)
-          waiting->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+          waiting->failBehind();
         goOn();
       }
     };
@@ -308,7 +308,7 @@ void Scheduler::addWaitList(const std::shared_ptr<Task>& task, const Command& co
     } else if (auto before = ours->ended ? nullptr : ours->task.lock()) {
       task->waitTasks.push_back(before);
     } else if (ours->status < 0) {
-      task->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+      task->failBehind();
     }
   }
 }

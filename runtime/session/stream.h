@@ -246,8 +246,9 @@ struct Task : std::enable_shared_from_this<Task> {
   /// When the first kernel of a launch was about to be enqueued, as natively it would have been.
   std::chrono::steady_clock::time_point issued{};
   cl_int status = CL_SUCCESS;
-  bool isUntold = false; ///< it failed, and home's driver knows nothing of that
-  unsigned helpers = 0;  ///< threads of the application that wait for it
+  bool isBehindFailure = false; ///< it failed for what it waits for, and that is told of elsewhere
+  bool isUntold = false;        ///< it failed, and home's driver knows nothing of that
+  unsigned helpers = 0;         ///< threads of the application that wait for it
   std::shared_ptr<TaskEvent> event;
   CompletionPtr begin; ///< profiling: starts the event's times
   CompletionPtr end;   ///< ends them
@@ -255,8 +256,12 @@ struct Task : std::enable_shared_from_this<Task> {
   std::vector<std::shared_ptr<TracedWork>> traced;
 
   /// It waits for what failed.
-  void failBehind(const Task& before) {
+  void failBehind() {
     status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    isBehindFailure = true;
+  }
+  void failBehind(const Task& before) {
+    failBehind();
     isUntold = isUntold || before.isUntold;
   }
   /// Whether home's driver knows nothing of it that the task failed: something did on another

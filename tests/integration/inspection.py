@@ -99,7 +99,7 @@ def changed_in_place(bench, variant, **options):
     run = bench.run(bench.sample("distinct_places", "--variant", variant), "preload",
                     {**SPLIT, "POLICY": "static:0.5,0.5", **options})
     run.require_success()
-    return run, ("assemble", "push", "raise", "scale_rows")
+    return run, ("assemble", "push", "raise", "scale_rows", "drop")
 
 
 def places_of_their_own_are_changed_by_all_devices(bench):

@@ -1,10 +1,11 @@
 // Changes in place where an order, a colouring or a table of targets gives each work-item places of
-// its own: coloured elements, sorted particles, rows by a permutation. In the variant "shared" one
-// entry of each names somebody else's place.
+// its own: coloured elements, sorted particles, rows by a permutation, wrapped keys. In the variant
+// "shared" one entry of each names somebody else's place.
 #include "kernels/distinct_places.h"
 #include "tests/samples/sample.h"
 
 #include <array>
+#include <bit>
 #include <numeric>
 
 namespace {
@@ -52,7 +53,10 @@ void distinctPlaces(sample::Sample& s) {
   const std::size_t n = sample::roundUp(s.options().size, 2 * local);
   const bool isShared = s.options().variant == "shared";
   Mesh mesh(n);
-  Ints order = shuffled(n, 2), to = shuffled(n, 3);
+  Ints order = shuffled(n, 2), to = shuffled(n, 3), key = shuffled(n, 10);
+  const auto wrap = static_cast<cl_int>(std::bit_ceil(n));
+  for (std::size_t i = 0; i < n; i += 3)
+    key[i] += wrap;
   for (std::size_t i = 0; i < n; i += 7)
     to[i] = -1;
   if (isShared) { // far apart, so that no device has both
@@ -60,9 +64,11 @@ void distinctPlaces(sample::Sample& s) {
     mesh.colour[n / 2 + 1] = mesh.colour[n - 2];
     order[1] = order[n - 2];
     to[1] = to[n - 3] = 5;
+    key[1] = key[n - 2];
   }
   const Ints x = small(2 * n + 1, 4), raised = small(n, 5);
-  Ints force = small(2 * n + 1, 6), most = small(n, 7), matrix = small(columns * n, 8);
+  Ints force = small(2 * n + 1, 6), most = small(n, 7), matrix = small(columns * n, 8),
+       table = small(at(wrap), 11);
   Vectors place(n), speed(n);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t k = 0; k < 4; ++k)
@@ -72,14 +78,16 @@ void distinctPlaces(sample::Sample& s) {
   const auto program = s.program(sample::distinctPlacesSource);
   const auto assemble = sample::kernel(program, "assemble"), push = sample::kernel(program, "push");
   const auto raise = sample::kernel(program, "raise"),
-             scale = sample::kernel(program, "scale_rows");
+             scale = sample::kernel(program, "scale_rows"), drop = sample::kernel(program, "drop");
   const auto nodes = s.copyOf(mesh.nodes), colour = s.copyOf(mesh.colour), xs = s.copyOf(x);
   const auto orders = s.copyOf(order), targets = s.copyOf(to), raises = s.copyOf(raised);
   const auto forces = s.copyOf(force), mosts = s.copyOf(most), matrices = s.copyOf(matrix);
   const auto places = s.copyOf(place), speeds = s.copyOf(speed);
+  const auto keys = s.copyOf(key), tables = s.copyOf(table);
   sample::setArguments(push, places, speeds, orders, cl_int{3});
   sample::setArguments(raise, mosts, targets, raises);
   sample::setArguments(scale, matrices, orders, static_cast<cl_int>(columns));
+  sample::setArguments(drop, tables, keys, wrap - 1);
   const auto compare = [&]<typename T>(cl_mem memory, const T& expected, const char* what) {
     T result(expected.size());
     sample::read(queue, memory, result);
@@ -102,6 +110,7 @@ void distinctPlaces(sample::Sample& s) {
     sample::launch(queue, push, {n}, {local});
     sample::launch(queue, raise, {n}, {local});
     sample::launch(queue, scale, {n}, {local});
+    sample::launch(queue, drop, {n}, {local});
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t k = at(order[i]);
       for (std::size_t c = 0; c < 4; ++c) {
@@ -112,11 +121,21 @@ void distinctPlaces(sample::Sample& s) {
         most[at(to[i])] = std::max(most[at(to[i])], raised[i]);
       for (std::size_t c = 0; c < columns; ++c)
         matrix[k * columns + c] ^= static_cast<cl_int>(c + k);
+      table[at(key[i] & (wrap - 1))] += static_cast<cl_int>(i);
     }
     compare(forces, force, "assemble");
     compare(places, place, "push");
     compare(mosts, most, "raise");
     compare(matrices, matrix, "scale_rows");
+    compare(tables, table, "drop");
+    if (s.options().variant != "reordered" || round + 1 == s.options().iterations)
+      continue;
+    for (Ints* each : {&mesh.colour, &order, &to, &key})
+      std::swap((*each)[round % 7], (*each)[round % 7 + 1]);
+    sample::write(queue, colour, mesh.colour);
+    sample::write(queue, orders, order);
+    sample::write(queue, targets, to);
+    sample::write(queue, keys, key);
   }
 }
 

@@ -36,3 +36,9 @@ kernel void scale_rows(global int* matrix, global const int* order, int columns)
   for (int k = 0; k < columns; ++k)
     matrix[row * columns + k] ^= k + row;
 }
+
+// Keys that are wrapped into a table.
+kernel void drop(global int* table, global const int* key, int mask) {
+  const int i = get_global_id(0);
+  table[key[i] & mask] += i;
+}
