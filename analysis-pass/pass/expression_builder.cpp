@@ -665,6 +665,11 @@ Expr ExpressionBuilder::offsetOf(const llvm::GEPOperator& gep) {
   return offset;
 }
 
+Expr ExpressionBuilder::offsetOf(const llvm::CallBase& call, const VectorAccess& access) {
+  return combine(Op::Mul, {Expr::constant(static_cast<std::int64_t>(access.stride)),
+                           build(call.getArgOperand(access.indexOperand), View::Modular)});
+}
+
 Expr ExpressionBuilder::minMaxOrSelect(llvm::SelectInst& instruction, View view) {
   unsigned width = instruction.getType()->getIntegerBitWidth();
   llvm::Value *left = nullptr, *right = nullptr;

@@ -103,6 +103,8 @@ public:
 
   /// Bytes that `gep` adds to its base, modulo 2^64.
   Expr offsetOf(const llvm::GEPOperator& gep);
+  /// … that `call`, a vloadN or vstoreN, adds to its pointer.
+  Expr offsetOf(const llvm::CallBase& call, const VectorAccess& access);
 
   /// How far `phi`, in the header of a loop, has moved from its start: step * loop(d), modulo 2^n.
   /// Bytes, for a pointer.

@@ -440,11 +440,9 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
   case BuiltinKind::VectorLoad:
   case BuiltinKind::VectorStore: {
     VectorAccess access = vectorAccess(call, layout_);
-    Expr index = builder_.build(call.getArgOperand(access.indexOperand), View::Modular);
-    auto stride = Expr::constant(static_cast<std::int64_t>(access.stride));
     Touch vector{.pointer = call.getArgOperand(access.pointerOperand),
                  .effect = builtin.kind == BuiltinKind::VectorLoad ? Effect::Read : Effect::Write,
-                 .displacement = combine(Expr::Op::Mul, {stride, index}),
+                 .displacement = builder_.offsetOf(call, access),
                  .length = access.length,
                  .grain = access.element};
     if (builtin.kind == BuiltinKind::VectorStore)

@@ -95,9 +95,7 @@ void ReadsInPlace::collect() {
     } else if (auto* call = dyn_cast<llvm::CallInst>(&each);
                call && classifyCall(*call).kind == BuiltinKind::VectorLoad) {
       const VectorAccess access = vectorAccess(*call, layout);
-      const Expr index = builder_.build(call->getArgOperand(access.indexOperand), View::Modular);
-      note(*call, call->getArgOperand(access.pointerOperand),
-           combine(Op::Mul, {Expr::constant(static_cast<std::int64_t>(access.stride)), index}),
+      note(*call, call->getArgOperand(access.pointerOperand), builder_.offsetOf(*call, access),
            access.length);
     }
   }
