@@ -124,12 +124,16 @@ bool isEvaluable(const Access& access) {
          access.length <= maxLength;
 }
 
+/// Whether a condition on elements decides if it happens.
+bool isGuardedByData(const Access& access) {
+  return std::ranges::any_of(access.guards, [](const Guard& guard) {
+    return loadsVaryingly(guard.left) || loadsVaryingly(guard.right);
+  });
+}
+
 bool dependsOnData(const Access& access) {
-  return loadsVaryingly(access.offset) ||
-         std::ranges::any_of(access.loops, [](const Loop& l) { return loadsVaryingly(l.count); }) ||
-         std::ranges::any_of(access.guards, [](const Guard& guard) {
-           return loadsVaryingly(guard.left) || loadsVaryingly(guard.right);
-         });
+  return loadsVaryingly(access.offset) || isGuardedByData(access) ||
+         std::ranges::any_of(access.loops, [](const Loop& l) { return loadsVaryingly(l.count); });
 }
 
 /// Whether a work-item that does `b` does `a` as well, in the same iterations, to the same bytes.
@@ -170,11 +174,8 @@ std::optional<ClaimedPlaces> placesToClaim(const KernelSummary& kernel, unsigned
 bool wantsInspection(const Access& access) {
   if (!loadsVaryingly(access.offset) || !isEvaluable(access))
     return false;
-  return !extremesTellAll(access.offset) || std::ranges::any_of(access.loops, [](const Loop& loop) {
-    return loadsByLoaded(loop.count);
-  }) || std::ranges::any_of(access.guards, [](const Guard& guard) {
-    return loadsVaryingly(guard.left) || loadsVaryingly(guard.right);
-  });
+  return !extremesTellAll(access.offset) || isGuardedByData(access) ||
+         std::ranges::any_of(access.loops, [](const Loop& l) { return loadsByLoaded(l.count); });
 }
 
 } // namespace libsplit
