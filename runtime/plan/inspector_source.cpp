@@ -66,13 +66,8 @@ unsigned depthOf(const Expr& e) {
   return depth;
 }
 
-/// What the expressions name.
-struct Inputs {
-  std::vector<unsigned> buffers; ///< parameters that are loaded from
-  std::vector<Expr> scalars;
-};
-
 using Corners = InspectorSource::Corners;
+using Inputs = InspectorSource::Inputs;
 
 /// Writes what a cell does about one access. Statements are collected by how many loops are around
 /// them, and each distinct value is computed once, as far out as it can be.
@@ -384,7 +379,7 @@ private:
 
 /// `claimed`: the parameter whose places are claimed, if any are.
 std::string headOf(const Inputs& inputs, const std::array<Corners, 3>& corners,
-                   std::optional<unsigned> claimed = {}) {
+                   std::optional<unsigned> claimed) {
   std::string text =
       "kernel void INSPECTOR(global const long* restrict n, global long* restrict out" +
       std::string(claimed ? ", global uint* restrict claims" : "");
@@ -547,27 +542,24 @@ CellGrid gridOf(const NDRange& range, std::uint64_t most) {
 }
 
 InspectorSource::InspectorSource(const Access& access) {
-  Inputs inputs;
-  Writer writer(access, inputs, 0);
-  const std::string body = writer.write();
+  Writer writer(access, inputs_, 0);
   for (unsigned d = 0; d < 3; ++d)
     corners_[d] = writer.cornersOf(d);
-  std::ranges::sort(inputs.buffers);
-  text_ = headOf(inputs, corners_) + body + tail();
-  buffers_ = std::move(inputs.buffers);
-  scalars_ = std::move(inputs.scalars);
+  finish(writer.write());
 }
 
 InspectorSource::InspectorSource(const ClaimedPlaces& places)
     : claimed_(places.parameter), unit_(places.unit) {
-  Inputs inputs;
   std::string bodies;
   for (const Access* access : places.accesses)
-    bodies += Writer(*access, inputs, unit_).write();
-  std::ranges::sort(inputs.buffers);
-  text_ = headOf(inputs, corners_, claimed_) + bodies + tail();
-  buffers_ = std::move(inputs.buffers);
-  scalars_ = std::move(inputs.scalars);
+    bodies += Writer(*access, inputs_, unit_).write();
+  finish(bodies);
+}
+
+/// Scalars keep their order, by which `bodies` name them.
+void InspectorSource::finish(const std::string& bodies) {
+  std::ranges::sort(inputs_.buffers);
+  text_ = headOf(inputs_, corners_, claimed_) + bodies + tail();
 }
 
 CellGrid InspectorSource::grid(const NDRange& range) const {
@@ -616,9 +608,9 @@ InspectorSource::numbers(const NDRange& range, const CellGrid& grid,
     add(cells, mostItems);
   fits = fits && itemsOfCell < INT32_MAX;
   add(range.dimensions, 3);
-  for (const unsigned buffer : buffers_)
+  for (const unsigned buffer : inputs_.buffers)
     add(sizeOf(arguments, buffer), INT64_MAX);
-  for (const Expr& scalar : scalars_) {
+  for (const Expr& scalar : inputs_.scalars) {
     const std::optional<Int> value = argumentValue(scalar, arguments);
     fits = fits && value;
     add(value.value_or(0), INT64_MAX);

@@ -68,6 +68,11 @@ class InspectorSource {
 public:
   /// Whether the first and the last work-item of a cell tell of all between, in a dimension.
   enum class Corners { Never, OfGroups, Always }; // OfGroups: if the cell is one group
+  /// What the accesses' expressions name.
+  struct Inputs {
+    std::vector<unsigned> buffers; ///< parameters that are loaded from
+    std::vector<Expr> scalars;     ///< by-value arguments
+  };
 
   explicit InspectorSource(const Access& access);
   /// Whether places are distinct.
@@ -82,7 +87,7 @@ public:
   /// Accesses to the same bytes under the same conditions have equal texts.
   const std::string& text() const { return text_; }
   /// Parameters that are loaded from, ascending.
-  const std::vector<unsigned>& buffers() const { return buffers_; }
+  const std::vector<unsigned>& buffers() const { return inputs_.buffers; }
   /// What the kernel needs to know of a launch; nothing if a number does not fit.
   std::optional<std::vector<std::int64_t>> numbers(const NDRange& range, const CellGrid& grid,
                                                    std::span<const ArgumentValue> arguments) const;
@@ -90,9 +95,10 @@ public:
   std::size_t lanes(const NDRange& range, const CellGrid& grid) const;
 
 private:
+  void finish(const std::string& bodies);
+
   std::string text_;
-  std::vector<unsigned> buffers_;
-  std::vector<Expr> scalars_; ///< by-value arguments that the expressions name
+  Inputs inputs_;
   std::array<Corners, 3> corners_{};
   std::optional<unsigned> claimed_; ///< the parameter
   std::uint64_t unit_ = 1;          ///< of claims, in bytes
