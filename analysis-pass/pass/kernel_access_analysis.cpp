@@ -389,15 +389,15 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
                  .certain = false,
                  .grain = wholeBlock(bytes, memory->getDestAlign().valueOrOne().value()),
                  .changes = changes});
-    auto* transfer = dyn_cast<llvm::MemTransferInst>(memory);
-    if (transfer && !isa<llvm::AllocaInst>(llvm::getUnderlyingObject(memory->getRawDest(), 0)))
-      checkTakenOut(call, transfer->getRawSource());
-    if (transfer)
+    if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory)) {
+      if (!isa<llvm::AllocaInst>(llvm::getUnderlyingObject(memory->getRawDest(), 0)))
+        checkTakenOut(call, transfer->getRawSource());
       touch(call, {.pointer = transfer->getRawSource(),
                    .effect = Effect::Read,
                    .displacement = displacement,
                    .length = bytes,
                    .certain = false});
+    }
     return;
   }
   if (!call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory())
