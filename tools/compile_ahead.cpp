@@ -115,12 +115,12 @@ cl_program build(const OpenCl& cl, cl_context context, cl_device_id device, cons
 
 /// To see whether the driver still can. It compiles no kernel before it is launched.
 bool runNothing(const OpenCl& cl, cl_context context, cl_device_id device) {
-  const cl_program program = build(cl, context, device, "kernel void nothing() {}", "");
+  const cl_program program = build(cl, context, device, runtime::emptyProgram, "");
   if (!program)
     return false;
   hearOfAborts();
   cl_int error = CL_SUCCESS;
-  const cl_kernel kernel = cl.clCreateKernel(program, "nothing", &error);
+  const cl_kernel kernel = cl.clCreateKernel(program, runtime::emptyKernel, &error);
   const cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &error);
   const std::size_t one = 1;
   return cl.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr) ==

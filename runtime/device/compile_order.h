@@ -65,6 +65,10 @@ inline constexpr const char* allCompiled = "compiled\n";
 inline constexpr const char* notCompiled = "refused\n";
 inline constexpr const char* driverGaveUp = "given up\n";
 
+/// A program with a kernel that does nothing, to see whether a driver can compile at all.
+inline constexpr const char* emptyProgram = "kernel void nothing() {}\n";
+inline constexpr const char* emptyKernel = "nothing";
+
 /// For a process's standard input.
 std::string serialize(std::span<const CompileOrder> orders);
 /// Nothing if it is none.

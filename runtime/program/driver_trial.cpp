@@ -74,7 +74,7 @@ bool DriverTrial::allows(cl_device_id device) {
   }
   Address* address = splitrun_.empty() ? nullptr : addressOf(device);
   if (address && !address->isUsable) {
-    if (tryOut(*address, "kernel void nothing() {}\n", "") != Outcome::Survived)
+    if (tryOut(*address, emptyProgram, "") != Outcome::Survived)
       return giveUp(*address);
     address->isUsable = true;
   }
