@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/changed_in_place.h"
 
 #include "analysis-pass/pass/builtins.h"
+#include "analysis-pass/pass/pointer_uses.h"
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -15,8 +16,6 @@ using llvm::isa;
 using llvm::isa_and_present;
 
 namespace {
-
-using KeptValues = std::vector<const llvm::Value*>;
 
 class Place {
 public:
@@ -76,19 +75,17 @@ const llvm::Value* privateSource(const llvm::Value* value) {
 }
 
 /// All that is stored or copied into it.
-KeptValues valuesKeptIn(const llvm::Value* memory) {
-  KeptValues kept;
-  llvm::SmallPtrSet<const llvm::Value*, 16> seen{memory};
-  llvm::SmallVector<const llvm::Value*, 16> places{memory};
-  while (!places.empty())
-    for (const llvm::User* user : places.pop_back_val()->users())
-      if (auto* store = dyn_cast<llvm::StoreInst>(user))
-        kept.push_back(store->getValueOperand());
-      else if (auto* copy = dyn_cast<llvm::MemTransferInst>(user);
-               copy && llvm::getUnderlyingObject(copy->getRawDest(), 0) == memory)
-        kept.push_back(copy);
-      else if (user->getType()->isPointerTy() && seen.insert(user).second)
-        places.push_back(user);
+std::vector<const llvm::Value*> valuesKeptIn(const llvm::Value* memory) {
+  std::vector<const llvm::Value*> kept;
+  const auto isPointer = [](const llvm::User* user) { return user->getType()->isPointerTy(); };
+  allUses(memory, isPointer, [&](const llvm::User* user, const llvm::Value*) {
+    if (auto* store = dyn_cast<llvm::StoreInst>(user))
+      kept.push_back(store->getValueOperand());
+    else if (auto* copy = dyn_cast<llvm::MemTransferInst>(user);
+             copy && llvm::getUnderlyingObject(copy->getRawDest(), 0) == memory)
+      kept.push_back(copy);
+    return true;
+  });
   return kept;
 }
 

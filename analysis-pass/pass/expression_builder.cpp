@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/expression_builder.h"
 
 #include "analysis-pass/pass/divisions.h"
+#include "analysis-pass/pass/pointer_uses.h"
 #include "analysis-pass/summary/kernel_summary.h"
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -164,23 +165,12 @@ unsigned lineOf(const llvm::Value* value) {
 }
 
 bool isReadOnlyByValue(const llvm::Argument& argument) {
-  if (!argument.hasByValAttr())
-    return false;
-  std::vector<const llvm::Value*> pointers{&argument};
-  while (!pointers.empty()) {
-    const llvm::Value* pointer = pointers.back();
-    pointers.pop_back();
-    for (const llvm::User* user : pointer->users()) {
-      if (isa<llvm::GetElementPtrInst, llvm::AddrSpaceCastInst, llvm::BitCastInst>(user))
-        pointers.push_back(user);
-      else if (auto* transfer = dyn_cast<llvm::MemTransferInst>(user);
-               isa<llvm::LoadInst>(user) || (transfer && transfer->getRawDest() != pointer))
-        continue;
-      else
-        return false;
-    }
-  }
-  return true;
+  const auto isRead = [](const llvm::User* user, const llvm::Value* pointer) {
+    auto* transfer = dyn_cast<llvm::MemTransferInst>(user);
+    return isa<llvm::LoadInst>(user) || (transfer && transfer->getRawDest() != pointer);
+  };
+  return argument.hasByValAttr() &&
+         allUses(static_cast<const llvm::Value*>(&argument), isPlaceWithin, isRead);
 }
 
 std::optional<GatedPhi> gate(llvm::PHINode& phi, const llvm::DominatorTree& dominators) {

@@ -1,6 +1,7 @@
 #include "analysis-pass/pass/read_only_buffers.h"
 
 #include "analysis-pass/pass/builtins.h"
+#include "analysis-pass/pass/pointer_uses.h"
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -92,27 +93,20 @@ std::vector<llvm::Value*> keptPointers(llvm::LoadInst& load, const std::vector<b
       !isWhole(load.getType(), load.getAlign()))
     return {};
   std::vector<llvm::Value*> kept;
-  llvm::SmallVector<llvm::Value*, 16> places{memory};
-  while (!places.empty()) {
-    llvm::Value* place = places.pop_back_val();
-    for (llvm::User* user : place->users()) {
-      if (isa<llvm::GetElementPtrInst, llvm::BitCastInst, llvm::AddrSpaceCastInst>(user)) {
-        places.push_back(user);
-      } else if (auto* store = dyn_cast<llvm::StoreInst>(user)) {
-        llvm::Value* value = store->getValueOperand();
-        const bool isNull = isa<llvm::ConstantPointerNull, llvm::UndefValue>(value);
-        if (value == place || !isWhole(value->getType(), store->getAlign()) ||
-            !(isNull || pointsIntoReadOnly(value, readOnly)))
-          return {};
-        if (!isNull)
-          kept.push_back(value);
-      } else if (auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(user);
-                 !isa<llvm::LoadInst>(user) && !(intrinsic && intrinsic->isLifetimeStartOrEnd())) {
-        return {};
-      }
+  const bool isAll = allUses(memory, isPlaceWithin, [&](llvm::User* user, llvm::Value* place) {
+    auto* store = dyn_cast<llvm::StoreInst>(user);
+    if (!store) {
+      auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(user);
+      return isa<llvm::LoadInst>(user) || (intrinsic && intrinsic->isLifetimeStartOrEnd());
     }
-  }
-  return kept;
+    llvm::Value* value = store->getValueOperand();
+    const bool isNull = isa<llvm::ConstantPointerNull, llvm::UndefValue>(value);
+    if (!isNull)
+      kept.push_back(value);
+    return value != place && isWhole(value->getType(), store->getAlign()) &&
+           (isNull || pointsIntoReadOnly(value, readOnly));
+  });
+  return isAll ? kept : std::vector<llvm::Value*>();
 }
 
 } // namespace libsplit
