@@ -168,6 +168,7 @@ private:
   void checkUpdates();
   void checkBarriers();
 
+  PathOfBlock pathOf(llvm::Instruction& instruction);
   SourceLine where(const llvm::Instruction& instruction) const;
   void obstacle(Kind kind, const llvm::Instruction& instruction, std::string text);
 
@@ -252,6 +253,14 @@ std::optional<BufferPlace> KernelWalk::readOnlyPlace(llvm::Value* pointer) {
       !readOnly_[targets[0].parameter] || findUnknown(targets[0].offset))
     return std::nullopt;
   return BufferPlace{targets[0].parameter, targets[0].offset};
+}
+
+/// Its loops with the program's names of their variables.
+PathOfBlock KernelWalk::pathOf(llvm::Instruction& instruction) {
+  PathOfBlock path = paths_.of(instruction.getParent());
+  for (LoopRuns& loop : path.loops)
+    loop.variable = names_.of(loop.loop);
+  return path;
 }
 
 SourceLine KernelWalk::where(const llvm::Instruction& instruction) const {
@@ -577,9 +586,7 @@ void KernelWalk::writeImage(llvm::CallBase& call) {
   const unsigned dimensions = vector ? std::min(vector->getNumElements(), 3u) : 1;
   const unsigned parameter = image->getArgNo();
   const std::vector<Expr> at = components(call.getArgOperand(1), dimensions, View::Signed);
-  PathOfBlock path = paths_.of(call.getParent());
-  for (LoopRuns& loop : path.loops)
-    loop.variable = names_.of(loop.loop);
+  PathOfBlock path = pathOf(call);
   Access access;
   access.parameter = parameter;
   access.effect = Effect::Write;
@@ -829,9 +836,7 @@ void KernelWalk::touch(llvm::Instruction& instruction, const Touch& touch) {
       obstacle(Kind::Other, instruction,
                "volatile read of `" + summary_.parameters[target.parameter].name +
                    "`: work-groups may communicate");
-    PathOfBlock path = paths_.of(instruction.getParent());
-    for (LoopRuns& loop : path.loops)
-      loop.variable = names_.of(loop.loop);
+    PathOfBlock path = pathOf(instruction);
     if (touch.repetitions)
       path.loops.push_back({nullptr, *touch.repetitions, true, false, {}});
     for (const auto& [condition, wanted] : target.when)
