@@ -36,6 +36,68 @@ void doubt(Access& access, const std::string& why, unsigned line) {
   access.certain = false;
 }
 
+/// A count that depends on a loop whose own count is unknown is unknown too.
+void dropUnknownLoops(Access& access, std::vector<LoopRuns>& loops) {
+  for (unsigned d = 0; d < loops.size(); ++d) {
+    if (!findUnknown(loops[d].count))
+      continue;
+    Expr unknown = *findUnknown(loops[d].count);
+    for (unsigned inner = d + 1; inner < loops.size(); ++inner)
+      if (usesLoop(loops[inner].count, d))
+        loops[inner].count = unknown;
+    if (usesLoop(access.offset, d))
+      access.offset = unknown;
+    auto dropped =
+        std::erase_if(access.guards, [&](const Guard& guard) { return guardUsesLoop(guard, d); });
+    if (dropped > 0 || !loops[d].atLeastOnce)
+      doubt(access, unknown.text(), unknown.line());
+  }
+}
+
+/// The loops whose variable is used or that may not run at all, and what their counts use.
+std::vector<bool> neededLoops(const Access& access, const std::vector<LoopRuns>& loops) {
+  std::vector<bool> keep(loops.size(), false);
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    auto d = static_cast<unsigned>(i);
+    if (findUnknown(loops[d].count))
+      continue;
+    bool used = usesLoop(access.offset, d) ||
+                std::any_of(access.guards.begin(), access.guards.end(),
+                            [&](const Guard& guard) { return guardUsesLoop(guard, d); });
+    for (unsigned inner = d + 1; inner < loops.size(); ++inner)
+      used |= keep[inner] && usesLoop(loops[inner].count, d);
+    keep[d] = used || !loops[d].atLeastOnce;
+  }
+  return keep;
+}
+
+/// Gives the access those of its `loops` that are to be kept, counted anew.
+void keepLoops(Access& access, const std::vector<LoopRuns>& loops, const std::vector<bool>& keep) {
+  std::vector<unsigned> position(loops.size(), 0);
+  for (unsigned d = 0; d < loops.size(); ++d) {
+    if (!keep[d])
+      continue;
+    position[d] = static_cast<unsigned>(access.loops.size());
+    if (!loops[d].exact)
+      doubt(access, "a loop that may end early", 0);
+    access.loops.push_back({renumber(loops[d].count, position), loops[d].exact});
+    const LoopVariable& variable = loops[d].variable;
+    bool known = !variable.name.empty();
+    for (unsigned outer = 0; outer < d; ++outer)
+      known &= keep[outer] || !(usesLoop(variable.first, outer) || usesLoop(variable.step, outer));
+    if (known) {
+      access.loops.back().name = variable.name;
+      access.loops.back().first = renumber(variable.first, position);
+      access.loops.back().step = renumber(variable.step, position);
+    }
+  }
+  access.offset = renumber(access.offset, position);
+  for (Guard& guard : access.guards) {
+    guard.left = renumber(guard.left, position);
+    guard.right = renumber(guard.right, position);
+  }
+}
+
 } // namespace
 
 std::vector<Access> AccessCollector::take() {
@@ -88,22 +150,7 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
       !elementThatVaries(access.offset))
     std::erase_if(access.guards, [](const Guard& guard) { return guard.isInspected; });
 
-  // A count that depends on a loop whose own count is unknown is unknown too.
-  for (unsigned d = 0; d < loops.size(); ++d) {
-    if (!findUnknown(loops[d].count))
-      continue;
-    Expr unknown = *findUnknown(loops[d].count);
-    for (unsigned inner = d + 1; inner < loops.size(); ++inner)
-      if (usesLoop(loops[inner].count, d))
-        loops[inner].count = unknown;
-    if (usesLoop(access.offset, d))
-      access.offset = unknown;
-    auto dropped =
-        std::erase_if(access.guards, [&](const Guard& guard) { return guardUsesLoop(guard, d); });
-    if (dropped > 0 || !loops[d].atLeastOnce)
-      doubt(access, unknown.text(), unknown.line());
-  }
-
+  dropUnknownLoops(access, loops);
   if (access.offset.op() == Expr::Op::Unknown) {
     access.certain = false;
     std::erase_if(access.guards, [](const Guard& guard) {
@@ -111,43 +158,7 @@ void AccessCollector::add(Access access, std::vector<LoopRuns> loops) {
     });
     loops.clear();
   }
-
-  // Keep the loops whose variable is used or that may not run at all, and what their counts use.
-  std::vector<bool> keep(loops.size(), false);
-  for (std::size_t i = loops.size(); i-- > 0;) {
-    auto d = static_cast<unsigned>(i);
-    if (findUnknown(loops[d].count))
-      continue;
-    bool used = usesLoop(access.offset, d) ||
-                std::any_of(access.guards.begin(), access.guards.end(),
-                            [&](const Guard& guard) { return guardUsesLoop(guard, d); });
-    for (unsigned inner = d + 1; inner < loops.size(); ++inner)
-      used |= keep[inner] && usesLoop(loops[inner].count, d);
-    keep[d] = used || !loops[d].atLeastOnce;
-  }
-  std::vector<unsigned> position(loops.size(), 0);
-  for (unsigned d = 0; d < loops.size(); ++d) {
-    if (!keep[d])
-      continue;
-    position[d] = static_cast<unsigned>(access.loops.size());
-    if (!loops[d].exact)
-      doubt(access, "a loop that may end early", 0);
-    access.loops.push_back({renumber(loops[d].count, position), loops[d].exact});
-    const LoopVariable& variable = loops[d].variable;
-    bool known = !variable.name.empty();
-    for (unsigned outer = 0; outer < d; ++outer)
-      known &= keep[outer] || !(usesLoop(variable.first, outer) || usesLoop(variable.step, outer));
-    if (known) {
-      access.loops.back().name = variable.name;
-      access.loops.back().first = renumber(variable.first, position);
-      access.loops.back().step = renumber(variable.step, position);
-    }
-  }
-  access.offset = renumber(access.offset, position);
-  for (Guard& guard : access.guards) {
-    guard.left = renumber(guard.left, position);
-    guard.right = renumber(guard.right, position);
-  }
+  keepLoops(access, loops, neededLoops(access, loops));
 
   // The text only makes the search short: it leaves out what `sameBytes` compares.
   std::vector<std::size_t>& candidates = known_[toString(access.offset)];
