@@ -37,6 +37,15 @@ bool isKnown(const Expr& expr) {
   return !findUnknown(expr);
 }
 
+/// `expr`, which lies in the n-bit range by itself, read as `natural` says.
+Expr viewedAs(View natural, const Expr& expr, unsigned width, View view) {
+  return view == View::Modular || view == natural ? expr : viewed(expr, width, view);
+}
+
+Expr absolute(const Expr& value) {
+  return combine(Op::Max, {value, minus(Expr::constant(0), value)});
+}
+
 /// A remainder, a mask, a value between two others: bounded whatever is unknown in it.
 bool isBounded(const Expr& expr) {
   const std::vector<Expr>& operands = expr.operands();
@@ -362,9 +371,8 @@ Expr ExpressionBuilder::binary(llvm::Instruction& instruction, View view) {
   unsigned width = instruction.getType()->getIntegerBitWidth();
   auto operands = [&](View how) { return std::vector<Expr>{build(left, how), build(right, how)}; };
   auto modular = [&](Op op) { return viewed(combine(op, operands(View::Modular)), width, view); };
-  // Results that lie in the n-bit range by themselves, read signed or unsigned.
   auto inRange = [&](View natural, const Expr& expr) {
-    return view == View::Modular || view == natural ? expr : viewed(expr, width, view);
+    return viewedAs(natural, expr, width, view);
   };
   auto* amount = dyn_cast<llvm::ConstantInt>(right);
   bool shiftIsKnown = amount && amount->getValue().ult(std::min(width, 63u));
@@ -451,7 +459,7 @@ Expr ExpressionBuilder::division(llvm::Instruction& instruction,
     result = combine(Op::RemTrunc, {left, right});
     break;
   }
-  return view == View::Modular || view == natural ? result : viewed(result, width, view);
+  return viewedAs(natural, result, width, view);
 }
 
 Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
@@ -466,8 +474,7 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
 
   auto argument = [&](unsigned i, View how) { return build(call.getArgOperand(i), how); };
   auto extreme = [&](Op op, View how) {
-    Expr result = combine(op, {argument(0, how), argument(1, how)});
-    return view == View::Modular || view == how ? result : viewed(result, width, view);
+    return viewedAs(how, combine(op, {argument(0, how), argument(1, how)}), width, view);
   };
   switch (call.getIntrinsicID()) {
   case llvm::Intrinsic::smin:
@@ -478,10 +485,8 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     return extreme(Op::Min, View::Unsigned);
   case llvm::Intrinsic::umax:
     return extreme(Op::Max, View::Unsigned);
-  case llvm::Intrinsic::abs: {
-    Expr value = argument(0, View::Signed);
-    return viewed(combine(Op::Max, {value, minus(Expr::constant(0), value)}), width, view);
-  }
+  case llvm::Intrinsic::abs:
+    return viewed(absolute(argument(0, View::Signed)), width, view);
   default:
     break;
   }
@@ -527,14 +532,11 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     if (name == "clamp") {
       // min(max(x, low), high)
       Expr raised = combine(Op::Max, {argument(0, how), argument(1, how)});
-      Expr result = combine(Op::Min, {raised, argument(2, how)});
-      return view == View::Modular || view == how ? result : viewed(result, width, view);
+      return viewedAs(how, combine(Op::Min, {raised, argument(2, how)}), width, view);
     }
     if (name == "abs") {
       Expr value = argument(0, how);
-      if (how == View::Signed)
-        value = combine(Op::Max, {value, minus(Expr::constant(0), value)});
-      return viewed(value, width, view);
+      return viewed(how == View::Signed ? absolute(value) : value, width, view);
     }
     if (name == "mul24" || name == "mad24") {
       // Defined only for factors of 24 bits.
@@ -664,8 +666,7 @@ Expr ExpressionBuilder::minMaxOrSelect(llvm::SelectInst& instruction, View view)
   unsigned width = instruction.getType()->getIntegerBitWidth();
   llvm::Value *left = nullptr, *right = nullptr;
   auto extreme = [&](Op op, View how) {
-    Expr result = combine(op, {build(left, how), build(right, how)});
-    return view == View::Modular || view == how ? result : viewed(result, width, view);
+    return viewedAs(how, combine(op, {build(left, how), build(right, how)}), width, view);
   };
   switch (llvm::matchSelectPattern(&instruction, left, right).Flavor) {
   case llvm::SPF_SMIN:
