@@ -520,38 +520,44 @@ Expr ExpressionBuilder::call(llvm::Instruction& instruction, View view) {
     Expr linear = id(Op::LocalId, 2) * id(Op::LocalSize, 1) + id(Op::LocalId, 1);
     return viewed(linear * id(Op::LocalSize, 0) + id(Op::LocalId, 0), width, view);
   }
-  case BuiltinKind::IntegerMath: {
-    // The last letter of a mangled integer type says whether it is signed.
-    char type = callee->getName().back();
-    View how =
-        type == 'h' || type == 't' || type == 'j' || type == 'm' ? View::Unsigned : View::Signed;
-    if (name == "min")
-      return extreme(Op::Min, how);
-    if (name == "max")
-      return extreme(Op::Max, how);
-    if (name == "clamp") {
-      // min(max(x, low), high)
-      Expr raised = combine(Op::Max, {argument(0, how), argument(1, how)});
-      return viewedAs(how, combine(Op::Min, {raised, argument(2, how)}), width, view);
-    }
-    if (name == "abs") {
-      Expr value = argument(0, how);
-      return viewed(how == View::Signed ? absolute(value) : value, width, view);
-    }
-    if (name == "mul24" || name == "mad24") {
-      // Defined only for factors of 24 bits.
-      auto factor = [&](unsigned i) { return viewed(argument(i, how), 24, how); };
-      Expr product = combine(Op::Mul, {factor(0), factor(1)});
-      if (name == "mad24")
-        product = combine(Op::Add, {product, argument(2, View::Modular)});
-      return viewed(product, width, view);
-    }
-    break;
-  }
+  case BuiltinKind::IntegerMath:
+    return integerMath(call, view);
   default:
     break;
   }
   return Expr::unknown("result of `" + name.str() + "`", line);
+}
+
+/// Of `call`, a built-in function of IntegerMath.
+Expr ExpressionBuilder::integerMath(llvm::CallBase& call, View view) {
+  const llvm::StringRef symbol = call.getCalledFunction()->getName();
+  const llvm::StringRef name = builtinName(symbol);
+  const unsigned width = call.getType()->getIntegerBitWidth();
+  auto argument = [&](unsigned i, View as) { return build(call.getArgOperand(i), as); };
+  // The last letter of a mangled integer type says whether it is signed.
+  const bool isUnsigned = llvm::StringRef("htjm").contains(symbol.back());
+  const View how = isUnsigned ? View::Unsigned : View::Signed;
+  if (name == "min" || name == "max")
+    return viewedAs(
+        how, combine(name == "min" ? Op::Min : Op::Max, {argument(0, how), argument(1, how)}),
+        width, view);
+  if (name == "clamp") { // min(max(x, low), high)
+    Expr raised = combine(Op::Max, {argument(0, how), argument(1, how)});
+    return viewedAs(how, combine(Op::Min, {raised, argument(2, how)}), width, view);
+  }
+  if (name == "abs") {
+    Expr value = argument(0, how);
+    return viewed(isUnsigned ? value : absolute(value), width, view);
+  }
+  if (name == "mul24" || name == "mad24") {
+    // Defined only for factors of 24 bits.
+    auto factor = [&](unsigned i) { return viewed(argument(i, how), 24, how); };
+    Expr product = combine(Op::Mul, {factor(0), factor(1)});
+    if (name == "mad24")
+      product = combine(Op::Add, {product, argument(2, View::Modular)});
+    return viewed(product, width, view);
+  }
+  return Expr::unknown("result of `" + name.str() + "`", lineOf(&call));
 }
 
 Expr ExpressionBuilder::component(llvm::ExtractElementInst& extract, View view) {

@@ -132,6 +132,7 @@ private:
   Expr binary(llvm::Instruction& instruction, View view);
   Expr division(llvm::Instruction& instruction, llvm::Instruction::BinaryOps opcode, View view);
   Expr call(llvm::Instruction& instruction, View view);
+  Expr integerMath(llvm::CallBase& call, View view);
   Expr component(llvm::ExtractElementInst& extract, View view);
   Expr load(llvm::LoadInst& load, unsigned width, unsigned bit, View view);
   Expr phi(llvm::PHINode& phi, View view);
