@@ -91,11 +91,7 @@ public:
 private:
   /// Whether the address at the ends of a variable tells all between.
   template <class IsVariable> bool endsTell(IsVariable isVariable) const {
-    auto uses = [&](const Expr& e) { return usesVariable(e, isVariable); };
-    return isAffineIn(access_.offset, isVariable) &&
-           std::ranges::none_of(access_.loops, [&](const Loop& l) { return uses(l.count); }) &&
-           std::ranges::none_of(access_.guards,
-                                [&](const Guard& g) { return uses(g.left) || uses(g.right); });
+    return isAffineIn(access_.offset, isVariable) && !decides(isVariable);
   }
 
   bool mentionsGroups(unsigned d) const {
@@ -103,9 +99,13 @@ private:
   }
 
   template <class IsVariable> bool isUsed(IsVariable isVariable) const {
+    return usesVariable(access_.offset, isVariable) || decides(isVariable);
+  }
+
+  /// Whether loops' counts or conditions use the variable.
+  template <class IsVariable> bool decides(IsVariable isVariable) const {
     auto uses = [&](const Expr& e) { return usesVariable(e, isVariable); };
-    return uses(access_.offset) ||
-           std::ranges::any_of(access_.loops, [&](const Loop& l) { return uses(l.count); }) ||
+    return std::ranges::any_of(access_.loops, [&](const Loop& l) { return uses(l.count); }) ||
            std::ranges::any_of(access_.guards,
                                [&](const Guard& g) { return uses(g.left) || uses(g.right); });
   }
