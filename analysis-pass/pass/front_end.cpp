@@ -52,6 +52,29 @@ private:
   std::optional<std::string>& error_;
 };
 
+std::string nameOf(const std::string& define) {
+  return define.substr(0, define.find('='));
+}
+
+bool isFeature(const std::string& define) {
+  return define.starts_with("__opencl_c_");
+}
+
+/// Clang's option for the device's extensions and features.
+std::string extensionList(const TargetDevice& device, unsigned version) {
+  std::string list = "-cl-ext=-all";
+  for (const std::string& extension : *device.extensions) {
+    list += ",+" + extension;
+    // Since 3.0 these are features as well, and Clang wants both or none.
+    if (version >= 300 && (extension == "cl_khr_fp64" || extension == "cl_khr_3d_image_writes"))
+      list += ",+__opencl_c_" + extension.substr(sizeof("cl_khr_") - 1);
+  }
+  for (const std::string& define : device.defines)
+    if (isFeature(define))
+      list += ",+" + nameOf(define);
+  return list;
+}
+
 std::vector<std::string> arguments(const ProgramInput& input) {
   std::vector<std::string> args{"-triple",
                                 "spir64-unknown-unknown",
@@ -74,21 +97,9 @@ std::vector<std::string> arguments(const ProgramInput& input) {
   args.push_back("-D__OPENCL_VERSION__=" + std::to_string(input.device.version));
 
   const TargetDevice& device = input.device;
-  auto isFeature = [](const std::string& define) { return define.starts_with("__opencl_c_"); };
   bool tellsFeatures = std::ranges::any_of(device.defines, isFeature);
-  if (device.extensions && (version < 300 || tellsFeatures)) {
-    std::string list = "-cl-ext=-all";
-    for (const std::string& extension : *device.extensions) {
-      list += ",+" + extension;
-      // Since 3.0 these are features as well, and Clang wants both or none.
-      if (version >= 300 && (extension == "cl_khr_fp64" || extension == "cl_khr_3d_image_writes"))
-        list += ",+__opencl_c_" + extension.substr(sizeof("cl_khr_") - 1);
-    }
-    for (const std::string& define : device.defines)
-      if (isFeature(define))
-        list += ",+" + define.substr(0, define.find('='));
-    args.push_back(list);
-  }
+  if (device.extensions && (version < 300 || tellsFeatures))
+    args.push_back(extensionList(device, version));
   if (device.extensions)
     for (const std::string& extension : *device.extensions)
       args.push_back("-D" + extension + "=1");
@@ -102,9 +113,7 @@ std::vector<std::string> arguments(const ProgramInput& input) {
          {"work_group_collective_functions", "atomic_order_seq_cst", "atomic_scope_device",
           "atomic_scope_all_devices", "read_write_images"}) {
       std::string name = std::string("__opencl_c_") + feature;
-      auto isIt = [&](const std::string& define) {
-        return define.substr(0, define.find('=')) == name;
-      };
+      auto isIt = [&](const std::string& define) { return nameOf(define) == name; };
       if (std::ranges::none_of(device.defines, isIt))
         args.push_back("-D__undef_" + name);
     }
