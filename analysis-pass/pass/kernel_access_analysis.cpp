@@ -8,6 +8,7 @@
 #include "analysis-pass/pass/changed_in_place.h"
 #include "analysis-pass/pass/expression_builder.h"
 #include "analysis-pass/pass/global_ids.h"
+#include "analysis-pass/pass/kept_pointers.h"
 #include "analysis-pass/pass/path_condition.h"
 #include "analysis-pass/pass/pointer_targets.h"
 #include "analysis-pass/pass/prepare.h"
@@ -103,8 +104,8 @@ public:
                  analyses.getResult<llvm::DominatorTreeAnalysis>(function)),
         paths_(function, builder_, analyses.getResult<llvm::PostDominatorTreeAnalysis>(function)),
         readOnly_(readOnlyBuffers(function)), pointers_(builder_, readOnly_), addresses_(pointers_),
-        readsInPlace_(function, builder_, pointers_, readOnly_), updates_(function),
-        names_(function, builder_),
+        keptPointers_(layout_), readsInPlace_(function, builder_, pointers_, readOnly_),
+        updates_(function), names_(function, builder_),
         searchReads_(searchReads(function, analyses.getResult<llvm::LoopAnalysis>(function),
                                  analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
                                  analyses.getResult<llvm::PostDominatorTreeAnalysis>(function))) {
@@ -114,6 +115,7 @@ public:
   KernelSummary run() {
     readSignature();
     addresses_.follow(function_);
+    keptPointers_.follow(function_, addresses_);
     for (llvm::BasicBlock& block : function_)
       if (builder_.dominators().isReachableFromEntry(&block))
         for (llvm::Instruction& instruction : block)
@@ -163,7 +165,7 @@ private:
   std::string nameOf(unsigned parameter) const;
   void checkDecisions(llvm::Instruction& instruction);
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
-  void checkTakenOut(llvm::Instruction& instruction, llvm::Value* source);
+  void checkTakenOut(llvm::Instruction& instruction, llvm::Value* source, std::uint64_t length);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
   void checkBarriers();
@@ -179,6 +181,7 @@ private:
   std::vector<bool> readOnly_; ///< by parameter
   PointerResolver pointers_;
   AddressFlow addresses_;
+  KeptPointers keptPointers_;
   ReadsInPlace readsInPlace_;
   ChangesInPlace changesInPlace_;
   AtomicUpdates updates_;
@@ -337,15 +340,11 @@ void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
 }
 
 /// Pointers into buffers that are kept in private memory must come out of it as what they are: not
-/// copied with the struct that they are in, nor as the number that a union makes of them.
-void KernelWalk::checkTakenOut(llvm::Instruction& instruction, llvm::Value* source) {
-  const llvm::Value* memory = llvm::getUnderlyingObject(source, 0);
-  if (!isa<llvm::AllocaInst>(memory))
-    return;
-  for (const llvm::Value* kept : changesInPlace_.keptIn(memory))
-    if (kept->getType()->isPointerTy())
-      if (const auto parameter = addresses_.in(const_cast<llvm::Value*>(kept)))
-        return obstacle(Kind::Other, instruction, "stores the address of " + nameOf(*parameter));
+/// copied with the struct that they are in, nor as the numbers that a union makes of them.
+void KernelWalk::checkTakenOut(llvm::Instruction& instruction, llvm::Value* source,
+                               std::uint64_t length) {
+  if (const auto parameter = keptPointers_.in(source, length))
+    obstacle(Kind::Other, instruction, "stores the address of " + nameOf(*parameter));
 }
 
 void KernelWalk::visit(llvm::Instruction& instruction) {
@@ -355,8 +354,9 @@ void KernelWalk::visit(llvm::Instruction& instruction) {
   if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) {
     if (updates_.isPartOfUpdate(*load))
       return;
-    if (load->getType()->isIntegerTy(64))
-      checkTakenOut(*load, load->getPointerOperand());
+    if (!load->getType()->isPointerTy())
+      checkTakenOut(*load, load->getPointerOperand(),
+                    layout_.getTypeStoreSize(load->getType()).getFixedValue());
     if (load->isAtomic())
       return atomic(*load, load->getPointerOperand());
     this->load(*load);
@@ -400,7 +400,7 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
                  .changes = changes});
     if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory)) {
       if (!isa<llvm::AllocaInst>(llvm::getUnderlyingObject(memory->getRawDest(), 0)))
-        checkTakenOut(call, transfer->getRawSource());
+        checkTakenOut(call, transfer->getRawSource(), length ? bytes : KeptPointers::toTheEnd);
       touch(call, {.pointer = transfer->getRawSource(),
                    .effect = Effect::Read,
                    .displacement = displacement,
@@ -454,7 +454,9 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
                  .displacement = builder_.offsetOf(call, access),
                  .length = access.length,
                  .grain = access.element};
-    if (builtin.kind == BuiltinKind::VectorStore)
+    if (builtin.kind == BuiltinKind::VectorLoad)
+      checkTakenOut(call, vector.pointer, KeptPointers::toTheEnd);
+    else
       vector.changes = changesInPlace_.isOne(
           call.getArgOperand(0), vector.pointer, call.getArgOperand(access.indexOperand),
           readsInPlace_.of(vector.pointer, vector.displacement, vector.length));

@@ -140,6 +140,66 @@ kernel void keeps_a_struct(global int* a, global Row* out, int n) {
   row[0].n = row[1].n = n;
   out[get_global_id(0)] = row[n & 1];
 }
+// CHECK-LABEL: kernel keeps_half_an_address(
+// CHECK: can't be split: stores the address of
+typedef union {
+  global int* p;
+  uint half_[2];
+  uint2 pair;
+} Parts;
+kernel void keeps_half_an_address(global int* a, global int* b, global uint* o, int n) {
+  Parts parts[4];
+  for (int k = 0; k < n; ++k)
+    parts[k & 3].p = k & 1 ? a : b;
+  o[get_global_id(0)] = parts[n & 3].half_[0];
+}
+// CHECK-LABEL: kernel keeps_both_halves(
+// CHECK: can't be split: stores the address of
+kernel void keeps_both_halves(global int* a, global int* b, global uint2* o, int n) {
+  Parts parts[4];
+  for (int k = 0; k < n; ++k)
+    parts[k & 3].p = k & 1 ? a : b;
+  o[get_global_id(0)] = parts[n & 3].pair;
+}
+// CHECK-LABEL: kernel keeps_bytes_of_addresses(
+// CHECK: can't be split: stores the address of
+kernel void keeps_bytes_of_addresses(global int* a, global int* b, global uchar* o, int n) {
+  global int* rows[4];
+  for (int k = 0; k < n; ++k)
+    rows[k & 3] = k & 1 ? a : b;
+  o[get_global_id(0)] = ((private uchar*)rows)[n & 31];
+}
+// CHECK-LABEL: kernel loads_addresses_as_a_vector(
+// CHECK: can't be split: stores the address of
+kernel void loads_addresses_as_a_vector(global int* a, global int* b, global uint2* o, int n) {
+  global int* rows[4];
+  for (int k = 0; k < n; ++k)
+    rows[k & 3] = k & 1 ? a : b;
+  o[get_global_id(0)] = vload2(n & 3, (private uint*)rows);
+}
+// CHECK-LABEL: kernel keeps_a_copied_struct(
+// CHECK: can't be split: stores the address of
+kernel void keeps_a_copied_struct(global int* a, global int* b, global Row* o, int n) {
+  Row rows[4], others[4];
+  for (int k = 0; k < n; ++k) {
+    rows[k & 3].p = k & 1 ? a : b;
+    rows[k & 3].n = k;
+  }
+  others[n & 3] = rows[(n + 1) & 3];
+  others[(n + 1) & 3] = rows[(n + 2) & 3];
+  o[get_global_id(0)] = others[n & 1];
+}
+// CHECK-LABEL: kernel takes_a_number_from_beside_an_address(
+// CHECK-NOT: can't be split
+kernel void takes_a_number_from_beside_an_address(global int* a, global int* b, global int* o,
+                                                  int n) {
+  Row rows[4];
+  for (int k = 0; k < n; ++k) {
+    rows[k & 3].p = k & 1 ? a : b;
+    rows[k & 3].n = k;
+  }
+  o[get_global_id(0)] = rows[n & 3].p ? rows[(n + 1) & 3].n : 0;
+}
 // CHECK-LABEL: kernel asks_whether_it_is_there(
 // CHECK-NOT: can't be split
 kernel void asks_whether_it_is_there(global const int* a, global int* o) {
