@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 
 namespace libsplit {
 namespace {
@@ -134,12 +135,12 @@ std::string text(const Sum& sum) {
   return result;
 }
 
-/// Whether `text` has no space outside of parentheses.
-bool isOneWord(const std::string& text) {
+/// Whether `text` has none of `breaks` outside of parentheses.
+bool isOneWord(const std::string& text, std::string_view breaks = " ") {
   int depth = 0;
   return std::ranges::none_of(text, [&](char c) {
     depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-    return c == ' ' && depth == 0;
+    return depth == 0 && breaks.find(c) != std::string_view::npos;
   });
 }
 
@@ -351,8 +352,10 @@ Atom Speaker::atom(const Expr& expr) {
     return Atom{rank, std::string(name) + "(" + std::to_string(expr.index()) + ")"};
   };
   auto infix = [&](const char* op) {
-    return Atom{Atom::Other, "(" + inside(expr.operands()[0], true) + op +
-                                 inside(expr.operands()[1], true) + ")"};
+    std::string right = inside(expr.operands()[1], true);
+    if (!isOneWord(right, "*")) // x / (h*w)
+      right = "(" + right + ")";
+    return Atom{Atom::Other, "(" + inside(expr.operands()[0], true) + op + right + ")"};
   };
   auto call = [&](const char* name) {
     std::string result = std::string(name) + "(";

@@ -24,7 +24,7 @@ constexpr unsigned localBit(unsigned d) {
   return 8u << d;
 }
 constexpr unsigned loopBit(unsigned k) {
-  return 64u << k;
+  return 64u << std::min(k, 25u); // of so many loops none is told from others
 }
 
 unsigned variablesOf(const Expr& e) {

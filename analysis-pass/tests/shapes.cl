@@ -1,5 +1,6 @@
 // Shapes of access that real kernels have. What stands after `oracle:` is checked on real runs.
 // RUN: %splitc --emit=accesses %s | %FileCheck %s
+// RUN: %splitc --explain --kernel=from_1d_to_3d %s | %FileCheck %s --check-prefix=TERMS
 
 // Columns of a row-major matrix, one per work-item.
 // CHECK-LABEL: kernel column(
@@ -85,6 +86,7 @@ kernel void from_1d(global float* a, global const float* b, int w) {
   a[y * w + x] = b[x * 100 + y];
 }
 
+// TERMS: where i = get_global_id(0), x = i % w, y = (i / w) % h, z = i / (h*w)
 // CHECK-LABEL: kernel from_1d_to_3d(
 // CHECK-NEXT: writes a at 4*(((G0/(w*h))*h + G0/w%h)*w + G0%w), 4 bytes{{$}}
 // oracle: exact
