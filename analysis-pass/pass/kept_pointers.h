@@ -20,6 +20,7 @@
 namespace llvm {
 class AllocaInst;
 class DataLayout;
+class GEPOperator;
 class MemTransferInst;
 } // namespace llvm
 
@@ -32,9 +33,10 @@ public:
 
   /// Finds what is kept. `addresses` must have followed the kernel.
   void follow(llvm::Function& function, const AddressFlow& addresses);
-  /// The parameter whose buffer's address, or a part of it, `length` bytes at `pointer` may hold;
-  /// AddressFlow::anyBuffer if it is not known which.
-  std::optional<unsigned> in(const llvm::Value* pointer, std::uint64_t length) const;
+  /// The parameter whose buffer's address, or a part of it, `length` bytes at `pointer`, or a
+  /// multiple of `every` away from it, may hold; AddressFlow::anyBuffer if it is not known which.
+  std::optional<unsigned> in(const llvm::Value* pointer, std::uint64_t length,
+                             std::uint64_t every = 0) const;
   static constexpr std::uint64_t toTheEnd = std::numeric_limits<std::int64_t>::max();
 
 private:
@@ -52,10 +54,12 @@ private:
   };
   using Places = llvm::SmallVector<Place, 2>;
 
+  void add(const llvm::GEPOperator& gep, Place& place) const;
   Places placesOf(const llvm::Value* pointer, std::uint64_t length) const;
   static bool mayOverlap(const Place& a, const Place& b);
   bool keep(Place place, unsigned parameter);
-  bool copy(const llvm::MemTransferInst& copy);
+  bool copy(const Kept& kept, const Place& from, const Place& to);
+  bool copy(const llvm::MemTransferInst& transfer);
 
   const llvm::DataLayout& layout_;
   llvm::DenseMap<const llvm::AllocaInst*, llvm::SmallVector<Kept, 4>> kept_;

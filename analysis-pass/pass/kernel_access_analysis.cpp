@@ -165,7 +165,8 @@ private:
   std::string nameOf(unsigned parameter) const;
   void checkDecisions(llvm::Instruction& instruction);
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
-  void checkTakenOut(llvm::Instruction& instruction, llvm::Value* source, std::uint64_t length);
+  void checkTakenOut(llvm::Instruction& instruction, llvm::Value* source, std::uint64_t length,
+                     std::uint64_t every = 0);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
   void checkBarriers();
@@ -339,12 +340,13 @@ void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
     obstacle(Kind::Other, instruction, "stores the address of " + nameOf(*parameter));
 }
 
-/// Pointers into buffers that are kept in private memory must come out of it as what they are: not
-/// copied with the struct that they are in, nor as the numbers that a union makes of them.
+/// Pointers into buffers that are kept in private memory must come out of it as what they are, not
+/// as the numbers that a union makes of them.
 void KernelWalk::checkTakenOut(llvm::Instruction& instruction, llvm::Value* source,
-                               std::uint64_t length) {
-  if (const auto parameter = keptPointers_.in(source, length))
-    obstacle(Kind::Other, instruction, "stores the address of " + nameOf(*parameter));
+                               std::uint64_t length, std::uint64_t every) {
+  if (const auto parameter = keptPointers_.in(source, length, every))
+    obstacle(Kind::Other, instruction,
+             "takes what may be part of the address of " + nameOf(*parameter) + " for a number");
 }
 
 void KernelWalk::visit(llvm::Instruction& instruction) {
@@ -400,7 +402,9 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
                  .changes = changes});
     if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory)) {
       if (!isa<llvm::AllocaInst>(llvm::getUnderlyingObject(memory->getRawDest(), 0)))
-        checkTakenOut(call, transfer->getRawSource(), length ? bytes : KeptPointers::toTheEnd);
+        if (const auto parameter =
+                keptPointers_.in(transfer->getRawSource(), length ? bytes : KeptPointers::toTheEnd))
+          obstacle(Kind::Other, call, "stores the address of " + nameOf(*parameter));
       touch(call, {.pointer = transfer->getRawSource(),
                    .effect = Effect::Read,
                    .displacement = displacement,
@@ -455,7 +459,7 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
                  .length = access.length,
                  .grain = access.element};
     if (builtin.kind == BuiltinKind::VectorLoad)
-      checkTakenOut(call, vector.pointer, KeptPointers::toTheEnd);
+      checkTakenOut(call, vector.pointer, access.length, access.stride);
     else
       vector.changes = changesInPlace_.isOne(
           call.getArgOperand(0), vector.pointer, call.getArgOperand(access.indexOperand),

@@ -141,7 +141,7 @@ kernel void keeps_a_struct(global int* a, global Row* out, int n) {
   out[get_global_id(0)] = row[n & 1];
 }
 // CHECK-LABEL: kernel keeps_half_an_address(
-// CHECK: can't be split: stores the address of
+// CHECK: can't be split: takes what may be part of the address of
 typedef union {
   global int* p;
   uint half_[2];
@@ -154,7 +154,7 @@ kernel void keeps_half_an_address(global int* a, global int* b, global uint* o, 
   o[get_global_id(0)] = parts[n & 3].half_[0];
 }
 // CHECK-LABEL: kernel keeps_both_halves(
-// CHECK: can't be split: stores the address of
+// CHECK: can't be split: takes what may be part of the address of
 kernel void keeps_both_halves(global int* a, global int* b, global uint2* o, int n) {
   Parts parts[4];
   for (int k = 0; k < n; ++k)
@@ -162,7 +162,7 @@ kernel void keeps_both_halves(global int* a, global int* b, global uint2* o, int
   o[get_global_id(0)] = parts[n & 3].pair;
 }
 // CHECK-LABEL: kernel keeps_bytes_of_addresses(
-// CHECK: can't be split: stores the address of
+// CHECK: can't be split: takes what may be part of the address of
 kernel void keeps_bytes_of_addresses(global int* a, global int* b, global uchar* o, int n) {
   global int* rows[4];
   for (int k = 0; k < n; ++k)
@@ -170,7 +170,7 @@ kernel void keeps_bytes_of_addresses(global int* a, global int* b, global uchar*
   o[get_global_id(0)] = ((private uchar*)rows)[n & 31];
 }
 // CHECK-LABEL: kernel loads_addresses_as_a_vector(
-// CHECK: can't be split: stores the address of
+// CHECK: can't be split: takes what may be part of the address of
 kernel void loads_addresses_as_a_vector(global int* a, global int* b, global uint2* o, int n) {
   global int* rows[4];
   for (int k = 0; k < n; ++k)
@@ -199,6 +199,35 @@ kernel void takes_a_number_from_beside_an_address(global int* a, global int* b, 
     rows[k & 3].n = k;
   }
   o[get_global_id(0)] = rows[n & 3].p ? rows[(n + 1) & 3].n : 0;
+}
+// CHECK-LABEL: kernel takes_numbers_from_behind_an_address(
+// CHECK-NOT: can't be split
+typedef struct {
+  global int* p;
+  int shape[4];
+} Tensor;
+typedef struct {
+  Row row;
+  int shape[4];
+} Holder;
+kernel void takes_numbers_from_behind_an_address(global int* a, global int* b, global int* o,
+                                                 int n) {
+  Tensor tensors[4];
+  Row rows[4];
+  for (int k = 0; k < n; ++k) {
+    tensors[k & 3].p = k & 1 ? a : b;
+    rows[k & 3].p = k & 1 ? a : b;
+    for (int d = 0; d < 4; ++d)
+      tensors[k & 3].shape[(d + k) & 3] = d + k;
+    rows[k & 3].n = k;
+  }
+  Holder holder;
+  holder.row = rows[n & 3];
+  for (int d = 0; d < 4; ++d)
+    holder.shape[(d + n) & 3] = d;
+  const int i = get_global_id(0);
+  o[i] = tensors[n & 3].p ? tensors[(n + 1) & 3].shape[(n >> 2) & 3] : 0;
+  o[i] += holder.row.p ? holder.shape[n & 3] : holder.row.n;
 }
 // CHECK-LABEL: kernel asks_whether_it_is_there(
 // CHECK-NOT: can't be split

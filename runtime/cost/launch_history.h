@@ -101,12 +101,16 @@ struct LaunchHistory {
   bool mayOverlap = true; ///< no device lacked room for what that takes
   StartSkew starts;       ///< of its split launches, by device
   PlanningBudget planning, learning;
-  CompletionPtr compiled; ///< over when drivers have what its pieces take; null: nobody has asked
-  struct Joining {
-    std::uint64_t groups = 0; ///< that are rehearsed
-    CompletionPtr compiled{};
+  struct Compiled {
+    NDRange range;           ///< of the launch that it was ordered for
+    CompletionPtr done = {}; ///< over when drivers have it; null: nobody has asked
   };
-  std::vector<Joining> joining;   ///< by device; of latecomers whose drivers compile ahead
+  Compiled compiled; ///< what its pieces take
+  struct Joining {
+    Compiled compiled;
+    std::uint64_t groups = 0; ///< of a rehearsal; 0: of its pieces
+  };
+  std::vector<Joining> joining;   ///< by device; what it takes before it takes part
   std::optional<PlanKey> planned; ///< what the last plan was made from, unless it took contents
   ContentsBudget budget;
   ContentsBudget inspectionBudget{0.1}; ///< of what splitting gains

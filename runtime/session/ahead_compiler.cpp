@@ -17,10 +17,12 @@ namespace libsplit::runtime {
 
 namespace {
 
-CompletionPtr nothingToDo(const Dispatch& cl) {
-  auto done = std::make_shared<Completion>(cl);
-  done->finish(CL_SUCCESS);
-  return done;
+/// Whether drivers compile the same for both.
+bool areAlike(const EnqueuedRange& a, const EnqueuedRange& b) {
+  for (std::size_t d = 0; d < a.offset.size(); ++d)
+    if ((a.offset[d] != 0) != (b.offset[d] != 0))
+      return false;
+  return a.global == b.global && a.local == b.local && a.localGiven == b.localGiven;
 }
 
 /// Under which it is noted that it was carried out: what a driver may compile for.
@@ -41,85 +43,109 @@ std::string nameOf(const CompileOrder& order, const std::string& driver) {
 AheadCompiler::AheadCompiler(Shared& shared, const DiskCache& cache)
     : shared_(shared), cache_(cache), splitrun_(splitrunOf(shared.options)) {}
 
-/// Who asks for launches to be split at once has his way.
+/// Who waits for the analysis has launches split at once.
 bool AheadCompiler::isUsed() const {
-  return (shared_.options.policy.kind == Policy::Kind::Auto || isForeignToProgram()) &&
-         !shared_.options.waitAnalysis && !splitrun_.empty();
+  return !shared_.options.waitAnalysis && !splitrun_.empty() && !cancelled_;
 }
 
-/// Whether the program would have none of these drivers compile anything.
-bool AheadCompiler::isForeignToProgram() const {
-  bool isForeign = false;
-  for (const Device& device : shared_.devices()) {
-    if (device.isHome && device.keepsCompiled)
-      return false;
-    isForeign = isForeign || (device.participates && !device.failed && device.keepsCompiled);
-  }
-  return isForeign;
+/// Whether its driver compiles in this process for libsplit alone: the program's own device needs
+/// nothing of the kind.
+bool AheadCompiler::isGuest(const Device& device) const {
+  return device.keepsCompiled && !shared_.machine->homeDevice().keepsCompiled;
+}
+
+/// Whether the device is one of those that launches are split over.
+bool AheadCompiler::takesPart(std::size_t device, const LaunchHistory& history) const {
+  const Policy& policy = shared_.options.policy;
+  if (policy.kind == Policy::Kind::Static &&
+      (device >= policy.shares.size() || policy.shares[device] <= 0))
+    return false;
+  return (policy.kind != Policy::Kind::Single || policy.device == device) &&
+         history.controller->canUse(device) && !shared_.devices()[device].failed;
+}
+
+bool AheadCompiler::hasGuest(const LaunchHistory& history) const {
+  return anyDevice(
+      [&](std::size_t i) { return isGuest(shared_.devices()[i]) && takesPart(i, history); });
 }
 
 bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
-  if (!history.compiled)
-    history.compiled = begin(launch, history);
-  if (history.compiled->hasFailed())
+  const bool isForAll = hasGuest(history);
+  if (!isUsed() || !(isForAll || shared_.options.policy.kind == Policy::Kind::Auto))
+    return false;
+  LaunchHistory::Compiled& compiled = history.compiled;
+  if (!compiled.done || (isForAll && !launch.localGiven && compiled.range != launch.range))
+    compiled = {launch.range, begin(ordersFor(launch, history))};
+  if (compiled.done->hasFailed())
     return true;
+  if (!compiled.done->over())
+    return isForAll || isShort(launch, history);
   // What is compiled for other launches takes a processor on which a part of this one would run,
   // and what its parts take would not be seen.
-  const bool isDisturbed = history.splits == 0 && isAnyUnderWay() && usesProcessors();
-  return (!history.compiled->over() || isDisturbed) && mustWait(launch, history);
+  const auto isProcessor = [&](std::size_t i) {
+    return !shared_.devices()[i].isGpu && takesPart(i, history);
+  };
+  return history.splits == 0 && isAnyUnderWay() && anyDevice(isProcessor) &&
+         isShort(launch, history);
 }
 
-bool AheadCompiler::mayJoin(std::size_t device, const Launch& launch, LaunchHistory& history,
-                            const GroupBox* rehearsed) {
-  if (!isUsed() || !isForeignToProgram() || !shared_.devices()[device].keepsCompiled)
+bool AheadCompiler::mayJoin(std::size_t device, const Launch& launch, LaunchHistory& history) {
+  return isCompiled(device, launch, history, 0, [&] {
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < shared_.devices().size(); ++i)
+      if (i == device || (shared_.devices()[i].participates && !shared_.devices()[i].failed))
+        members.push_back(i);
+    const auto at = std::ranges::find(members, device) - members.begin();
+    return partsOf(launch, history, static_cast<std::size_t>(at), members.size(), true);
+  });
+}
+
+bool AheadCompiler::mayRehearse(std::size_t device, const Launch& launch, LaunchHistory& history,
+                                const GroupBox& box) {
+  return isCompiled(device, launch, history, box.groups(),
+                    [&] { return std::vector<Part>{{box, launch.plan->dimension}}; });
+}
+
+/// Whether what `partsOf()` takes on a device that has joined no launches yet is compiled. `groups`
+/// tells parts of one NDRange apart.
+template <class PartsOf>
+bool AheadCompiler::isCompiled(std::size_t device, const Launch& launch, LaunchHistory& history,
+                               std::uint64_t groups, const PartsOf& partsOf) {
+  if (!isUsed() || !isGuest(shared_.devices()[device]))
     return true;
   history.joining.resize(shared_.devices().size());
-  auto& [groups, compiled] = history.joining[device];
-  const std::uint64_t wanted = rehearsed ? rehearsed->groups() : 0;
-  if (!compiled || groups != wanted) {
-    Parts parts = partsOf(launch, history);
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < shared_.devices().size(); ++i) {
-      at = i == device ? parts.devices.size() : at;
-      if (i == device || (shared_.devices()[i].participates && !shared_.devices()[i].failed))
-        parts.devices.push_back(i);
-    }
+  auto& [compiled, known] = history.joining[device];
+  if (!compiled.done || known != groups || (!launch.localGiven && compiled.range != launch.range)) {
     const auto arguments = argumentsOf(launch);
-    if (!arguments || cancelled_)
-      return false;
+    Work work = arguments ? workFor(device, launch, partsOf(), *arguments) : Work{{}, false};
+    known = groups;
+    compiled.range = launch.range;
     std::vector<Named> orders;
-    if (auto order = orderFor(launch, parts, at, *arguments, rehearsed))
-      orders.push_back(std::move(*order));
-    groups = wanted;
-    compiled = begin(std::move(orders));
+    if (work.order)
+      orders.push_back(std::move(*work.order));
+    compiled.done = work.isPossible ? begin(std::move(orders)) : ended(CL_INVALID_OPERATION);
   }
-  return compiled->over() && !compiled->hasFailed();
+  return compiled.done->over() && !compiled.done->hasFailed();
 }
 
 bool AheadCompiler::isAnyUnderWay() const {
   return std::ranges::any_of(begun_, [](const auto& each) { return !each.second->over(); });
 }
 
-/// Whether launches may be split over the processors that compile.
-bool AheadCompiler::usesProcessors() const {
-  return std::ranges::any_of(shared_.devices(), [](const Device& device) {
-    return device.participates && !device.failed && !device.isGpu;
-  });
-}
-
 bool AheadCompiler::forbidsChunks(const Launch& launch, const LaunchHistory& history) const {
   return isUsed() && shared_.options.policy.kind == Policy::Kind::Auto &&
-         mustWait(launch, history) &&
-         std::ranges::any_of(shared_.devices(), [](const Device& device) {
-           return device.participates && device.keepsCompiled;
+         anyDevice([&](std::size_t i) {
+           const Device& device = shared_.devices()[i];
+           return device.keepsCompiled && takesPart(i, history) &&
+                  (isGuest(device) || isShort(launch, history));
          });
 }
 
 std::vector<double> AheadCompiler::aloneOnce(const Launch& launch) const {
   std::vector<double> seconds;
   bool isBehind = false; // another's part lies before its own
-  const bool isAhead = isUsed() && isForeignToProgram();
   for (const Device& device : shared_.devices()) {
+    const bool isAhead = isUsed() && isGuest(device); // that form as well
     const bool mustCompile = device.keepsCompiled && !device.isHome && isBehind && !isAhead;
     seconds.push_back(mustCompile ? compilingSeconds(launch) : 0);
     isBehind = isBehind || (device.participates && !device.failed);
@@ -133,24 +159,22 @@ double AheadCompiler::compilingSeconds(const Launch& launch) {
   return std::max({build.compiling, build.earlierCompiling, guessedPreparation});
 }
 
-/// Whether it takes less at home than that, or what compiles may end the program.
-bool AheadCompiler::mustWait(const Launch& launch, const LaunchHistory& history) const {
-  if (isForeignToProgram())
-    return true;
+/// Whether it takes less at home than compiling its kernel.
+bool AheadCompiler::isShort(const Launch& launch, const LaunchHistory& history) const {
   const double known = history.controller->expectedHomeSeconds();
   const double home = known > 0 ? known : launch.code->times.secondsOf(itemsOf(launch.range));
   return home < compilingSeconds(launch);
 }
 
-CompletionPtr AheadCompiler::begin(const Launch& launch, const LaunchHistory& history) {
-  if (!isUsed() || cancelled_)
-    return nothingToDo(shared_.cl);
-  return begin(ordersFor(launch, history));
+CompletionPtr AheadCompiler::ended(cl_int status) const {
+  auto done = std::make_shared<Completion>(shared_.cl);
+  done->finish(status);
+  return done;
 }
 
 CompletionPtr AheadCompiler::begin(std::vector<Named> orders) {
   if (orders.empty())
-    return nothingToDo(shared_.cl);
+    return ended(CL_SUCCESS);
   std::vector<std::string> names;
   for (const Named& each : orders)
     names.push_back(each.name);
@@ -203,83 +227,103 @@ AheadCompiler::argumentsOf(const Launch& launch) {
 /// For each device whose driver keeps what it compiles: its part of the launch, were all alike.
 std::vector<AheadCompiler::Named> AheadCompiler::ordersFor(const Launch& launch,
                                                            const LaunchHistory& history) const {
-  const std::vector<Device>& devices = shared_.machine->devices();
-  Parts parts = partsOf(launch, history);
-  for (std::size_t i = 0; i < devices.size(); ++i)
-    if (devices[i].participates && !devices[i].failed && launch.code->kernels[i] &&
-        !isLatecomer(*shared_.machine, shared_.options.policy, i))
-      parts.devices.push_back(i);
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < shared_.devices().size(); ++i)
+    if (takesPart(i, history) && launch.code->kernels[i])
+      members.push_back(i);
   const auto arguments = argumentsOf(launch);
   std::vector<Named> orders;
-  if (parts.devices.size() < 2 || parts.groups < parts.devices.size() || !arguments)
+  if (members.size() < 2 || !arguments)
     return orders;
-  for (std::size_t at = 0; at < parts.devices.size(); ++at)
-    if (auto order = orderFor(launch, parts, at, *arguments, nullptr))
-      orders.push_back(std::move(*order));
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    const bool isAll = isGuest(shared_.devices()[members[at]]);
+    Work work = workFor(members[at], launch, partsOf(launch, history, at, members.size(), isAll),
+                        *arguments);
+    if (work.order)
+      orders.push_back(std::move(*work.order));
+  }
   return orders;
 }
 
-AheadCompiler::Parts AheadCompiler::partsOf(const Launch& launch, const LaunchHistory& history) {
-  const unsigned dimension = history.usualDimension(launch.range.dimensions)
-                                 .value_or(launch.range.dimensions - 1); // contiguous slabs
-  return {dimension, launch.range.groups(dimension), {}};
+/// Parts of all forms that the one at `at` of `count` devices may get, the most likely first. With
+/// `isForAll` also those that it rarely gets.
+std::vector<AheadCompiler::Part> AheadCompiler::partsOf(const Launch& launch,
+                                                        const LaunchHistory& history,
+                                                        std::size_t at, std::size_t count,
+                                                        bool isForAll) {
+  const unsigned last = launch.range.dimensions - 1; // contiguous slabs
+  const std::optional<unsigned> usual = history.usualDimension(launch.range.dimensions);
+  std::vector<unsigned> dimensions{usual.value_or(last)};
+  for (unsigned d = 0; d < last; ++d)
+    if (isForAll && !usual && !launch.localGiven) // else it is no other form
+      dimensions.push_back(d);
+  std::vector<Part> parts;
+  for (const unsigned d : dimensions) {
+    const std::uint64_t groups = launch.range.groups(d);
+    if (groups < (isForAll ? 2 : count))
+      continue;
+    const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+      parts.push_back({slab(launch.range, d, begin, end), d});
+    };
+    const std::uint64_t part = std::max<std::uint64_t>(groups / count, 1);
+    const std::uint64_t begin = std::min(at * part, groups - 1);
+    add(begin, begin + part);
+    if (launch.localGiven) // a part may come to be nearly all
+      add(at == 0 ? 0 : 1, at == 0 ? groups - 1 : groups);
+    if (isForAll) // … or all
+      add(0, groups);
+  }
+  return parts;
 }
 
-/// What is left to compile of the part of the device at `at`, and of `box`, if that is one.
-std::optional<AheadCompiler::Named>
-AheadCompiler::orderFor(const Launch& launch, const Parts& parts, std::size_t at,
-                        const std::vector<CompileOrder::Argument>& arguments,
-                        const GroupBox* box) const {
-  const std::vector<Device>& devices = shared_.machine->devices();
+/// What is left to compile for `parts` on a device.
+AheadCompiler::Work
+AheadCompiler::workFor(std::size_t index, const Launch& launch, const std::vector<Part>& parts,
+                       const std::vector<CompileOrder::Argument>& arguments) const {
   const KernelCode& code = *launch.code;
-  const std::size_t index = parts.devices[at];
-  const Device& device = devices[index];
+  const Device& device = shared_.devices()[index];
   const LaneKernel& kernel = *code.kernels[index];
+  Work work;
   CompileOrder order;
-  if (!device.keepsCompiled || !kernel.madeOf ||
+  if (!device.keepsCompiled || parts.empty())
+    return work;
+  if (!kernel.madeOf ||
       std::sscanf(device.label.c_str(), "%u.%u", &order.platform, &order.device) != 2)
-    return std::nullopt;
+    return {{}, false};
   order.text = kernel.madeOf->text;
   order.options = kernel.madeOf->options;
   order.kernel = code.name;
   order.arguments = arguments;
   order.dimensions = launch.range.dimensions;
   const KernelSummary& summary = *code.summaries[index];
-  const auto add = [&](const GroupBox& piece) {
-    const PieceRange range = launch.localGiven
-                                 ? PieceRange{enqueuedRange(launch.range, true, piece), {}}
-                                 : pieceRange(launch.range, false, piece, parts.dimension,
-                                              groupLimits(code, devices), summary.idsFromGroups);
-    std::vector<EnqueuedRange> forms = leastLike(range.body, parts.dimension);
+  for (const auto& [box, dimension] : parts) {
+    const PieceRange range =
+        launch.localGiven ? PieceRange{enqueuedRange(launch.range, true, box), {}}
+                          : pieceRange(launch.range, false, box, dimension,
+                                       groupLimits(code, shared_.devices()), summary.idsFromGroups);
+    std::vector<EnqueuedRange> forms = leastLike(range.body, dimension);
+    // The driver would choose a local size for just this NDRange: who runs all of it, runs it.
+    if (!range.body.localGiven && isGuest(device)) {
+      work.isPossible = false;
+      continue;
+    }
     forms.insert(forms.end(), range.rests.begin(), range.rests.end());
-    std::ranges::copy_if(forms, std::back_inserter(order.launches), [&](const auto& form) {
-      return std::ranges::find(order.launches, form) == order.launches.end();
-    });
-  };
-  const auto addSlab = [&](std::uint64_t begin, std::uint64_t end) {
-    add(slab(launch.range, parts.dimension, begin, end));
-  };
-  const std::uint64_t part = std::max<std::uint64_t>(parts.groups / parts.devices.size(), 1);
-  const std::uint64_t begin = std::min(at * part, parts.groups - 1);
-  addSlab(begin, begin + part);
-  if (launch.localGiven && parts.groups > 1) // a part may come to be nearly all
-    addSlab(at == 0 ? 0 : 1, at == 0 ? parts.groups - 1 : parts.groups);
-  if (isForeignToProgram()) // … or all
-    addSlab(0, parts.groups);
-  if (box)
-    add(*box);
+    for (const EnqueuedRange& form : forms)
+      if (std::ranges::none_of(order.launches, [&](const auto& o) { return areAlike(o, form); }))
+        order.launches.push_back(form);
+  }
+  if (order.launches.empty())
+    return work;
   if (summary.needsPartitionArgument) {
-    const PartitionArgument partition =
-        partitionOf(launch.range, slab(launch.range, parts.dimension, begin, begin + part));
+    const PartitionArgument partition = partitionOf(launch.range, parts.front().box);
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&partition);
     order.arguments.push_back(
         {CompileOrder::Argument::Kind::Value, sizeof partition, {bytes, bytes + sizeof partition}});
   }
   std::string name = nameOf(order, device.driver);
-  const double left = patienceLeft(cache_.read(name));
-  if (!(left > 0))
-    return std::nullopt;
-  return Named{std::move(order), std::move(name), left};
+  if (const double left = patienceLeft(cache_.read(name)); left > 0)
+    work.order = Named{std::move(order), std::move(name), left};
+  return work;
 }
 
 /// On the worker's thread. An error if the driver would end the process that has it compile; else,

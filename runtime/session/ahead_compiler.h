@@ -12,11 +12,12 @@
 // home than compiling its kernel does is not held back, since what it would gain by being split is
 // worth more, and only such a one is given out in chunks, by which devices get parts of all forms.
 //
-// But where the program's own device needs none of this, all are held back, under given shares as
-// well, those who join late do not even rehearse before, and none is given out in chunks unless
-// that is asked for: PoCL starts a linker when it compiles, and ends the process where it doesn't
-// hear of the linker's end, for which the program may wait in a thread of its own
-// (program/driver_trial.h).
+// But where the program's own device needs none of this, all are held back that such a driver is to
+// have a part of, under given shares as well; a device that joins late neither joins nor rehearses
+// before; and none is given out in chunks unless that is asked for. PoCL starts a linker when it
+// compiles, and ends the process where it doesn't hear of the linker's end, for which the program
+// may wait in a thread of its own (program/driver_trial.h). What can't be ordered, kernels with
+// images and those that no text is known of, such a device does not join.
 #pragma once
 
 #include "runtime/core/disk_cache.h"
@@ -46,11 +47,11 @@ public:
   /// Whether the launch is better not given out in chunks, for which drivers would compile yet
   /// other forms of its kernel.
   bool forbidsChunks(const Launch& launch, const LaunchHistory& history) const;
-  /// Whether a device that is not at work on such launches yet may be, or may do `rehearsed` of one
-  /// (null: it need not), as far as it must be compiled for that by another process first. Begins
-  /// that.
-  bool mayJoin(std::size_t device, const Launch& launch, LaunchHistory& history,
-               const GroupBox* rehearsed);
+  /// Whether a device may join such launches, or run `box` of one beside it, as far as its driver
+  /// has compiled what that takes, in another process. Begins that.
+  bool mayJoin(std::size_t device, const Launch& launch, LaunchHistory& history);
+  bool mayRehearse(std::size_t device, const Launch& launch, LaunchHistory& history,
+                   const GroupBox& box);
   /// Seconds, by device, that the first launch on it alone would take more than others, for what
   /// its driver would have to compile then: no device's part but the first begins where the NDRange
   /// does.
@@ -65,26 +66,39 @@ private:
     std::string name;
     double left = 0;
   };
-  /// How launches are cut, and among whom.
-  struct Parts {
+  /// Of a launch that is cut in `dimension`.
+  struct Part {
+    GroupBox box;
     unsigned dimension = 0;
-    std::uint64_t groups = 0; ///< in it
-    std::vector<std::size_t> devices;
   };
-  static Parts partsOf(const Launch& launch, const LaunchHistory& history);
-  static std::optional<std::vector<CompileOrder::Argument>> argumentsOf(const Launch& launch);
+  struct Work {
+    std::optional<Named> order; ///< nothing: the driver has all
+    bool isPossible = true;     ///< false: not all can be ordered
+  };
   bool isUsed() const;
+  bool isGuest(const Device& device) const;
+  bool takesPart(std::size_t device, const LaunchHistory& history) const;
+  bool hasGuest(const LaunchHistory& history) const;
   bool isAnyUnderWay() const;
-  bool usesProcessors() const;
+  template <class Is> bool anyDevice(const Is& is) const {
+    for (std::size_t i = 0; i < shared_.devices().size(); ++i)
+      if (is(i))
+        return true;
+    return false;
+  }
   static double compilingSeconds(const Launch& launch);
-  bool isForeignToProgram() const;
-  bool mustWait(const Launch& launch, const LaunchHistory& history) const;
-  CompletionPtr begin(const Launch& launch, const LaunchHistory& history);
-  CompletionPtr begin(std::vector<Named> orders);
-  std::optional<Named> orderFor(const Launch& launch, const Parts& parts, std::size_t at,
-                                const std::vector<CompileOrder::Argument>& arguments,
-                                const GroupBox* box) const;
+  bool isShort(const Launch& launch, const LaunchHistory& history) const;
+  template <class PartsOf>
+  bool isCompiled(std::size_t device, const Launch& launch, LaunchHistory& history,
+                  std::uint64_t groups, const PartsOf& partsOf);
+  static std::optional<std::vector<CompileOrder::Argument>> argumentsOf(const Launch& launch);
+  static std::vector<Part> partsOf(const Launch& launch, const LaunchHistory& history,
+                                   std::size_t at, std::size_t count, bool isForAll);
+  Work workFor(std::size_t index, const Launch& launch, const std::vector<Part>& parts,
+               const std::vector<CompileOrder::Argument>& arguments) const;
   std::vector<Named> ordersFor(const Launch& launch, const LaunchHistory& history) const;
+  CompletionPtr ended(cl_int status) const;
+  CompletionPtr begin(std::vector<Named> orders);
   cl_int carryOut(std::vector<Named> orders) const;
 
   Shared& shared_;

@@ -144,11 +144,12 @@ void LaunchObserver::observe(Task& task, Launch& launch) {
       countUnsplit(task, launch, "it ended with error " + std::to_string(task.status));
     }
     // What waits for something that failed was not done, and why that failed others say.
-    const bool isSplits = launch.wasSplit && !task.isBehindFailure;
+    const bool isSplitsFault = launch.wasSplit && !task.isBehindFailure;
     const bool wasDone = task.status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    log(isSplits || wasDone ? LogLevel::Error : LogLevel::Debug, "kernel ", launch.code->name,
-        " ended with error ", task.status, isSplits ? " when split; it is not split again" : "");
-    if (isSplits)
+    log(isSplitsFault || wasDone ? LogLevel::Error : LogLevel::Debug, "kernel ", launch.code->name,
+        " ended with error ", task.status,
+        isSplitsFault ? " when split; it is not split again" : "");
+    if (isSplitsFault)
       launch.code->neverSplit("a piece of it failed with error " + std::to_string(task.status));
     return;
   }

@@ -161,7 +161,7 @@ void LaunchPlanner::decide(Stream& stream, Launch& launch) {
     takeControl(launch, history);
   }
   if (ahead_.holdsBack(launch, history)) {
-    (history.compiled->hasFailed() ? launch.isBeyondDriver : launch.isHeldBack) = true;
+    (history.compiled.done->hasFailed() ? launch.isBeyondDriver : launch.isHeldBack) = true;
     return adopt(launch, {ShareController::Action::Native, {}});
   }
   // What looks through its buffers is built while nothing waits for it.
@@ -224,7 +224,8 @@ bool LaunchPlanner::decideWithout(std::size_t device, Launch& launch) {
       machine_->devices()[device].label);
   history.lacksRoom[device] = true;
   takeControl(launch, history);
-  adopt(launch, history.controller->next(chunks_.canBegin(launch)));
+  adopt(launch, history.controller->next(chunks_.canBegin(launch) &&
+                                         !ahead_.forbidsChunks(launch, history)));
   return launch.action != ShareController::Action::Native;
 }
 
@@ -412,7 +413,7 @@ std::shared_ptr<const LaunchPlan> LaunchPlanner::choosePlan(const Task& task, La
                                                             std::span<const double> shares,
                                                             std::string& why) {
   LaunchHistory& history = launch.code->histories.at(launch.key);
-  launch.demands.clear(); // of the plan before, which was to be made of more
+  launch.demands.clear(); // what an earlier planning lacked; one that is remembered lacks nothing
   launch.inspections.clear();
   PlanKey& key = planKey_;
   describe(launch, key);

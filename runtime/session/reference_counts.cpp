@@ -122,33 +122,38 @@ auto growthOf(const Counts& counts, const Make& make) -> std::optional<decltype(
   return std::nullopt;
 }
 
-/// How long is waited for another's measurement. It may be one that this thread is in the midst of:
-/// drivers call back whom they like.
+/// How long is waited for another thread's measurement.
 constexpr std::chrono::milliseconds othersPatience(100);
 
-/// The only measurement at a time; one begun and one over when it is. None if another goes on.
-class Measurement {
+} // namespace
+
+/// The only one at a time. Counted when it begins and when it is over. False if another goes on.
+class ReferenceCounts::Measurement {
 public:
-  Measurement(std::binary_semaphore& only, std::atomic<unsigned>& count)
-      : only_(only), count_(count), isOurs_(only.try_acquire_for(othersPatience)) {
-    if (isOurs_)
-      ++count_;
+  explicit Measurement(ReferenceCounts& counts)
+      : counts_(counts), isOurs_(counts.measuring_.try_acquire_for(othersPatience)) {
+    if (!isOurs_)
+      return;
+    ++counts_.measurements_;
+    counts_.measurer_ = std::this_thread::get_id();
   }
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
   ~Measurement() {
     if (!isOurs_)
       return;
-    ++count_;
-    only_.release();
+    counts_.measurer_ = std::thread::id();
+    ++counts_.measurements_;
+    counts_.measuring_.release();
   }
   explicit operator bool() const { return isOurs_; }
 
 private:
-  std::binary_semaphore& only_;
-  std::atomic<unsigned>& count_;
+  ReferenceCounts& counts_;
   const bool isOurs_;
 };
+
+namespace {
 
 /// Owns what a driver made; released by it.
 template <class Handle, class Release> auto owned(Handle handle, Release release) {
@@ -180,7 +185,7 @@ long ReferenceCounts::weight(cl_context context, Weight weight, cl_kernel exampl
   const bool isOfKernels = weight == Weight::Kernel || weight == Weight::KernelOnProgram;
   if (isOfKernels && !example)
     return 0;
-  const Measurement underWay(measuring_, measurements_);
+  const Measurement underWay(*this);
   if (const auto before = known(device, weight)) // meanwhile
     return *before;
   if (!underWay)
@@ -550,6 +555,8 @@ template <class Handle> long ReferenceCounts::now(Handle handle) {
 /// holds it, or to find out what one adds.
 template <class Handle> cl_uint ReferenceCounts::of(Handle handle) {
   constexpr int often = 100;
+  if (measurer_ == std::this_thread::get_id()) // a driver calls back whom it likes
+    return countOf(cl_, handle);
   if (measurements_ % 2 != 0 && measuring_.try_acquire_for(othersPatience))
     measuring_.release();
   long count = now(handle);

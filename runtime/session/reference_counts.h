@@ -32,6 +32,7 @@
 #include <mutex>
 #include <optional>
 #include <semaphore>
+#include <thread>
 #include <utility>
 
 namespace libsplit::runtime {
@@ -60,6 +61,7 @@ private:
     KernelOnProgram,
     CommandOnQueue
   };
+  class Measurement;
   class Example;
   class Tally;
 
@@ -82,6 +84,7 @@ private:
   EventTable& events_;
   std::binary_semaphore measuring_{1};     ///< one thread at a time
   std::atomic<unsigned> measurements_ = 0; ///< begun and over; odd: one is under way
+  std::atomic<std::thread::id> measurer_;  ///< whose
   std::mutex mutex_;                       ///< of what follows
   struct Found {
     long growth = 0;

@@ -65,7 +65,7 @@ bool Rehearsals::canTakePart(std::size_t i, const Launch& launch, LaunchHistory&
       return false;
     if (!kernel)
       preparer_.buildForLatecomers(launch.program, launch.code);
-    else if (!ahead_.mayJoin(i, launch, history, nullptr))
+    else if (!ahead_.mayJoin(i, launch, history))
       return false;
   }
   return device.participates && kernel && !history.lacksRoom[i] &&
@@ -112,7 +112,7 @@ void Rehearsals::rehearse(Task& task, const std::shared_ptr<Launch>& launch) try
           history.rehearsals[i].next(without, groupsAtOnce(machine_->devices()[i]));
       if (groups > 0 && launch->code->kernels[i]) {
         const GroupBox box = middleOf(launch->range, groups);
-        if (ahead_.mayJoin(i, *launch, history, &box))
+        if (ahead_.mayRehearse(i, *launch, history, box))
           rehearseOn(i, box, task, *launch, history);
       } else if (groups > 0 && preparer_.latecomersPay(secondsOf(*launch->code))) {
         preparer_.buildForLatecomers(launch->program, launch->code);
