@@ -1,8 +1,10 @@
 #include "analysis-pass/pass/address_flow.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Operator.h>
 
 namespace libsplit {
 
@@ -20,6 +22,15 @@ llvm::Value* pointerIn(llvm::Value* value) {
       value->getType()->getScalarSizeInBits() == 64)
     return pointerIn(cast<llvm::Instruction>(value)->getOperand(0));
   return nullptr;
+}
+
+/// Whether it points, perhaps, where a number says.
+bool isMadeOfNumber(const llvm::Value* pointer) {
+  llvm::SmallVector<const llvm::Value*, 4> objects;
+  llvm::getUnderlyingObjects(pointer, objects, nullptr, 0);
+  return llvm::any_of(objects, [](const llvm::Value* object) {
+    return llvm::Operator::getOpcode(object) == llvm::Instruction::IntToPtr;
+  });
 }
 
 bool isNull(const llvm::Value* value) {
@@ -96,6 +107,8 @@ bool AddressFlow::isSameOnEachDevice(const llvm::User& operation) const {
   llvm::Value* const first = pointerIn(operation.getOperand(0));
   llvm::Value* const second = pointerIn(operation.getOperand(1));
   const bool areCompared = compared && compared->isEquality();
+  if ((first && isMadeOfNumber(first)) || (second && isMadeOfNumber(second)))
+    return false;
   if (areCompared &&
       ((first && isNull(operation.getOperand(1))) || (second && isNull(operation.getOperand(0)))))
     return true;

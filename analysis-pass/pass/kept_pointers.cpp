@@ -7,124 +7,153 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
-#include <numeric>
+#include <algorithm>
+#include <utility>
 
 namespace libsplit {
 
 using llvm::dyn_cast;
+using llvm::isa;
 
 namespace {
 
-/// Where in `every` bytes.
-std::int64_t within(std::int64_t offset, std::uint64_t every) {
-  const auto period = static_cast<std::int64_t>(every);
-  return ((offset % period) + period) % period;
+constexpr std::size_t many = 4096; ///< places that are told apart
+
+bool isMemory(const llvm::Value* value) {
+  auto* argument = dyn_cast<llvm::Argument>(value);
+  return isa<llvm::AllocaInst>(value) || (argument && argument->hasByValAttr());
+}
+
+/// Whether it may point into private memory: that, or an address space that holds all.
+bool mayBePrivate(const llvm::Value* pointer) {
+  constexpr unsigned privateSpace = 0, genericSpace = 4;
+  const unsigned space = pointer->getType()->getPointerAddressSpace();
+  return space == privateSpace || space == genericSpace;
+}
+
+/// Each moved by `scale` times first..last. False if they become too many.
+bool spread(std::vector<std::int64_t>& offsets, std::int64_t scale, std::int64_t first,
+            std::int64_t last) {
+  if (last < first || static_cast<std::uint64_t>(last - first) >= many / offsets.size())
+    return false;
+  std::vector<std::int64_t> all;
+  for (const std::int64_t offset : offsets)
+    for (std::int64_t k = first; k <= last; ++k)
+      all.push_back(offset + k * scale);
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  offsets = std::move(all);
+  return true;
 }
 
 } // namespace
 
-/// Goes from a pointer to what it is made of. An array of numbers within a struct is one piece, one
-/// of structs repeats itself.
-void KeptPointers::add(const llvm::GEPOperator& gep, Place& place) const {
+/// 0: it is not known, or too large to look at each byte.
+std::int64_t KeptPointers::sizeOf(const llvm::Value* memory) const {
+  constexpr std::uint64_t most = 1 << 16;
+  std::uint64_t size = 0;
+  if (auto* argument = dyn_cast<llvm::Argument>(memory))
+    size = layout_.getTypeAllocSize(argument->getParamByValType()).getFixedValue();
+  else if (const auto known = llvm::cast<llvm::AllocaInst>(memory)->getAllocationSize(layout_))
+    size = known->getFixedValue();
+  return size > most ? 0 : static_cast<std::int64_t>(size);
+}
+
+/// False if what it adds may be anything.
+bool KeptPointers::add(const llvm::GEPOperator& gep, Place& place) const {
   llvm::Type* within = nullptr; // of which one is chosen
   for (auto each = llvm::gep_type_begin(gep), end = llvm::gep_type_end(gep); each != end; ++each) {
     auto* array = llvm::dyn_cast_or_null<llvm::ArrayType>(within);
     within = each.getIndexedType();
+    auto* constant = dyn_cast<llvm::ConstantInt>(each.getOperand());
+    std::int64_t scale = 1, first = 0, last = 0;
     if (llvm::StructType* type = each.getStructTypeOrNull()) {
-      const auto field = llvm::cast<llvm::ConstantInt>(each.getOperand())->getZExtValue();
-      place.first += static_cast<std::int64_t>(
-          layout_.getStructLayout(type)->getElementOffset(static_cast<unsigned>(field)));
-      continue;
-    }
-    const std::uint64_t size = layout_.getTypeAllocSize(within).getFixedValue();
-    if (auto* constant = dyn_cast<llvm::ConstantInt>(each.getOperand())) {
-      place.first += constant->getSExtValue() * static_cast<std::int64_t>(size);
-    } else if (array && array->getNumElements() > 0 && !within->isAggregateType()) {
-      place.length += (array->getNumElements() - 1) * size;
+      const auto field = static_cast<unsigned>(constant->getZExtValue());
+      first = static_cast<std::int64_t>(layout_.getStructLayout(type)->getElementOffset(field));
+      last = first;
     } else {
-      place.every = std::gcd(place.every, size);
+      scale = static_cast<std::int64_t>(layout_.getTypeAllocSize(within).getFixedValue());
+      if (scale == 0)
+        continue;
+      if (constant)
+        first = last = constant->getSExtValue();
+      else if (array)
+        last = static_cast<std::int64_t>(array->getNumElements()) - 1;
+      else
+        first = -(last = place.size / scale);
     }
+    if (!spread(*place.firsts, scale, first, last))
+      return false;
   }
+  return true;
 }
 
-KeptPointers::Places KeptPointers::placesOf(const llvm::Value* pointer,
-                                            std::uint64_t length) const {
+KeptPointers::Places KeptPointers::placesOf(const Bytes& bytes) const {
   constexpr unsigned deep = 64; // code that is never reached may go round in circles
-  Place place{.length = length};
-  const llvm::Value* at = pointer;
-  for (unsigned i = 0; i < deep; ++i) {
+  llvm::SmallVector<const llvm::GEPOperator*, 4> steps;
+  const llvm::Value* at = bytes.pointer;
+  for (unsigned i = 0; i < deep && !isMemory(at); ++i)
     if (auto* gep = dyn_cast<llvm::GEPOperator>(at)) {
-      add(*gep, place);
+      steps.push_back(gep);
       at = gep->getPointerOperand();
-    } else if (llvm::isa<llvm::BitCastOperator, llvm::AddrSpaceCastOperator>(at)) {
+    } else if (isa<llvm::BitCastOperator, llvm::AddrSpaceCastOperator>(at)) {
       at = llvm::cast<llvm::Operator>(at)->getOperand(0);
-    } else if (auto* memory = dyn_cast<llvm::AllocaInst>(at)) {
-      place.memory = memory;
-      return {place};
     } else {
       break;
     }
+  Places places;
+  if (isMemory(at)) {
+    Place place{at, sizeOf(at), Offsets{bytes.offset}};
+    const auto every = static_cast<std::int64_t>(bytes.every);
+    const bool areKnown =
+        place.size > 0 &&
+        llvm::all_of(llvm::reverse(steps), [&](auto* step) { return add(*step, place); }) &&
+        (every == 0 ||
+         spread(*place.firsts, every, -(place.size / every) - 1, place.size / every + 1));
+    if (!areKnown)
+      place.firsts.reset();
+    places.push_back(std::move(place));
+    return places;
   }
   llvm::SmallVector<const llvm::Value*, 4> objects; // one of several, perhaps
   llvm::getUnderlyingObjects(at, objects, nullptr, 0);
-  Places places;
+  bool isAny = false;
   for (const llvm::Value* object : objects)
-    if (auto* memory = dyn_cast<llvm::AllocaInst>(object))
-      places.push_back({memory, 1, 0, length});
+    if (isMemory(object))
+      places.push_back({object, sizeOf(object), std::nullopt});
+    else
+      isAny = isAny || (mayBePrivate(object) && !isa<llvm::ConstantPointerNull>(object));
+  if (isAny)
+    places.push_back({});
   return places;
 }
 
-bool KeptPointers::mayOverlap(const Place& a, const Place& b) {
-  const std::uint64_t every = std::gcd(a.every, b.every);
-  const auto lengthOfA = static_cast<std::int64_t>(a.length);
-  const auto lengthOfB = static_cast<std::int64_t>(b.length);
-  if (every == 0)
-    return a.first - b.first < lengthOfB && b.first - a.first < lengthOfA;
-  const std::int64_t behind = within(b.first - a.first, every);
-  return behind < lengthOfA || lengthOfB > static_cast<std::int64_t>(every) - behind;
-}
-
 /// False if that was known.
-bool KeptPointers::keep(Place place, unsigned parameter) {
-  constexpr std::size_t many = 64;
-  auto& kept = kept_[place.memory];
-  if (kept.size() >= many) // too many to tell apart: anywhere in it
-    place = {place.memory, 1, 0, place.length};
-  if (place.every > 0)
-    place.first = within(place.first, place.every);
-  const bool isKnown = llvm::any_of(kept, [&](const Kept& other) {
-    return other.place.every == place.every && other.place.first == place.first &&
-           other.place.length == place.length && other.parameter == parameter;
-  });
-  if (!isKnown)
-    kept.push_back({place, parameter});
-  return !isKnown;
+bool KeptPointers::keep(const Place& place, unsigned parameter) {
+  const auto [entry, isNew] = kept_.insert({place.memory, Kept{{}, false, parameter}});
+  Kept& kept = entry->second;
+  if (!place.firsts)
+    return !std::exchange(kept.isAnywhere, true) || isNew;
+  const std::size_t before = kept.firsts.size();
+  for (const std::int64_t first : *place.firsts)
+    if (first > -pointerSize_ && first < place.size)
+      kept.firsts.insert(first);
+  return isNew || kept.firsts.size() > before;
 }
 
-/// What lies in `from` and comes to `to`, which is as long. False if all that was known.
-bool KeptPointers::copy(const Kept& kept, const Place& from, const Place& to) {
-  constexpr std::int64_t several = 16;
-  const std::uint64_t every = std::gcd(kept.place.every, from.every);
-  const auto period = static_cast<std::int64_t>(every),
-             length = static_cast<std::int64_t>(to.length);
-  std::int64_t at = kept.place.first - from.first;
-  if (every > 0)
-    at = within(at, every);
-  if (every > 0 && length / period > several)
-    return keep({to.memory, std::gcd(every, to.every), to.first + at, kept.place.length},
-                kept.parameter);
-  // Each of those that lie there, at least in part.
-  bool isNew = false;
-  if (every > 0)
-    at -= period;
-  for (; at < length; at += period) {
-    if (at + static_cast<std::int64_t>(kept.place.length) > 0)
-      isNew =
-          keep({to.memory, to.every, to.first + at, kept.place.length}, kept.parameter) || isNew;
-    if (every == 0)
-      break;
-  }
-  return isNew;
+/// Of what lies in `from`, `length` bytes, the copy in `to`. False if all that was known.
+bool KeptPointers::copy(const Kept& kept, const Place& from, const Place& to, std::int64_t length) {
+  Place place{to.memory, to.size, std::nullopt};
+  if (kept.isAnywhere || !from.firsts || !to.firsts ||
+      from.firsts->size() * to.firsts->size() * kept.firsts.size() > many)
+    return keep(place, kept.parameter);
+  place.firsts.emplace();
+  for (const std::int64_t begin : *from.firsts)
+    for (const std::int64_t first : kept.firsts)
+      if (first > begin - pointerSize_ && first < begin + length)
+        for (const std::int64_t there : *to.firsts)
+          place.firsts->push_back(there + first - begin);
+  return !place.firsts->empty() && keep(place, kept.parameter);
 }
 
 /// What it brings along. False if all that was known.
@@ -132,15 +161,13 @@ bool KeptPointers::copy(const llvm::MemTransferInst& transfer) {
   const auto* constant = dyn_cast<llvm::ConstantInt>(transfer.getLength());
   const std::uint64_t length = constant ? constant->getZExtValue() : toTheEnd;
   bool isNew = false;
-  for (const Place& from : placesOf(transfer.getRawSource(), length)) {
-    const auto found = kept_.find(from.memory);
-    if (found == kept_.end())
-      continue;
-    const llvm::SmallVector<Kept, 4> all = found->second; // which may become more, or move
-    for (const Place& to : placesOf(transfer.getRawDest(), length))
-      for (const Kept& each : all)
-        if (mayOverlap(each.place, from))
-          isNew = copy(each, from, to) || isNew;
+  const Places targets = placesOf({transfer.getRawDest(), length});
+  for (const Place& from : placesOf({transfer.getRawSource(), length})) {
+    const std::vector all(kept_.begin(), kept_.end()); // it may become more meanwhile
+    for (const auto& [memory, kept] : all)
+      if (!memory || !from.memory || memory == from.memory)
+        for (const Place& to : targets)
+          isNew = copy(kept, from, to, static_cast<std::int64_t>(length)) || isNew;
   }
   return isNew;
 }
@@ -154,11 +181,13 @@ void KeptPointers::follow(llvm::Function& function, const AddressFlow& addresses
     if (!store || !store->getValueOperand()->getType()->isPointerTy())
       continue;
     llvm::Value* value = store->getValueOperand();
+    const auto parameter = addresses.in(value);
+    if (!parameter)
+      continue;
     const std::uint64_t size = layout_.getTypeStoreSize(value->getType()).getFixedValue();
-    const Places places = placesOf(store->getPointerOperand(), size);
-    if (const auto parameter = places.empty() ? std::nullopt : addresses.in(value))
-      for (const Place& place : places)
-        keep(place, *parameter);
+    pointerSize_ = static_cast<std::int64_t>(size);
+    for (const Place& place : placesOf({store->getPointerOperand(), size}))
+      keep(place, *parameter);
   }
   for (bool isNew = !kept_.empty(); isNew;) {
     isNew = false;
@@ -167,18 +196,43 @@ void KeptPointers::follow(llvm::Function& function, const AddressFlow& addresses
   }
 }
 
-std::optional<unsigned> KeptPointers::in(const llvm::Value* pointer, std::uint64_t length,
-                                         std::uint64_t every) const {
+/// Of what is kept where it `meets(kept, place)`.
+template <class Meets>
+std::optional<unsigned> KeptPointers::find(const Places& places, Meets meets) const {
+  for (const Place& place : places)
+    for (const auto& [memory, kept] : kept_)
+      if (!memory || !place.memory || memory == place.memory)
+        if (meets(kept, place))
+          return kept.parameter;
+  return std::nullopt;
+}
+
+std::optional<unsigned> KeptPointers::in(const Bytes& bytes) const {
   if (kept_.empty())
     return std::nullopt;
-  for (Place& place : placesOf(pointer, length)) {
-    place.every = std::gcd(place.every, every);
-    if (const auto found = kept_.find(place.memory); found != kept_.end())
-      for (const Kept& each : found->second)
-        if (mayOverlap(each.place, place))
-          return each.parameter;
-  }
-  return std::nullopt;
+  const auto length = static_cast<std::int64_t>(bytes.length);
+  return find(placesOf(bytes), [&](const Kept& kept, const Place& place) {
+    if (kept.isAnywhere || !place.memory || !place.firsts)
+      return true;
+    return llvm::any_of(*place.firsts, [&](std::int64_t begin) {
+      const auto first = kept.firsts.upper_bound(begin - pointerSize_);
+      return first != kept.firsts.end() && *first < begin + length;
+    });
+  });
+}
+
+std::optional<unsigned> KeptPointers::inPartOf(const llvm::Value* pointer) const {
+  if (kept_.empty())
+    return std::nullopt;
+  return find(placesOf({.pointer = pointer}), [&](const Kept& kept, const Place& place) {
+    return place.firsts && llvm::any_of(*place.firsts, [&](std::int64_t begin) {
+             auto first = kept.firsts.upper_bound(begin - pointerSize_);
+             for (; first != kept.firsts.end() && *first < begin + pointerSize_; ++first)
+               if (*first != begin)
+                 return true;
+             return false;
+           });
+  });
 }
 
 } // namespace libsplit

@@ -94,6 +94,16 @@ std::uint64_t wholeBlock(std::uint64_t length, std::uint64_t alignment) {
   return length == 0 ? 1 : std::min({length & -length, alignment & -alignment, largest});
 }
 
+/// What a vloadN loads.
+KeptPointers::Bytes bytesOf(const llvm::CallBase& call, const VectorAccess& access) {
+  KeptPointers::Bytes bytes{call.getArgOperand(access.pointerOperand), access.length};
+  if (auto* index = dyn_cast<llvm::ConstantInt>(call.getArgOperand(access.indexOperand)))
+    bytes.offset = index->getSExtValue() * static_cast<std::int64_t>(access.stride);
+  else
+    bytes.every = access.stride;
+  return bytes;
+}
+
 /// Walks over the instructions of one kernel and fills its summary.
 class KernelWalk {
 public:
@@ -165,8 +175,9 @@ private:
   std::string nameOf(unsigned parameter) const;
   void checkDecisions(llvm::Instruction& instruction);
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
-  void checkTakenOut(llvm::Instruction& instruction, llvm::Value* source, std::uint64_t length,
-                     std::uint64_t every = 0);
+  void checkTakenOut(llvm::Instruction& instruction, const KeptPointers::Bytes& bytes);
+  void checkTakenOut(llvm::LoadInst& load);
+  void checkHandedOver(llvm::CallBase& call);
   bool isSearchRead(const llvm::Instruction& instruction);
   void checkUpdates();
   void checkBarriers();
@@ -342,11 +353,27 @@ void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
 
 /// Pointers into buffers that are kept in private memory must come out of it as what they are, not
 /// as the numbers that a union makes of them.
-void KernelWalk::checkTakenOut(llvm::Instruction& instruction, llvm::Value* source,
-                               std::uint64_t length, std::uint64_t every) {
-  if (const auto parameter = keptPointers_.in(source, length, every))
+void KernelWalk::checkTakenOut(llvm::Instruction& instruction, const KeptPointers::Bytes& bytes) {
+  if (const auto parameter = keptPointers_.in(bytes))
     obstacle(Kind::Other, instruction,
              "takes what may be part of the address of " + nameOf(*parameter) + " for a number");
+}
+
+/// What a load takes of them.
+void KernelWalk::checkTakenOut(llvm::LoadInst& load) {
+  llvm::Value* pointer = load.getPointerOperand();
+  if (!load.getType()->isPointerTy())
+    checkTakenOut(load, {pointer, layout_.getTypeStoreSize(load.getType()).getFixedValue()});
+  else if (const auto parameter = keptPointers_.inPartOf(pointer))
+    obstacle(Kind::Other, load,
+             "takes what may be part of the address of " + nameOf(*parameter) + " for another");
+}
+
+/// Nor by what is called, which may look at all of a memory.
+void KernelWalk::checkHandedOver(llvm::CallBase& call) {
+  for (llvm::Value* argument : call.args())
+    if (argument->getType()->isPointerTy())
+      checkTakenOut(call, {.pointer = argument, .length = 1, .every = 1});
 }
 
 void KernelWalk::visit(llvm::Instruction& instruction) {
@@ -356,9 +383,7 @@ void KernelWalk::visit(llvm::Instruction& instruction) {
   if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) {
     if (updates_.isPartOfUpdate(*load))
       return;
-    if (!load->getType()->isPointerTy())
-      checkTakenOut(*load, load->getPointerOperand(),
-                    layout_.getTypeStoreSize(load->getType()).getFixedValue());
+    checkTakenOut(*load);
     if (load->isAtomic())
       return atomic(*load, load->getPointerOperand());
     this->load(*load);
@@ -371,9 +396,12 @@ void KernelWalk::visit(llvm::Instruction& instruction) {
             stored->getAlign().value());
   } else if (auto* update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
     checkStored(*update, update->getValOperand(), update->getPointerOperand());
+    checkTakenOut(*update, {update->getPointerOperand(), sizeof(std::uint64_t)});
     atomic(*update, update->getPointerOperand());
   } else if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
     checkStored(*exchange, exchange->getNewValOperand(), exchange->getPointerOperand());
+    checkStored(*exchange, exchange->getCompareOperand(), exchange->getPointerOperand());
+    checkTakenOut(*exchange, {exchange->getPointerOperand(), sizeof(std::uint64_t)});
     atomic(*exchange, exchange->getPointerOperand());
   } else if (auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(&instruction)) {
     visitIntrinsic(*intrinsic);
@@ -401,10 +429,15 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
                  .grain = wholeBlock(bytes, memory->getDestAlign().valueOrOne().value()),
                  .changes = changes});
     if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory)) {
-      if (!isa<llvm::AllocaInst>(llvm::getUnderlyingObject(memory->getRawDest(), 0)))
-        if (const auto parameter =
-                keptPointers_.in(transfer->getRawSource(), length ? bytes : KeptPointers::toTheEnd))
-          obstacle(Kind::Other, call, "stores the address of " + nameOf(*parameter));
+      const bool staysPrivate =
+          llvm::all_of(pointers_.targets(memory->getRawDest()), [](const PointerTarget& target) {
+            return target.kind == PointerTarget::Kind::Private;
+          });
+      if (const auto parameter = staysPrivate
+                                     ? std::nullopt
+                                     : keptPointers_.in({transfer->getRawSource(),
+                                                         length ? bytes : KeptPointers::toTheEnd}))
+        obstacle(Kind::Other, call, "stores the address of " + nameOf(*parameter));
       touch(call, {.pointer = transfer->getRawSource(),
                    .effect = Effect::Read,
                    .displacement = displacement,
@@ -413,6 +446,9 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
     }
     return;
   }
+  if (call.getIntrinsicID() == llvm::Intrinsic::ptrmask) // chooses by the address
+    if (const auto parameter = addresses_.in(call.getArgOperand(0)))
+      obstacle(Kind::Other, call, "what it does depends on the address of " + nameOf(*parameter));
   if (!call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory())
     obstacle(Kind::UnknownCall, call,
              "call to `" + call.getCalledFunction()->getName().str() + "`");
@@ -421,6 +457,10 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
 void KernelWalk::visitCall(llvm::CallBase& call) {
   if (call.isInlineAsm())
     return obstacle(Kind::Other, call, "inline assembly");
+  const BuiltinKind kind = classifyCall(call).kind;
+  if (kind != BuiltinKind::VectorLoad && kind != BuiltinKind::VectorStore &&
+      kind != BuiltinKind::PointerCast)
+    checkHandedOver(call);
   if (call.getCalledFunction() && isSelfContained(call)) {
     llvm::SmallPtrSet<const llvm::Function*, 8> seen;
     return noteQueries(*call.getCalledFunction(), seen);
@@ -459,7 +499,7 @@ void KernelWalk::visitCall(llvm::CallBase& call) {
                  .length = access.length,
                  .grain = access.element};
     if (builtin.kind == BuiltinKind::VectorLoad)
-      checkTakenOut(call, vector.pointer, access.length, access.stride);
+      checkTakenOut(call, bytesOf(call, access));
     else
       vector.changes = changesInPlace_.isOne(
           call.getArgOperand(0), vector.pointer, call.getArgOperand(access.indexOperand),

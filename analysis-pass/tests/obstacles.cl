@@ -189,6 +189,49 @@ kernel void keeps_a_copied_struct(global int* a, global int* b, global Row* o, i
   others[(n + 1) & 3] = rows[(n + 2) & 3];
   o[get_global_id(0)] = others[n & 1];
 }
+// CHECK-LABEL: kernel compares_with_what_it_made(
+// CHECK: can't be split: stores the address of
+kernel void compares_with_what_it_made(global int* a, global int* o) {
+  o[get_global_id(0)] = (global int*)((ulong)a & ~31ul) == a;
+}
+// CHECK-LABEL: kernel aligns_down(
+// CHECK: can't be split: what it does depends on the address of `a`
+kernel void aligns_down(global char* a, global int* o) {
+  o[get_global_id(0)] = a - (global char*)__builtin_align_down(a, 32);
+}
+// CHECK-LABEL: kernel loads_two_halves(
+// CHECK: can't be split: takes what may be part of the address of
+kernel void loads_two_halves(global int* a, global int* b, global int* o, int n) {
+  Row rows[4];
+  for (int k = 0; k < n; ++k) {
+    rows[k & 3].p = k & 1 ? a : b;
+    rows[k & 3].n = k;
+  }
+  global int* p = *(global int* private*)((private uint*)&rows[n & 3] + 1);
+  o[get_global_id(0)] = p == 0;
+}
+// CHECK-LABEL: kernel keeps_it_in_an_argument(
+// CHECK: can't be split: takes what may be part of the address of `a`
+typedef struct {
+  ulong v[4];
+} Numbers;
+kernel void keeps_it_in_an_argument(global int* a, Numbers s, global uint* o, int n) {
+  ((global int* private*)&s)[n & 3] = a;
+  o[get_global_id(0)] = ((private uint*)&s)[n & 7];
+}
+// CHECK-LABEL: kernel copies_any_of_an_array(
+// CHECK: can't be split: takes what may be part of the address of `a`
+typedef struct {
+  global int* q;
+} One;
+kernel void copies_any_of_an_array(global int* a, global uint* o, int n, int m) {
+  global int* rows[4];
+  rows[3] = a;
+  rows[0] = 0;
+  One others[4];
+  others[n & 3] = *(private One*)&rows[m & 3];
+  o[get_global_id(0)] = ((private uint*)others)[n & 7];
+}
 // CHECK-LABEL: kernel takes_a_number_from_beside_an_address(
 // CHECK-NOT: can't be split
 kernel void takes_a_number_from_beside_an_address(global int* a, global int* b, global int* o,
