@@ -48,6 +48,9 @@ bool spread(std::vector<std::int64_t>& offsets, std::int64_t scale, std::int64_t
 
 } // namespace
 
+KeptPointers::KeptPointers(const llvm::DataLayout& layout)
+    : layout_(layout), pointerSize_(layout.getPointerSize()) {}
+
 /// 0: it is not known, or too large to look at each byte.
 std::int64_t KeptPointers::sizeOf(const llvm::Value* memory) const {
   constexpr std::uint64_t most = 1 << 16;
@@ -184,9 +187,7 @@ void KeptPointers::follow(llvm::Function& function, const AddressFlow& addresses
     const auto parameter = addresses.in(value);
     if (!parameter)
       continue;
-    const std::uint64_t size = layout_.getTypeStoreSize(value->getType()).getFixedValue();
-    pointerSize_ = static_cast<std::int64_t>(size);
-    for (const Place& place : placesOf({store->getPointerOperand(), size}))
+    for (const Place& place : placesOf({.pointer = store->getPointerOperand()}))
       keep(place, *parameter);
   }
   for (bool isNew = !kept_.empty(); isNew;) {

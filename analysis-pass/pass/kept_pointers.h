@@ -39,7 +39,7 @@ public:
   };
   static constexpr std::uint64_t toTheEnd = std::numeric_limits<std::int32_t>::max();
 
-  explicit KeptPointers(const llvm::DataLayout& layout) : layout_(layout) {}
+  explicit KeptPointers(const llvm::DataLayout& layout);
 
   /// Finds what is kept. `addresses` must have followed the kernel.
   void follow(llvm::Function& function, const AddressFlow& addresses);
@@ -73,7 +73,7 @@ private:
   template <class Meets> std::optional<unsigned> find(const Places& places, Meets meets) const;
 
   const llvm::DataLayout& layout_;
-  std::int64_t pointerSize_ = 0;
+  const std::int64_t pointerSize_;
   llvm::MapVector<const llvm::Value*, Kept> kept_; ///< by memory; null: perhaps in all
 };
 

@@ -173,6 +173,7 @@ private:
   void touchPadding(llvm::Instruction& instruction, Touch vector, std::uint64_t padding);
   void atomic(llvm::Instruction& instruction, llvm::Value* pointer);
   std::string nameOf(unsigned parameter) const;
+  bool isPrivate(llvm::Value* pointer);
   void checkDecisions(llvm::Instruction& instruction);
   void checkStored(llvm::Instruction& instruction, llvm::Value* value, llvm::Value* pointer);
   void checkTakenOut(llvm::Instruction& instruction, const KeptPointers::Bytes& bytes);
@@ -330,24 +331,28 @@ void KernelWalk::checkDecisions(llvm::Instruction& instruction) {
     decides.append(place->idx_begin(), place->idx_end());
   else if (auto* call = dyn_cast<llvm::CallInst>(&instruction); call && !isAssumption(*call))
     decides.append(call->arg_begin(), call->arg_end());
+  auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(&instruction);
+  const bool isByPointer = intrinsic && intrinsic->getIntrinsicID() == llvm::Intrinsic::ptrmask;
   for (llvm::Value* value : decides)
     if (const auto parameter =
-            value->getType()->isPointerTy() ? std::nullopt : addresses_.in(value))
+            value->getType()->isPointerTy() && !isByPointer ? std::nullopt : addresses_.in(value))
       obstacle(Kind::Other, instruction,
                "what it does depends on the address of " + nameOf(*parameter));
+}
+
+/// Whether it surely points into private memory.
+bool KernelWalk::isPrivate(llvm::Value* pointer) {
+  return llvm::all_of(pointers_.targets(pointer), [](const PointerTarget& target) {
+    return target.kind == PointerTarget::Kind::Private;
+  });
 }
 
 /// The same of what they store.
 void KernelWalk::checkStored(llvm::Instruction& instruction, llvm::Value* value,
                              llvm::Value* pointer) {
-  using Target = PointerTarget::Kind;
   // A pointer into a buffer may be kept in private memory meanwhile.
-  const bool isPointer = value->getType()->isPointerTy();
-  const bool isKept =
-      !isPointer || llvm::any_of(pointers_.targets(pointer), [](const PointerTarget& target) {
-        return target.kind != Target::Private;
-      });
-  if (const auto parameter = isKept ? addresses_.in(value) : std::nullopt)
+  const bool mayBeKept = value->getType()->isPointerTy() && isPrivate(pointer);
+  if (const auto parameter = mayBeKept ? std::nullopt : addresses_.in(value))
     obstacle(Kind::Other, instruction, "stores the address of " + nameOf(*parameter));
 }
 
@@ -429,11 +434,7 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
                  .grain = wholeBlock(bytes, memory->getDestAlign().valueOrOne().value()),
                  .changes = changes});
     if (auto* transfer = dyn_cast<llvm::MemTransferInst>(memory)) {
-      const bool staysPrivate =
-          llvm::all_of(pointers_.targets(memory->getRawDest()), [](const PointerTarget& target) {
-            return target.kind == PointerTarget::Kind::Private;
-          });
-      if (const auto parameter = staysPrivate
+      if (const auto parameter = isPrivate(memory->getRawDest())
                                      ? std::nullopt
                                      : keptPointers_.in({transfer->getRawSource(),
                                                          length ? bytes : KeptPointers::toTheEnd}))
@@ -446,9 +447,6 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
     }
     return;
   }
-  if (call.getIntrinsicID() == llvm::Intrinsic::ptrmask) // chooses by the address
-    if (const auto parameter = addresses_.in(call.getArgOperand(0)))
-      obstacle(Kind::Other, call, "what it does depends on the address of " + nameOf(*parameter));
   if (!call.isAssumeLikeIntrinsic() && !call.doesNotAccessMemory())
     obstacle(Kind::UnknownCall, call,
              "call to `" + call.getCalledFunction()->getName().str() + "`");
@@ -457,15 +455,14 @@ void KernelWalk::visitIntrinsic(llvm::IntrinsicInst& call) {
 void KernelWalk::visitCall(llvm::CallBase& call) {
   if (call.isInlineAsm())
     return obstacle(Kind::Other, call, "inline assembly");
-  const BuiltinKind kind = classifyCall(call).kind;
-  if (kind != BuiltinKind::VectorLoad && kind != BuiltinKind::VectorStore &&
-      kind != BuiltinKind::PointerCast)
+  const Builtin builtin = classifyCall(call);
+  if (builtin.kind != BuiltinKind::VectorLoad && builtin.kind != BuiltinKind::VectorStore &&
+      builtin.kind != BuiltinKind::PointerCast)
     checkHandedOver(call);
   if (call.getCalledFunction() && isSelfContained(call)) {
     llvm::SmallPtrSet<const llvm::Function*, 8> seen;
     return noteQueries(*call.getCalledFunction(), seen);
   }
-  Builtin builtin = classifyCall(call);
   llvm::StringRef symbol =
       call.getCalledFunction() ? call.getCalledFunction()->getName() : llvm::StringRef();
   std::string name = builtinName(symbol).str();

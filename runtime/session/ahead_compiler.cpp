@@ -70,8 +70,10 @@ bool AheadCompiler::hasGuest(const LaunchHistory& history) const {
 }
 
 bool AheadCompiler::holdsBack(const Launch& launch, LaunchHistory& history) {
+  if (!isUsed())
+    return false;
   const bool isForAll = hasGuest(history);
-  if (!isUsed() || !(isForAll || shared_.options.policy.kind == Policy::Kind::Auto))
+  if (!isForAll && shared_.options.policy.kind != Policy::Kind::Auto)
     return false;
   LaunchHistory::Compiled& compiled = history.compiled;
   if (!compiled.done || (isForAll && !launch.localGiven && compiled.range != launch.range))
@@ -301,12 +303,12 @@ AheadCompiler::workFor(std::size_t index, const Launch& launch, const std::vecto
         launch.localGiven ? PieceRange{enqueuedRange(launch.range, true, box), {}}
                           : pieceRange(launch.range, false, box, dimension,
                                        groupLimits(code, shared_.devices()), summary.idsFromGroups);
-    std::vector<EnqueuedRange> forms = leastLike(range.body, dimension);
     // The driver would choose a local size for just this NDRange: who runs all of it, runs it.
     if (!range.body.localGiven && isGuest(device)) {
       work.isPossible = false;
       continue;
     }
+    std::vector<EnqueuedRange> forms = leastLike(range.body, dimension);
     forms.insert(forms.end(), range.rests.begin(), range.rests.end());
     for (const EnqueuedRange& form : forms)
       if (std::ranges::none_of(order.launches, [&](const auto& o) { return areAlike(o, form); }))

@@ -1,6 +1,7 @@
 // Changes in place where an order, a colouring or a table of targets gives each work-item places of
 // its own: coloured elements, sorted particles, rows by a permutation, wrapped keys. In the variant
-// "shared" one entry of each names somebody else's place.
+// "shared" one entry of each names somebody else's place; in "reordered" each round has another
+// order.
 #include "kernels/distinct_places.h"
 #include "tests/samples/sample.h"
 
